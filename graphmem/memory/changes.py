@@ -1,6 +1,6 @@
-"""Operations on existing memories, such as update, pin, verify, forget.
+"""Change existing memories: pin, verify, dispute, resolve, forget.
 
-Others are dispute, resolve, recording uses, and aliases of search terms.
+Other operations record uses of memories and set aliases: extra words for terms of a search.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_MEANINGS: Final = 16
 def _one(
     repository: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
 ) -> MemoryInfo:
-    """Change one memory.
+    """Change one memory by a function from its old row to its new row.
 
     The audit log gets an entry even if nothing changed.
     """
@@ -43,7 +43,7 @@ def _one(
 
 
 def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Make a memory permanent."""
+    """Make a memory permanent: its confidence does not fade."""
 
     def change(row: MemoryRow) -> MemoryRow:
         _must_live(row, "pinned")
@@ -108,7 +108,7 @@ def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", acto
 
 
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
-    """Resolve a contradiction in favour of one memory, the winner.
+    """Resolve a contradiction between memories in favour of one, the winner.
 
     The loser is superseded. It is one memory, or all that the winner conflicts with.
     """
@@ -137,7 +137,7 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
 
 
 def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
-    """Count a use of each memory.
+    """Count that memories were shown, used or confirmed.
 
     A memory that was only shown does not become more likely to be true.
     """
@@ -209,7 +209,10 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
 
 
 def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
-    """Set the extra terms that a search for a term also uses."""
+    """Set the extra words that a search for a term also uses.
+
+    For example, a search for "db" also finds "database".
+    """
     [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(repository)]).items()
     with repository.writing():
         known = {alias.term: alias.means for alias in aliases(repository)}
@@ -236,7 +239,7 @@ def aliases(repository: MemoryRepository) -> list[TermAlias]:
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Check that no live memory has the same text before a restore.
+    """Check that no live memory has the same text, before one is restored.
 
     Raises:
         BadInputError: there is such a memory in the same scope with the same visibility.

@@ -1,6 +1,6 @@
 """Clocks as a parameter, so that a test can skip ten years.
 
-Everything that fades, expires or is dated gets the time from a clock.
+Everything that fades, expires or has a date asks such a clock for the time.
 """
 
 from __future__ import annotations

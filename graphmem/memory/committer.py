@@ -1,8 +1,8 @@
-"""Commit accepted journal entries to the graph in a background thread.
+"""Write accepted changes of memories to the graph, in the background.
 
-The entries are committed in order. A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the
-projection is patched before the acknowledgement. The graph follows a few milliseconds later. If the process dies in between, the journal is
-replayed when the index is opened.
+The changes are written in order. A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the copy
+that they read is patched before the acknowledgement. The graph follows a few milliseconds later. If the process dies in between, the
+journal is replayed when the index is opened.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _Job: TypeAlias = "tuple[KnowledgeDelta, Vectors | None, Mapping[str, str]]"
 
 
 class Committer:
-    """One thread that commits accepted writes to the store, oldest first.
+    """One thread that writes accepted changes to the store, oldest first.
 
     Args:
         store: receives the writes.
@@ -52,9 +52,9 @@ class Committer:
         self._stuck = False
 
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Queue a write for commit.
+        """Queue a write of memories for the graph.
 
-        If the system refuses a thread, the write is committed synchronously.
+        If the system refuses a thread, the write is made at once, in the caller's thread.
         """
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
@@ -71,7 +71,7 @@ class Committer:
         self._jobs.join()
 
     def resume(self) -> None:
-        """Commit again, after the graph was reconciled with the journal."""
+        """Continue writing after a failure, once graph and journal agree again."""
         self._stuck = False
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class Committer:
                 self._jobs.task_done()
 
     def _do(self, job: _Job) -> None:
-        """Commit a write to the graph, or report the failure.
+        """Write one queued change to the graph, or report the failure.
 
         A failed write is not lost, because it is in the journal.
         """

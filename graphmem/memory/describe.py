@@ -1,6 +1,6 @@
-"""Build the description of a memory for readers.
+"""Build the description of a memory that answers contain.
 
-It contains the row, the links, the age and the ids of related memories.
+It has the memory's fields, its links to code, its age and the ids of related memories.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Describer:
-    """Builds descriptions of memories at one point in time.
+    """Builds descriptions of memories, as of one point in time.
 
     Args:
         index: the memories.
@@ -36,7 +36,7 @@ class Describer:
         self._paths = paths
 
     def info(self, row: MemoryRow) -> MemoryInfo:
-        """Return the full description of a memory."""
+        """Return the full description of a memory from its row."""
         about = self._index.about(row.id)
         relations = self._relations(row)
         vector = self._index.vector(row.id) is not None
@@ -85,9 +85,9 @@ class Describer:
         )
 
     def name(self, link: AboutRow) -> str:
-        """Return the path or reference of a link's target, or its id if unknown.
+        """Return the name of the code that a memory is linked to.
 
-        For example `shop/cart.py` for a file, and `shop/cart.py:Cart.total` for a symbol.
+        For example `shop/cart.py` for a file, and `shop/cart.py:Cart.total` for a symbol. If it is unknown, the result is the id.
         """
         if self._view is not None and link.target_id in self._view.index_of:
             node = self._view.index_of[link.target_id]

@@ -21,7 +21,7 @@ _WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
 
 
 def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """Return a caller's items for one bulk write as a list.
+    """Return the input for one bulk write of memories as a list.
 
     Raises:
         BadInputError: the items are not a list, or there are too many.
@@ -37,7 +37,7 @@ def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
 
 
 def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
-    """Redact an item, then validate it.
+    """Redact and validate the input for one memory; return its draft.
 
     Args:
         item: the caller's input.
@@ -78,7 +78,7 @@ def dim_of(model: Any, embedder: Embedder | None) -> int | None:
 
 
 def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | None) -> str:
-    """Return the name of the model that computed the drafts' vectors."""
+    """Return the name of the model that computed the vectors of drafts."""
     sizes = {one.vector.size for one in drafts if one.vector is not None}
     if not sizes:
         return ""

@@ -104,7 +104,7 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
 
 
 def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
-    """Import an exported document in one write.
+    """Import memories from an exported document in one write.
 
     A memory whose id exists in this index is kept, unless the document has a newer version. Memories that were kept are counted as `older`.
     A memory with exactly the text of another one in this index is left out and does not confirm the other one. If the document comes from
@@ -211,7 +211,7 @@ def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryR
 
 
 def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
-    """Validate every field of an exported memory and return its row."""
+    """Validate every field of an exported memory; return the memory as a row."""
     if not isinstance(item, Mapping):
         raise refuse("memory", f"of type {type(item).__name__}", "must be an object", "Export again.")
     clean = dict(item)
@@ -268,7 +268,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 
 
 def _short(row: MemoryRow, taken: Taken) -> str:
-    """Return a short id for an imported memory.
+    """Return a short id, such as `a1b2`, for an imported memory.
 
     It is the one in the document. If that is invalid or already in use, it is a new one.
     """
@@ -298,7 +298,7 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
 def _links(
     repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
-    """Return edges of imported memories and the number of dropped links.
+    """Convert links of imported memories to edges; count the dropped links.
 
     A link is dropped if its target does not exist in this index.
     """

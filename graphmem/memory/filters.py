@@ -1,4 +1,4 @@
-"""Filters and orders of a listing of memories."""
+"""Filters for a list of memories, and the orders of the list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from graphmem.memory.validate import refuse, type_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """A filter on memories; all given fields must match, a list means any of."""
+    """A filter on memories. All given fields must match.
+
+    A list of values means any of them.
+    """
 
     types: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -61,7 +64,7 @@ class MemoryQuery:
         return replace(query, types=tuple(type_of(one, "") for one in query.types))
 
     def accepts(self, row: MemoryRow) -> bool:
-        """Return whether a row passes the filters that read only the row.
+        """Return whether a memory passes the filters that need only its row.
 
         These are all filters except files, symbols, session and `as_of`.
         """
@@ -83,7 +86,7 @@ class MemoryQuery:
 
 
 def worth(row: MemoryRow) -> float:
-    """Return the worth of a memory to a newcomer: trust × confidence × use."""
+    """Return how useful a memory is to a newcomer: trust × confidence × use."""
     return SOURCES[row.source].trust * row.confidence * (1 + math.log1p(row.used_count + row.confirmed_count))
 
 
@@ -101,7 +104,7 @@ SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
 
 
 def ordered(rows: list[MemoryRow], sort: str) -> list[MemoryRow]:
-    """Sort rows by a named order, ties by id.
+    """Sort memories by a named order, such as "newest"; ties by id.
 
     Raises:
         BadInputError: the order is unknown.

@@ -46,7 +46,7 @@ _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
 
 
 class Reading(NamedTuple):
-    """Items read from a file, and the lines that were left out."""
+    """Memories read from a file, and the lines that were left out."""
 
     items: list[dict[str, Any]]  # arguments of `remember`, in the order of the file
     short: list[int]  # lines that are too short to be items
@@ -54,7 +54,7 @@ class Reading(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A file format with its detection and its reader."""
+    """A file format of another tool: how to recognise it and to read it."""
 
     name: str
     fits: Callable[[str], bool]  # takes a path in lower case
@@ -81,7 +81,7 @@ def _rules(text: str) -> Reading:
 def passages(text: str) -> list[Item]:
     """Return list items and paragraphs of a Markdown document, in order.
 
-    Each item of a nested list is a passage of its own. Headings, code, comments, quotations, tables and private blocks are left out.
+    Each item of a nested list is separate. Headings, code, comments, quotations, tables and private blocks are left out.
     """
     from markdown_it import MarkdownIt  # 0.1 s, and only imports need it
 
@@ -115,7 +115,7 @@ def passages(text: str) -> list[Item]:
 
 
 def _facts(text: str) -> Reading:
-    """Read a file with one fact on each line."""
+    """Read a `facts.md`: a file with one fact on each line."""
     found = items(text)
     return Reading(
         [{**_item(one), "type": one.facts.get("type") or "fact"} for one in found if len(one.text) >= _SHORTEST],
@@ -157,7 +157,9 @@ def format_of(path: str, text: str) -> str:
 
 
 def read(text: str, name: str) -> Reading:
-    """Read a file of a named format; return its items and the lines left out.
+    """Read memories from a file of a named format.
+
+    The result has the memories, and the lines that were left out.
 
     Raises:
         BadInputError: the file is too large, or the format is unknown.

@@ -1,4 +1,4 @@
-"""Append-only journal, the source of truth for memories.
+"""Append-only journal of memories, the source of truth for them.
 
 Its lines are readable text in files next to the database. An entry is on disk before the write is acknowledged.
 
@@ -41,7 +41,7 @@ _NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
 
 
 class Examined(NamedTuple):
-    """Result of a check of the whole journal."""
+    """The damage and the gaps found by a check of the whole journal."""
 
     open: list[str]  # one sentence for each damaged line or stretch that nothing replaces
     settled: list[str]  # the same for damage whose known content a later entry restates
@@ -49,9 +49,9 @@ class Examined(NamedTuple):
 
 
 class Journal:
-    """The journal of one index, with one writer.
+    """The journal of one index: append, read, check and rewrite entries.
 
-    `MemoryRepository` ensures that there is one writer.
+    An entry is the change of one memory. `MemoryRepository` ensures that there is one writer.
 
     Args:
         folder: directory of the segments; created by the first write.
@@ -63,9 +63,9 @@ class Journal:
         self._begin()
 
     def _begin(self, *, every: bool = False) -> None:
-        """Set the initial state and read the segments.
+        """Set the initial state and read the files of the journal.
 
-        With `every` all segments are read, otherwise only those that are not compressed.
+        With `every` all files are read, otherwise only those that are not compressed.
         """
         self.notes: list[str] = []  # what was quarantined, one sentence each
         self.damaged = False  # entries of complete batches were lost
@@ -79,7 +79,7 @@ class Journal:
 
     @property
     def folder(self) -> Path:
-        """The directory of the segments."""
+        """The directory of the journal's files."""
         return self._folder
 
     def stamp(self) -> tuple[object, ...]:
@@ -95,7 +95,7 @@ class Journal:
     # ---- reading
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Return the intact entries with a number above `after`, oldest first."""
+        """Yield the undamaged entries with a number above `after`, oldest first."""
         last = after
         for path in self._segments():
             if (following := self._first_of_next(path)) is not None and following <= after + 1:
@@ -106,7 +106,10 @@ class Journal:
                     yield entry
 
     def newest(self, skip: int, limit: int, wanted: Callable[[Line], bool] | None = None) -> tuple[list[Entry], int]:
-        """Return a page of matching entries, newest first, and their total."""
+        """Return a page of entries that pass a filter, newest first.
+
+        The second result is the number of all such entries.
+        """
         found: list[Entry] = []
         total = 0
         for path in reversed(self._segments()):
@@ -118,9 +121,9 @@ class Journal:
         return found, total
 
     def latest(self, wanted: Callable[[Line], bool]) -> Entry | None:
-        """Return the newest matching entry.
+        """Return the newest entry that passes a filter, or None.
 
-        It reads only as many segments as needed.
+        It reads only as many files as needed.
         """
         for path in reversed(self._segments()):
             for entry in reversed(scanned(_read(path)).entries):
@@ -164,7 +167,7 @@ class Journal:
     # ---- writing
 
     def append(self, bodies: Sequence[Line]) -> Head:
-        """Append one batch and return once it is on disk.
+        """Append the entries of one write; return once they are on disk.
 
         Raises:
             DiskFullError, JournalError: no part of the batch was written.
@@ -236,7 +239,7 @@ class Journal:
         self._begin()
 
     def loss(self, known: int) -> str:
-        """Return a message on the entries that are missing at the journal's end.
+        """Return a message about entries that the end of the journal has lost.
 
         Args:
             known: number of the last entry in the database, higher than `head`.
@@ -250,9 +253,9 @@ class Journal:
         return f"the memories' journal {how}: its {known} entries, which were acknowledged, are missing"
 
     def mend(self) -> None:
-        """Check every segment as when the journal is opened; quarantine damage.
+        """Check every file of the journal, and quarantine damage.
 
-        `notes` and `damaged` report the damage.
+        The check is the one made when the journal is opened. `notes` and `damaged` report the damage.
 
         Raises:
             JournalError: the system cannot read or write a file.
@@ -261,7 +264,7 @@ class Journal:
         self._begin(every=True)
 
     def compress(self) -> None:
-        """Compress segments older than the youngest five.
+        """Compress old files of the journal: those older than the youngest five.
 
         The call is cheap when there is nothing to compress.
         """
@@ -278,7 +281,7 @@ class Journal:
             path.unlink()
 
     def delete(self) -> list[str]:
-        """Delete all segments and quarantined files; return the files' names."""
+        """Delete the whole journal with its quarantined files; return their names."""
         self.close()
         names = sorted(path.name for path in self._folder.iterdir()) if self._folder.is_dir() else []
         _remove_folder(self._folder)
@@ -294,9 +297,9 @@ class Journal:
     # ---- inside
 
     def _open(self, *, every: bool) -> None:
-        """Read segments, quarantine damage, and find the newest entry.
+        """Read the journal's files, quarantine damage, and find the newest entry.
 
-        With `every` the compressed segments are read as well.
+        With `every` the compressed files are read as well.
         """
         try:
             self._recover_swap()
@@ -343,9 +346,9 @@ class Journal:
                 _remove_folder(new)
 
     def _segments(self) -> list[Path]:
-        """Return the segments, oldest first.
+        """Return the journal's files, oldest first.
 
-        A segment that exists both plain and compressed is listed once.
+        A file that exists both plain and compressed is listed once.
         """
         if not self._folder.is_dir():
             return []
@@ -381,9 +384,9 @@ class Journal:
             raise
 
     def _put_aside(self, path: Path, scan: Scan, *, is_whole: bool) -> None:
-        """Copy the damaged lines of a segment to a quarantine file.
+        """Copy the damaged lines of a journal file to a quarantine file.
 
-        The intact lines remain in the segment.
+        The intact lines remain in the journal file.
         """
         data = _read(path)
         quarantine = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
@@ -418,9 +421,9 @@ class Journal:
 
 
 def _first_of(path: Path) -> int | None:
-    """Return the number of a segment's first entry, or None.
+    """Return the number of the first entry of a journal file, by its name.
 
-    None means that the file is not a segment.
+    None means that the file does not belong to the journal.
     """
     match = _NAME.match(path.name)
     return int(match[1]) if match else None
@@ -431,7 +434,7 @@ def _read(path: Path) -> bytes:
 
 
 def _unpacked(path: Path) -> tuple[bytes, bool]:
-    """Return the readable lines of a segment, and whether its file is intact.
+    """Return the readable lines of a journal file, and whether it is intact.
 
     The lines are bytes. Intact means that each compressed byte is the byte that was written.
 

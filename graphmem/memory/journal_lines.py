@@ -1,4 +1,4 @@
-"""Format of journal lines: encode entries, and find intact ones.
+"""Format of the journal's lines: encode entries, and find intact ones.
 
 A line ends in the hash of the text before it on the line, and contains the hash of the previous entry. So a flipped byte, an incomplete end
 and a removed line can be distinguished, and every change of past entries is detected. The lines of one write form a *batch*, which is valid
@@ -41,14 +41,14 @@ class Entry(NamedTuple):
 
 
 class Head(NamedTuple):
-    """Number and hash of the newest entry."""
+    """Number and hash of the newest entry of a journal."""
 
     number: int
     sum: str
 
 
 class Scan(NamedTuple):
-    """Result of reading a segment: its intact entries and its damage."""
+    """The intact entries and the damage found in a file of the journal."""
 
     entries: list[Entry]
     bad: list[bytes]  # damaged lines
@@ -56,9 +56,10 @@ class Scan(NamedTuple):
 
 
 def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
-    """Encode one batch; return its bytes and the new head of the journal.
+    """Encode the entries of one write as lines of the journal.
 
-    A vault encrypts everything except the numbers and hashes, so damage is found without the key.
+    Returns the bytes, and number and hash of the last entry. A vault encrypts everything except the numbers and hashes, so damage is found
+    without the key.
     """
     bodies = list(bodies)
     number, prev = head
@@ -80,7 +81,7 @@ def hash_of(start: bytes) -> str:
 
 
 def scanned(data: bytes) -> Scan:
-    """Return the intact and the damaged parts of a segment's bytes."""
+    """Find the intact entries and the damage in the bytes of a journal file."""
     entries: list[Entry] = []
     bad: list[bytes] = []
     places: list[int] = []
@@ -122,18 +123,21 @@ def _entry(line: bytes) -> Entry | None:
 
 
 def line_of(data: bytes, entry: Entry) -> bytes:
-    """Return the line of an entry within a segment's bytes, with its end."""
+    """Return the line of an entry in the bytes of a journal file.
+
+    The line end is included.
+    """
     at = data.index(f'"sum":"{entry.sum}"}}\n'.encode())
     return data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
 
 
 def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
-    """Return the content of an entry as a mapping, without empty parts."""
+    """Return an entry of the journal as a mapping, without empty parts."""
     line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
     line.update(payload)
     return {name: value for name, value in line.items() if value not in ("", None, [], {})}
 
 
 def text_of(body: Mapping[str, Any], name: str) -> str:
-    """Return a text part of an entry, or "" if it is missing."""
+    """Return one text of an entry by its name, or "" if it is missing."""
     return str(body.get(name, ""))

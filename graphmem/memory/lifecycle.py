@@ -49,15 +49,15 @@ def last_use(row: MemoryRow) -> datetime:
     A memory without such a use has the time at which it was learnt. A memory that was only shown was not used.
 
     Knowledge may be older than its memory (a record of another tool, an old commit). It could not be used before it was written, so the
-    write path sets that time as its last access.
+    write path sets the time of writing as its last access.
     """
     return max(row.last_accessed_at or row.created_at, row.created_at)
 
 
 def faded(row: MemoryRow, now: datetime) -> float:
-    """Return confidence × 0.5^(days since last use / half-life).
+    """Return a memory's confidence after fading with time.
 
-    Pinned memories and memories that never fade keep their confidence.
+    It is confidence × 0.5^(days since last use / half-life). Pinned memories and memories that never fade keep their confidence.
     """
     half_life = half_life_of(row)
     if half_life is None or row.status == "pinned":
@@ -66,7 +66,7 @@ def faded(row: MemoryRow, now: datetime) -> float:
 
 
 def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] = ()) -> float:
-    """Return the confidence used for ranking.
+    """Return the confidence with which a memory is ranked.
 
     It fades with time. It is lower if the memory is disputed, and lower if the code that the memory is about has changed or is gone.
     """
@@ -75,9 +75,9 @@ def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] =
 
 
 def importance_now(row: MemoryRow, now: datetime) -> float:
-    """Return the current importance.
+    """Return a memory's current importance.
 
-    Importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its importance.
+    It is importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its importance.
     """
     if row.status == "pinned":
         return row.importance
@@ -98,7 +98,7 @@ def ttl_days(row: MemoryRow) -> float | None:
 
 
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
-    """Return the row after one use.
+    """Return the row of a memory after one more use.
 
     The use is counted, and the memory is no longer stale. Confidence rises after every fifth use without a correction. Two uses confirm a
     candidate, whenever they come. After ten uses the memory needs no review. Contaminated memories stay candidates and in review.
@@ -117,13 +117,16 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
 
 
 def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
-    """Return the row after a person or an independent session confirmed it."""
+    """Return the row of a memory after it was confirmed.
+
+    A person or an independent session confirms it.
+    """
     status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
 
 
 def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
-    """Return the row after the same text was stored again.
+    """Return the row of a memory after its text was stored again.
 
     Its confidence rises, and it is no longer stale. It also counts as confirmed if a person or another session wrote the text.
     """
@@ -131,7 +134,7 @@ def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow
 
 
 def shown(row: MemoryRow) -> MemoryRow:
-    """Return the row after it was shown to an agent.
+    """Return the row of a memory after it was shown to an agent.
 
     Only the count changes, so that repetition does not keep an error alive.
     """
@@ -155,7 +158,7 @@ class Retired(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """A project's settings for pruning."""
+    """A project's settings for removing and excluding old memories."""
 
     limit: int = 3_000  # memories in search; above it the least important are retired
     max_bytes: int = 0  # of their contents; 0: unlimited
@@ -163,7 +166,7 @@ class Policy(NamedTuple):
 
 
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
-    """Return the memories to retire now.
+    """Return the memories to remove or to exclude from search now.
 
     Faded memories come first, then expired ones, then the least important ones above the limits. Ties are sorted by id.
 

@@ -41,7 +41,7 @@ _LABELS: Final = {FILE: "File", SYMBOL: "Symbol", EXTERNAL: "External"}
 
 
 class Links(NamedTuple):
-    """The code that a memory is about, and names that could not be resolved."""
+    """The code that a memory is about, and names that match no single symbol."""
 
     about: list[AboutRow]  # without a memory's id, by target and role
     files: list[NamedFile]  # files that are not indexed
@@ -53,7 +53,7 @@ class Links(NamedTuple):
 def link(
     content: str, given_files: Iterable[str], given_symbols: Iterable[str], view: GraphView | None, project: str, commit_sha: str
 ) -> Links:
-    """Resolve the code that a memory's content and its caller name.
+    """Find the code that a memory's text and its caller name.
 
     Args:
         content: content of the memory.
@@ -137,7 +137,7 @@ _HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a
 
 
 def _path_of(content: str, match: re.Match[str]) -> str:
-    """Return a matched path without the `a/` or `b/` prefix of a diff."""
+    """Return a path found in a text without the `a/` or `b/` of a diff."""
     path = match["path"]
     side, _, rest = path.partition("/")
     if side not in ("a", "b") or not rest:
@@ -147,7 +147,7 @@ def _path_of(content: str, match: re.Match[str]) -> str:
 
 
 def _is_of_tree(path: str) -> bool:
-    """Return whether an unknown path looks relative to a project's root.
+    """Return whether a path that is not indexed looks relative to a project.
 
     It has a directory that is not a host name, and no `..`.
     """
@@ -156,10 +156,10 @@ def _is_of_tree(path: str) -> bool:
 
 
 def resolve(view: GraphView, ref: str) -> list[int]:
-    """Return the nodes that match a reference, ascending; [] for none.
+    """Return the nodes of the code graph that a reference matches, ascending.
 
     A reference is an id, `path:qualname`, a dotted name or the end of one, or a bare name. Tests and variables match a bare name only if
-    nothing else does.
+    nothing else does. [] means that nothing matches.
     """
     if ref in view.index_of:
         return [view.index_of[ref]]
@@ -186,7 +186,7 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
-    """Return the distinct names in a memory's content, in order.
+    """Return the distinct names of code in a memory's text, in order.
 
     Each comes with the confidence of a link to it. `spans` are parts to skip, such as paths that were found before.
     """
@@ -203,7 +203,10 @@ def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, fl
 
 
 def _file(view: GraphView, path: str) -> int | None:
-    """Return the file with a path, or the only file whose path ends with it."""
+    """Return the indexed file with a path.
+
+    If there is none, it is the only file whose path ends with the given one.
+    """
     path = path.removeprefix("./")
     exact = view.file_node(path)
     if exact is not None or "." not in path:
@@ -226,7 +229,7 @@ def _by_last_part(view: GraphView) -> dict[str, list[str]]:
 
 
 def _around(view: GraphView, file: int, line: int) -> int | None:
-    """Return the innermost definition that contains a line."""
+    """Return the innermost definition that contains a line of a file."""
     around = [
         int(node)
         for node in view.by_path(view.path(file))
@@ -242,7 +245,7 @@ def _full(view: GraphView, node: int) -> str:
 
 
 def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Return whether nodes are definitions of the same path and name.
+    """Return whether all nodes have the same path and qualified name.
 
     For example overloads, or a property and its setter.
     """

@@ -1,4 +1,4 @@
-"""Write memories as Markdown that people read and edit, and read it back.
+"""Write memories as Markdown that people edit, and read it back.
 
 The format has one line per memory, under headings. A line is `- [id:a1b2] text`. Data that the text cannot express is in a comment after
 it, which Markdown does not show.
@@ -43,7 +43,7 @@ _BREAK: Final = " ⏎ "  # stands for a line end inside a memory's text
 
 
 class Item(NamedTuple):
-    """One list item of a document."""
+    """One list item of a Markdown document, such as `- [id:a1b2] text`."""
 
     id: str  # as written in the line; "" when there is none
     text: str
@@ -54,12 +54,12 @@ class Item(NamedTuple):
 
 
 def one_line(text: str) -> str:
-    """Return a content on one line; `unfolded` reverses it."""
+    """Write the text of a memory on one line; `unfolded` reverses it."""
     return _BREAK.join(" ".join(line.split()) for line in text.strip().splitlines())
 
 
 def unfolded(text: str) -> str:
-    """Return the content that `one_line` wrote on one line."""
+    """Return the text of a memory that `one_line` wrote on one line."""
     return "\n".join(part.strip() for part in text.split(_BREAK.strip())).strip()
 
 
@@ -104,9 +104,9 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 
 
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
-    """Return memories in the form that agents read as instructions.
+    """Return memories as Markdown in the form of a CLAUDE.md.
 
-    It has plain lines under section headings, without data for a sync.
+    Agents read it as instructions. It has plain lines under section headings, without data for a sync.
     """
     lines = [f"# {inert(project)}"]
     for name in SECTIONS:
@@ -117,10 +117,7 @@ def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a document into lines, each with its line end.
-
-    The lines are those that editors count.
-    """
+    """Split a document into lines as editors count them, with line ends."""
     return _ENDS.findall(text)
 
 
@@ -130,12 +127,10 @@ def heading_of(line: str) -> str | None:
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return the lines that are not text, and the first line of an open block.
+    """Return the numbers of lines of a Markdown document that are not text.
 
-    Numbers count from 1.
-
-    Code between fences, comments, private blocks of several lines and the front matter are not text. An open block is one that is never
-    closed. Everything after its first line is part of it. The second value is 0 if there is none.
+    Numbers count from 1. Code between fences, comments, private blocks of several lines and the front matter are not text. The second
+    result is the first line of a block that is never closed, or 0. Everything after that line is part of the block.
     """
     found: set[int] = set()
     begun = 0
@@ -163,7 +158,10 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return the lines of multi-line private blocks, and of an unclosed one."""
+    """Return the lines of private blocks that span several lines.
+
+    The second result is the first line of a block that is not closed, or 0.
+    """
     text, found, open_at = "".join(lines), set[int](), 0
     ends = [*accumulate(map(len, lines))]
     for start, end in private_spans(text):
@@ -177,9 +175,9 @@ def private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def items(text: str) -> list[Item]:
-    """Return list items outside of code and comments.
+    """Return the list items of a Markdown document.
 
-    The text of a nested or continued item begins with the text of its parent.
+    Items in code and comments are left out. The text of a nested or continued item begins with the text of its parent.
     """
     found: list[Item] = []
     heading = ""
@@ -201,7 +199,9 @@ def items(text: str) -> list[Item]:
 
 
 def with_id(line: str, short: str, text: str | None = None) -> str:
-    """Return the first line of an item with another id, otherwise unchanged.
+    """Return the first line of a list item with another id or text.
+
+    The rest of the line is unchanged.
 
     Args:
         line: the line with its line end.

@@ -1,6 +1,6 @@
-"""Merge memories into a person's Markdown document.
+"""Update the memories in a person's Markdown document.
 
-Items of memories are added, changed and removed. Text that the person wrote is left unchanged.
+List items of memories are added, changed and removed. Text that the person wrote is left unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _END: Final = "\n"
 
 
 class Line(NamedTuple):
-    """The planned change of one item in the document."""
+    """The planned change of one list item in the document."""
 
     id: str = ""  # the item's short id from now on; "": it belongs to the person alone
     text: str | None = None  # the item's new text; None: unchanged
@@ -31,7 +31,7 @@ class _Piece(NamedTuple):
 
 
 def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], movable: Iterable[str]) -> str:
-    """Return the document with current items.
+    """Return the document with list items that match the current memories.
 
     Memories without a line are added at the end of their section.
 
@@ -88,7 +88,7 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
 
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
-    """Plan the insertion of lines at the end of a section.
+    """Plan to insert lines of new memories at the end of a section.
 
     They follow its last line that is not empty.
     """
@@ -106,7 +106,7 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Return the pieces of the document with the planned lines inserted.
+    """Return all parts of the document with the planned lines inserted.
 
     A line without a line end gets one if something follows.
     """
@@ -119,9 +119,9 @@ def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) 
 
 
 def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) -> list[_Piece]:
-    """Order neighbouring generated lines by use.
+    """Order neighbouring lines of memories by use, the most used first.
 
-    A line followed by a person's text keeps its place, because that text may refer to it.
+    Lines that a person wrote are not moved. A line followed by a person's text keeps its place, because that text may refer to it.
     """
     found = [piece for piece in pieces if piece.text]
     start = 0
@@ -137,5 +137,8 @@ def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) 
 
 
 def said_by(text: str) -> dict[str, Item]:
-    """Return the items of a document that have an id, by their id."""
+    """Return the list items of a document by the id of their memory.
+
+    Items without an id are left out.
+    """
     return {item.id: item for item in items(text) if item.id}

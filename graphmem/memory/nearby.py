@@ -1,8 +1,9 @@
 """Rank memories about the code of an answer, without a store query.
 
-A question about code collects places: nodes of its answer with their nearness to the target. `nearby` ranks the memories about them by
-nearness × trust × confidence in use. Confidence in use measures freshness: it fades with time and falls when the code has changed. The
-score of a trap is multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake.
+For example, the answer has the callers of a symbol, and the best memories about these callers are wanted. Each symbol or file of the answer
+has a nearness to the subject of the question. `nearby` ranks the memories by nearness × trust × confidence in use. Confidence in use
+measures freshness: it fades with time and falls when the code has changed. The score of a trap (a memory that warns) is multiplied by
+`TRAP`, and traps are listed first, because they can still prevent a mistake.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 
 
 class Place(NamedTuple):
-    """Position of a node in an answer: nearness, role and distance.
+    """How near a symbol or file of an answer is to the question's subject.
 
-    For example, a direct caller of the symbol that a question is about.
+    It has a nearness, a role and a distance. For example, a direct caller of the symbol that a question is about.
     """
 
     nearness: float  # 1 for a target, down to 0
@@ -41,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """Nodes of one answer, each with its nearest place.
+    """The symbols and files of one answer, each with its nearness.
 
     Args:
         anchored: ids of all nodes that a memory is about. Other nodes are ignored, so a large answer costs one look-up for each node.
@@ -52,9 +53,9 @@ class Places:
         self.found: dict[str, Place] = {}
 
     def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
-        """Record the place of a node in the answer.
+        """Add a symbol or file of the answer with its nearness, role and distance.
 
-        If the node was added before, the nearest place is kept.
+        If it was added before, the nearest one is kept.
         """
         if node_id in self._anchored:
             known = self.found.get(node_id)
@@ -69,9 +70,9 @@ class _Candidate(NamedTuple):
 
 
 def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int = SHOWN) -> NearbyMemories:
-    """Return the best memories about the nodes of an answer.
+    """Return the best memories about the symbols and files of an answer.
 
-    A memory about several nodes is ranked by the nearest one.
+    A memory about several of them is ranked by the nearest one.
 
     Args:
         index: index of all memories; it hides those that the caller may not see.

@@ -1,6 +1,7 @@
-"""Record the outside text that influenced memories, for their review.
+"""Record which outside text influenced memories, for their review.
 
-"Outside text" is text from strangers: pages, tools, files. A contaminated memory waits until a person reviews it.
+"Outside text" is text from strangers: pages, tools, files. A memory that it influenced is called contaminated and waits until a person
+reviews it.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ NAMED: Final = 3  # in a note
 
 
 def page_row(page: str, at: datetime) -> SessionRow:
-    """Return the session row for an outside page, tool or file.
+    """Return a row that names an outside page, tool or file as a source.
 
-    With this row, `retract` can remove everything that came from the page.
+    It has the form of a session's row. With it, `retract` can remove every memory that came from the page.
     """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 
 
 def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime) -> Plan:
-    """Add the sources of outside text to a plan's new memories.
+    """Add the sources of outside text to the memories of a planned write.
 
     Args:
         plan: plan of a write.
@@ -49,9 +50,9 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 
 
 def said(brought: Sequence[str]) -> str:
-    """Return a note for the caller of a write: the memory is contaminated.
+    """Return a note that a new memory is contaminated by outside text.
 
-    It names the first sources of outside text.
+    It is for the caller of the write, and names the first sources.
     """
     more = f" and {len(brought) - NAMED} more" if len(brought) > NAMED else ""
     return (

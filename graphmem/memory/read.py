@@ -1,4 +1,7 @@
-"""Read memories: one, a page, a timeline, the review queue, the audit log."""
+"""Read memories: one, a page, a timeline, or those to review.
+
+The audit log of past operations is read here too.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated",
 
 
 def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
-    """Return one memory.
+    """Return one memory by its id.
 
     The id of a memory that was merged into another one gives that other memory.
     """
@@ -49,7 +52,7 @@ def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any
 
 
 def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
-    """Return a memory and the live ones learnt before and after it.
+    """Return a memory and the live memories learnt before and after it.
 
     At most `n` memories are returned on each side.
     """
@@ -105,7 +108,10 @@ def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
 
 
 def audit(repository: MemoryRepository, memory_id: str | None, limit: int, offset: int) -> AuditPage:
-    """Return past operations, newest first, and check the whole journal."""
+    """Return a page of past operations on memories, newest first.
+
+    The call also checks the whole journal.
+    """
     _check_page(limit, offset)
     wanted = None
     if memory_id is not None:
@@ -135,7 +141,7 @@ def _entry(entry: Entry) -> AuditEntry:
 
 
 def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
-    """Return rows that match the filters on links and time."""
+    """Return the memories that match the filters on links and time."""
     index = repository.index()
     ids: set[str] | None = None
     if query.session:

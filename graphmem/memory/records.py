@@ -1,4 +1,4 @@
-"""Convert between rows of memories and journal entries.
+"""Convert memories to entries of the journal, and entries to memories.
 
 A journal entry is readable JSON. The first entry of a memory has its whole row, later ones only the changed fields. Empty values are left
 out. Entries are applied in order. All entries together give every memory. The newest entries bring an older database up to date.
@@ -100,7 +100,7 @@ def bodies_of(
 
 
 class Replay:
-    """Memories computed by applying journal entries.
+    """Computes memories by applying entries of the journal in order.
 
     Args:
         known: the rows to start from: a database's content, or nothing for a full replay.
@@ -123,7 +123,7 @@ class Replay:
         self.new_sessions: set[str] = set()
 
     def take(self, entries: Iterable[Entry]) -> Replay:
-        """Apply entries, oldest first."""
+        """Apply entries of the journal, oldest first."""
         for entry in entries:
             self._take(entry.body)
         return self
@@ -200,7 +200,7 @@ class Replay:
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
     """Return the parts of a journal entry that contain a whole memory.
 
-    They include its links to code.
+    Its links to code are included.
     """
     return {"row": _encoded(row, None), "about": [list(link[1:]) for link in knowledge.get(row.id, ())]}
 
@@ -222,7 +222,7 @@ def _decoded(memory_id: str, base: Mapping[str, Any], fields: Mapping[str, Any])
 
 
 def plain(value: Any) -> Any:
-    """Convert a value of a row to JSON."""
+    """Convert a value of a memory, such as a time, to JSON."""
     return value.isoformat() if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
 
 
