@@ -1,4 +1,4 @@
-"""Turn a caller's items into drafts: redact, validate, check the vectors.
+"""Turn input for new memories into drafts: redact it and validate it.
 
 A draft is a complete memory that has not been compared with others yet.
 """

@@ -41,7 +41,7 @@ _LABELS: Final = {FILE: "File", SYMBOL: "Symbol", EXTERNAL: "External"}
 
 
 class Links(NamedTuple):
-    """The code that a memory is about, and names that match no single symbol."""
+    """The code that a memory is about, and names that match several symbols."""
 
     about: list[AboutRow]  # without a memory's id, by target and role
     files: list[NamedFile]  # files that are not indexed

@@ -1,6 +1,7 @@
-"""Reconcile journal and graph.
+"""Make journal and graph agree on the memories again.
 
-Replay entries missing from the graph, append again those missing from the journal, and erase words in both.
+Changes that the graph lacks are replayed from the journal. Changes that the journal lost are appended to it again. Words are erased in
+both.
 """
 
 from __future__ import annotations
@@ -27,17 +28,15 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return the mark of a journal entry, which the graph stores.
+    """Return a text that identifies a journal entry, for the graph to store.
 
-    A graph with this mark under `META` is up to date with the entry.
+    A graph that stores it under `META` is up to date with the entry.
     """
     return f"{head.number}:{head.sum}"
 
 
 class Recovery:
-    """Reconciles one journal and one graph.
-
-    Each method needs the write lock (`MemoryRepository.writing`), or runs while the repository is opened.
+    """Makes one journal and one graph agree after a crash or damage.
 
     Args:
         journal: the source of truth.
@@ -55,7 +54,7 @@ class Recovery:
         self._replaced = replaced
 
     def level(self) -> list[str]:
-        """Reconcile graph and journal; return one sentence for each repair.
+        """Make graph and journal agree; return one sentence for each repair.
 
         It compares the graph's last entry with the journal's last one, then the number of memories with the count in the journal.
         """
@@ -82,7 +81,7 @@ class Recovery:
         return notes
 
     def missing(self) -> KnowledgeDelta | None:
-        """Return journal content that the graph lacks; None if it lacks nothing."""
+        """Return the changes in the journal that the graph lacks; None if none."""
         number = self._graph_at()
         return self._replayed(number).delta() if number < self._journal.head.number else None
 
@@ -107,7 +106,7 @@ class Recovery:
         return len(truth.memories), sum(_differs(row, stored.get(row.id)) for row in truth.memories.values()), len(gone)
 
     def compare(self) -> tuple[int, int, int]:
-        """Compare graph and journal.
+        """Compare the memories in the graph with those in the journal.
 
         Returns the number of memories that are missing in the graph, that differ, and that the journal does not contain.
         """
@@ -119,7 +118,7 @@ class Recovery:
         return missing, different, len(stored.keys() - truth.memories.keys())
 
     def erase(self, ids: set[str], actor: str) -> None:
-        """Erase all words of these memories from the journal for good.
+        """Erase all words of some memories from the journal for good.
 
         Their entries remain without content.
         """
@@ -132,7 +131,7 @@ class Recovery:
         self._rewrite(change, f"{len(ids)} memories were removed for good", actor)
 
     def redact(self, actor: str) -> None:
-        """Remove secrets that the current rules find from all entries."""
+        """Remove secrets from all entries of the journal, by the current rules."""
 
         def change(line: Line) -> Line | None:
             clean: Line = redact_all({name: line[name] for name in ("row", "set", "note", "alias") if name in line}, [])
@@ -141,7 +140,10 @@ class Recovery:
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
     def rewrite_as_is(self, note: str) -> None:
-        """Write all entries again, plain or encrypted, as is in force."""
+        """Write all entries of the journal again, plain or encrypted.
+
+        The form is the one that is in force now.
+        """
         self._rewrite(lambda line: line, note, "graphmem")
 
     def begin_again(self, deleted: int, actor: str) -> list[str]:
@@ -158,7 +160,7 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Write memories that the journal lost to it again, from the graph.
+        """Append memories that the journal lost to it again, from the graph.
 
         Content that the graph lacks cannot be restored. Afterwards the journal alone is sufficient.
 
@@ -207,7 +209,7 @@ class Recovery:
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _agrees(self, number: int) -> bool:
-        """Whether the graph's last journal entry is still in the journal."""
+        """Whether the last journal entry that the graph knows is in the journal."""
         mark = self._store.meta().get(META, "").partition(":")[2]
         if number in (0, self._journal.head.number):
             return number == 0 or mark == self._journal.head.sum
@@ -215,27 +217,33 @@ class Recovery:
         return found is None or found.number != number or found.sum == mark
 
     def _replayed(self, number: int) -> Replay:
-        """Return the graph's memories after replay of entries after `number`."""
+        """Return the graph's memories after replay of later journal entries.
+
+        These are the entries after `number`.
+        """
         replay = Replay(self._store.knowledge() if number else None)
         replay.aliases = json.loads(self._store.meta().get(ALIASES) or "{}")
         return replay.take(self._journal.entries(after=number))
 
     def _counted(self) -> int:
-        """Return the number of memories by the newest entry that states it."""
+        """Return how many memories the journal says there are.
+
+        The newest entry that states a count is used.
+        """
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return a journal entry without its links to some removed memories.
-
-    The entry belongs to another memory.
-    """
+    """Return another memory's journal entry without links to removed memories."""
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Add the sessions and relations of lost memories to their new entries."""
+    """Add sessions and relations of lost memories to their new entries.
+
+    The entries are those that are appended to the journal again.
+    """
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:
         if link.src in lost:
@@ -247,7 +255,10 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return a journal row with the graph's vector, if the text is the same."""
+    """Return a memory from the journal with the vector that the graph has.
+
+    The vector is used only if the text is the same.
+    """
     same = stored is not None and stored.text_hash == row.text_hash
     return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")
 

@@ -87,9 +87,9 @@ _BASE64_RUN: Final = 400  # characters; a longer unbroken run is a file, not a k
 
 
 def find(text: str) -> list[Found]:
-    """Return secrets and personal data in a text, by position.
+    """Return the secrets and personal data in a text, by position.
 
-    Results do not overlap. Text marked as private has the kind `PRIVATE`.
+    They do not overlap. Text marked as private has the kind `PRIVATE`.
     """
     found = [Found(PRIVATE, start, end) for start, end in private_spans(text)]
     found += (
@@ -102,7 +102,10 @@ def find(text: str) -> list[Found]:
 
 
 def redact(text: str) -> tuple[str, list[str]]:
-    """Return the text without secrets, and their kinds, one per occurrence."""
+    """Return a text without its secrets, and the kinds of these.
+
+    There is one kind for each secret, such as `PRIVATE`.
+    """
     found = find(text)
     if not found:
         return text, []
@@ -114,7 +117,7 @@ def redact(text: str) -> tuple[str, list[str]]:
 
 
 def redact_all(value: Any, kinds: list[str]) -> Any:
-    """Redact every string inside mappings and sequences.
+    """Redact every text inside mappings and sequences, such as JSON.
 
     The kinds of the found secrets are appended to `kinds`. Numbers and keys are unchanged.
     """
@@ -145,16 +148,13 @@ def is_mostly_secret(text: str, found: list[Found]) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Return the Shannon entropy of the characters, in bits per character."""
+    """Return the Shannon entropy of a text's characters, in bits each."""
     n = len(text)
     return -sum(count / n * math.log2(count / n) for count in Counter(text).values()) if n else 0.0
 
 
 def _under(key: Any, value: Any, kinds: list[str]) -> Any:
-    """Redact a value whose key means a secret, as in an assignment.
-
-    Example: `{"password": "…"}`.
-    """
+    """Redact a value if its key means a secret, as in `{"password": "…"}`."""
     if isinstance(key, str) and isinstance(value, str) and len(value) < _BASE64_RUN:
         lead = f"{key}: "
         for one in _shaped(lead + value) if _SECRET_NAME.search(key) else ():
@@ -166,22 +166,25 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    """Return the kind of each shape, by the name of its pattern group."""
+    """Return the kind of secret for each group of the combined pattern.
+
+    The names of the groups are `s0`, `s1` and so on.
+    """
     return {f"s{i}": shape.kind for i, shape in enumerate(shapes())}
 
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Return words of which a text must contain one to match a shape.
+    """Return words of which a text must contain one to hold a secret.
 
-    A shape is the format of one kind of secret. Each word comes with the index of its shape. If there is a pattern that must match at the
-    word, it comes with that too.
+    Each word comes with the index of its kind of secret in `shapes`. If there is a looser pattern for the text from the word on, it comes
+    with that too.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
 
 def _possible(text: str) -> tuple[int, ...]:
-    """Return the indices of the shapes that a text could match.
+    """Return the kinds of secrets that a text could contain, by their index.
 
     The test is cheap and rejects most texts.
     """
@@ -206,7 +209,7 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 
 @lru_cache(maxsize=128)
 def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
-    """Combine the patterns of shapes; if two match, the first one counts."""
+    """Combine the patterns of some kinds of secrets; the first match counts."""
     every = shapes()
     return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))
 
@@ -304,7 +307,7 @@ def _is_random(text: str, *, bits: float) -> bool:
 
 
 class Value(NamedTuple):
-    """A match of a shape with its surrounding text."""
+    """A text that looks like a secret, with the text around it."""
 
     text: str
     groups: Mapping[str, str | None]
@@ -321,7 +324,7 @@ def _decoded(text: str) -> str:
 
 
 def _is_login(value: Value) -> bool:
-    """Return whether base64 contains `name:password`."""
+    """Return whether base64 contains a login: `name:password`."""
     name, colon, password = _decoded(value.text).partition(":")
     return bool(colon and name and password) and (name + password).isprintable() and not _NO_PASSWORD.match(password)
 
@@ -332,15 +335,15 @@ def _is_element(value: Value) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """Return whether the value of a command's flag is literal text.
+    """Return whether the value of a command's flag is typed out.
 
-    Variables, ports and placeholders are not.
+    For example, `-p secret`. Variables, ports and placeholders are not.
     """
     return _STAND_IN.match(value.text) is None and not re.fullmatch(r"\d{1,5}|-.*", value.text)
 
 
 def _is_argument(value: Value) -> bool:
-    """Return whether the value of a long flag can be a secret.
+    """Return whether the value of a flag such as `--token` can be a secret.
 
     A usual word and a file name cannot.
     """

@@ -114,7 +114,7 @@ class MemoryRepository:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Open the journal and reconcile the graph with it."""
+        """Open the journal, and make the graph agree with it."""
         self.journal = Journal(self._journal_at)
         self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since
@@ -192,7 +192,7 @@ class MemoryRepository:
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
-        """Return the plan of a `remember_many` without writing it.
+        """Return what `remember_many` would change, without writing it.
 
         Args:
             items: the memories, without vectors.
@@ -214,7 +214,7 @@ class MemoryRepository:
         meta: Mapping[str, str] | None = None,
         **extra: Any,
     ) -> None:
-        """Write one accepted plan to journal, graph and projection.
+        """Write one planned change of memories: journal, graph and readers' copy.
 
         The caller holds `writing`.
 
@@ -230,14 +230,14 @@ class MemoryRepository:
             self.on_change(delta)
 
     def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
-        """Write data that can be computed again, without a journal entry.
+        """Write data such as vectors, which can be computed again.
 
-        The caller must hold the lock `writing`.
+        The journal gets no entry. The caller must hold the lock `writing`.
         """
         self._follow(delta, vectors, {})
 
     def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Make an accepted write visible now, and queue it for the graph."""
+        """Show an accepted write to readers now, and queue it for the graph."""
         index = self.index()
         index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
         if self._paths is not None:
@@ -249,10 +249,10 @@ class MemoryRepository:
         self._committer.flush()
 
     def follow_index(self) -> int:
-        """Apply the anchor changes of an index run; count the changed memories.
+        """Update the links of memories to code that an index run has changed.
 
-        The store moves anchors in the transaction of the code. This method passes the new anchors to readers. It also writes them to the
-        journal, so that a rebuild keeps them.
+        Returns the number of changed memories. The store moves links in the transaction of the code. This method passes the new links to
+        readers. It also writes them to the journal, so that a rebuild keeps them.
         """
         with self.writing():
             self._paths = None
@@ -283,7 +283,7 @@ class MemoryRepository:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the write lock, with graph and journal reconciled.
+        """Hold the write lock; graph and journal agree while it is held.
 
         Raises:
             StoreBusyError: another server writes the memories.
@@ -299,7 +299,7 @@ class MemoryRepository:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Lock out other worktrees, and take in what they wrote."""
+        """Lock out other worktrees of the repository, and read what they wrote."""
         if self._depth or not is_shared(self._data_dir, self._journal_at):
             yield
             return
@@ -315,7 +315,7 @@ class MemoryRepository:
                     self._stamp = self.journal.stamp()
 
     def _follow_others(self) -> None:
-        """Take in what other worktrees wrote, and tell who listens."""
+        """Read memories that other worktrees wrote, and tell the listeners."""
         before = self.journal.head.number
         self.journal.reopen()
         self.catch_up()
@@ -325,7 +325,10 @@ class MemoryRepository:
             self.on_change(KnowledgeDelta(memories=list(rows.values()), removed_memories=sorted(ids - rows.keys())))
 
     def follow_journal(self) -> int:
-        """Take in memories that other worktrees wrote; return the new entries."""
+        """Read memories that other worktrees wrote to the shared journal.
+
+        Returns the new entries.
+        """
         before = self.journal.head.number
         if self.store.feed is None and is_shared(self._data_dir, self._journal_at) and self.journal.stamp() != self._stamp:
             with self.writing():
@@ -335,7 +338,7 @@ class MemoryRepository:
     # ---- reading
 
     def index(self) -> MemoryIndex:
-        """Return the memories as of the last accepted write."""
+        """Return all memories in memory, as of the last accepted write."""
         return self.projections.memories()
 
     def view(self) -> GraphView | None:
@@ -343,11 +346,11 @@ class MemoryRepository:
         return self.projections.graph() if self.store.generation() else None
 
     def describer(self) -> Describer:
-        """Return a describer of memories for the current time."""
+        """Return an object that describes memories, as of the current time."""
         return Describer(self.index(), self.view(), self.clock.now(), self.paths())
 
     def row(self, memory_id: str) -> MemoryRow:
-        """Return a memory by id, short id or a unique prefix of a short id.
+        """Return a memory by its id, its short id, or the start of its short id.
 
         Raises:
             MemoryNotFoundError, AmbiguousMemoryError: nothing matches, or several memories do.
@@ -372,7 +375,7 @@ class MemoryRepository:
         return row
 
     def paths(self) -> dict[str, str]:
-        """Return the names of linked code that the graph does not contain, by id."""
+        """Return names of linked files that the graph does not contain, by id."""
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths
@@ -380,7 +383,7 @@ class MemoryRepository:
     # ---- journal and graph
 
     def catch_up(self) -> None:
-        """Reconcile the graph with the journal; see `Recovery.level`."""
+        """Make the graph agree with the journal; see `Recovery.level`."""
         with self._turn:
             done = self.recovery.level() if self.store.feed is None else []
             self.notes = [*self.journal.notes, *done]
@@ -388,7 +391,7 @@ class MemoryRepository:
             self._committer.resume()
 
     def adopt_journal(self, folder: Path) -> None:
-        """Continue with the journal of a database that replaced this one.
+        """Use the journal of another database, which has replaced this one.
 
         The caller must hold the lock `writing`.
         """
@@ -444,7 +447,10 @@ class MemoryRepository:
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Compare memories that have just got vectors with the others, by meaning."""
+        """Compare memories that have just got vectors with the other memories.
+
+        The vectors find those that say the same in other words.
+        """
         with self.writing():
             plan = Planner(self._around()).reconsider(ids)
             self.commit(plan.delta, plan.events, plan.before, "graphmem")
@@ -458,16 +464,16 @@ class MemoryRepository:
         return self._vectors.run()
 
     def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
-        """Return texts of at most `limit` live memories without a vector, by hash.
+        """Return texts of live memories that have no vector, by hash.
 
-        These are memories whose hash is not in `have`.
+        At most `limit` are returned. Hashes in `have` are left out.
         """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])
         return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
 
     def adopt_model(self, model: str) -> None:
-        """Record a model for all memories that have a vector of the model.
+        """Record a new model for all memories that have a vector of it.
 
         The projections use the model already. Memories without an earlier vector are compared with the others once more, by meaning.
         """
@@ -501,7 +507,7 @@ class MemoryRepository:
     # ---- inside
 
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
-        """Redact an item, then validate it; see `drafts.drafted`.
+        """Redact and validate the input for one memory; see `drafts.drafted`.
 
         Knowledge learnt now gets the commit of the project's working tree.
         """

@@ -1,6 +1,6 @@
-"""Retention of memories.
+"""Remove memories or exclude them from search, by age, origin or request.
 
-Prune, retract by origin, scan for secrets, rebuild, delete all.
+The module also scans for secrets and rebuilds memories from the journal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 
 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
-    """Retire faded and expired memories when due; None if not due.
+    """Remove or exclude old memories if a check is due; None if it is not due.
 
     Pruning is due after every fifty uses, and once after loading when a day has passed. It does not apply the limits: a person applies
     them, after a dry run.
@@ -46,7 +46,10 @@ def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
 
 
 def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
-    """Retire faded, expired and surplus memories; mark unreferenced ones."""
+    """Remove or exclude faded and expired memories, and those over the limits.
+
+    Memories that were long unused become stale.
+    """
     with repository.writing():
         now, index = repository.clock.now(), repository.index()
         rows = list(index.all_rows())
@@ -126,9 +129,9 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 
 
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
-    """Return whether the parent is an older version of the child's text.
+    """Return whether one memory is an older version of another one's text.
 
-    Then the child does not depend on the parent's origin, because the child's words come from another author.
+    Then the newer one does not depend on the older one's origin, because its words come from another author.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 
@@ -151,9 +154,9 @@ def rebuild(repository: MemoryRepository) -> RebuildAnswer:
 
 
 def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
-    """Check all stored texts with the current rules.
+    """Find secrets in all stored texts, by the current rules.
 
-    Without `dry_run`, findings are removed from graph and journal.
+    Without `dry_run`, they are removed from graph and journal.
     """
     with repository.writing():
         index, now = repository.index(), repository.clock.now()

@@ -1,9 +1,8 @@
-"""Rules: texts by people that agents always get verbatim.
-
-The most specific ones are last.
+"""Rules that people write and that agents always get word for word.
 
 The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`, the project's in `.graphmem/rules/*.md`. A rule of the project
-replaces the user's rule of the same name. A comment `<!-- scope: glob -->` limits a rule to work on matching files.
+replaces the user's rule of the same name. A comment `<!-- scope: glob -->` limits a rule to work on matching files. The most specific rules
+come last.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _SCOPE: Final = re.compile(r"<!--[ \t]*scope:[ \t]*(?P<glob>[^\n]*?)[ \t]*-->[ \
 
 
 def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
-    """Return the applicable rules, and a sentence for each unreadable file.
+    """Return the rules that apply, and a sentence for each unreadable file.
 
     Args:
         root: root directory of the project; None when it is unknown.
@@ -70,9 +69,9 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
 
 
 def endings(scope: str) -> frozenset[str]:
-    """Return the file extensions of a rule's scope that names whole languages.
+    """Return the file extensions that a rule's scope names, such as `ts`.
 
-    For example, `**/*.ts, *.tsx` gives ts and tsx. A narrower scope gives none.
+    For example, `**/*.ts, *.tsx` gives ts and tsx. A scope that does not cover all files of an extension gives none.
     """
     globs = [one.strip() for one in scope.split(",") if one.strip()]
     found = [_LANGUAGE.fullmatch(one) for one in globs]

@@ -1,4 +1,4 @@
-"""Shapes of secrets, read from `secret_shapes.toml`."""
+"""Formats of known kinds of secrets, read from `secret_shapes.toml`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """One kind of secret, described by its format."""
+    """One kind of secret, such as an access key, described by its format."""
 
     kind: str
     pattern: str  # the secret is the group `v…`, else the whole match
@@ -20,7 +20,10 @@ class Shape(NamedTuple):
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """Return all shapes, most precise first; they are read at the first call."""
+    """Return the formats of all kinds of secrets, most precise first.
+
+    They are read at the first call.
+    """
     table = tomllib.loads((files("graphmem.memory") / "secret_shapes.toml").read_text(encoding="utf-8"))
     return tuple(
         Shape(
@@ -36,5 +39,5 @@ def shapes() -> tuple[Shape, ...]:
 
 @cache
 def personal_kinds() -> frozenset[str]:
-    """Return the kinds that are personal data and not secrets."""
+    """Return the kinds that are personal data, such as addresses, not secrets."""
     return frozenset(shape.kind for shape in shapes() if shape.personal)

@@ -1,4 +1,4 @@
-"""Seeds: first memories of a project, from files about it.
+"""Make first memories of a project, called seeds, from its own files.
 
 The files are READMEs, instructions for agents, manifests, decision records and CI files. They contain knowledge for which a new project has
 no memories yet. No I/O.
@@ -62,7 +62,10 @@ _NUMBER: Final = re.compile(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOREC
 
 
 class Seed(NamedTuple):
-    """One statement of a file, before its text is cut and it gets an id."""
+    """One statement of a file that becomes a memory.
+
+    Its text is not cut yet, and it has no id.
+    """
 
     content: str
     type: str
@@ -88,7 +91,10 @@ def _readme(path: str, text: str) -> Iterator[Seed]:
 
 
 def _prose(path: str, text: str) -> list[Item]:
-    """Return passages of a text without badges, markup and link addresses."""
+    """Return the paragraphs and list items of a text as plain words.
+
+    Badges, markup and link addresses are removed.
+    """
     source = text
     if path.lower().endswith((".rst", ".txt")) or "." not in PurePosixPath(path).name:
         source = _from_rst(text)
@@ -100,7 +106,7 @@ def _plain(text: str) -> str:
 
 
 def _directs(one: Item) -> bool:
-    """Return whether a passage tells how to work on the code.
+    """Return whether a paragraph tells how to work on the code.
 
     For example, "Run the tests before each commit".
     """
@@ -137,7 +143,7 @@ def _contributing(path: str, text: str) -> Iterator[Seed]:
 
 
 def _decision(path: str, text: str) -> Iterator[Seed]:
-    """Return a decision record's title and decision, if it is in force."""
+    """Return title and decision of a decision record, if it is in force."""
     title = _TITLE.search(text)
     stem = PurePosixPath(path).stem
     if title is None or stem.lower() in ("readme", "index", "template", "0000-template") or "template" in stem.lower():
@@ -311,7 +317,7 @@ def _ci(path: str, text: str) -> Iterator[Seed]:
 
 
 def _commands(text: str) -> Iterator[str]:
-    """Return command lines of `run:` and `script:` keys."""
+    """Return the command lines of a CI file: under `run:` and `script:`."""
     deep = -1
     for line in text.splitlines():
         if deep >= 0:
@@ -335,7 +341,10 @@ def _commands(text: str) -> Iterator[str]:
 
 
 class Kind(NamedTuple):
-    """Files of one kind: their paths, their reader, and limits of seeds."""
+    """A kind of file that seeds come from, such as READMEs.
+
+    It has their paths, their reader, and limits of the number of seeds.
+    """
 
     name: str  # a tag
     paths: re.Pattern[str]
@@ -385,7 +394,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def seed_files(paths: Iterable[str]) -> dict[str, Kind]:
-    """Return the files from which seeds are read, each with its kind.
+    """Return the files from which first memories are made, with their kinds.
 
     They are in the order in which they are read.
     """
@@ -400,7 +409,7 @@ def seed_files(paths: Iterable[str]) -> dict[str, Kind]:
 
 
 class Seeds(NamedTuple):
-    """Seeds made from files."""
+    """Memories made from a project's files, and notes on unusable files."""
 
     made: list[dict[str, Any]]  # arguments of `remember`
     notes: list[str]  # each names a file that could not be used
@@ -408,9 +417,9 @@ class Seeds(NamedTuple):
 
 
 def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> Seeds:
-    """Make seeds from files.
+    """Make memories from a project's files.
 
-    The id of a seed depends on its file and its words alone.
+    The id of each depends on its file and its words alone.
 
     Args:
         texts: contents of the files, by path.

@@ -35,7 +35,7 @@ _MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # share of |a| + |b| that |a
 
 
 class Thresholds(NamedTuple):
-    """Cosine thresholds of one model.
+    """Cosines above which two texts say the same, for one embedding model.
 
     `benchmarks/near_duplicates.py` measured them on labelled pairs.
     """
@@ -46,7 +46,7 @@ class Thresholds(NamedTuple):
 
 
 class Similarity(NamedTuple):
-    """Cosine and word overlap of two texts."""
+    """How similar two texts are: the cosine, and the shared words."""
 
     overlap: float
     cosine: float | None  # None if one of them has no vector of the model
@@ -54,13 +54,16 @@ class Similarity(NamedTuple):
 
 @lru_cache(maxsize=1)
 def thresholds() -> dict[str, Thresholds]:
-    """Return thresholds by model name (`name_of`); `default` for any other."""
+    """Return the cosine thresholds of embedding models, by name.
+
+    The names are those of `name_of`; `default` is for any other model.
+    """
     table = json.loads((files("graphmem.memory") / "thresholds.json").read_text(encoding="utf-8"))
     return {model: Thresholds(row["duplicate"], row["topic"], row["pairs"]) for model, row in table["models"].items()}
 
 
 def thresholds_of(model_id: str) -> Thresholds:
-    """Return the thresholds of a model.
+    """Return the cosine thresholds of an embedding model.
 
     A model that was not measured has the default thresholds of the specification.
     """
@@ -71,7 +74,7 @@ def thresholds_of(model_id: str) -> Thresholds:
 def name_of(model_id: str) -> str:
     """Return the name under which a model's thresholds are stored.
 
-    It is the model id without the token limit.
+    It is the part of the model id before `@`, without the token limit.
     """
     return model_id.partition("@")[0]
 
@@ -80,13 +83,16 @@ def name_of(model_id: str) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the distinct words that carry meaning, as in the word index."""
+    """Return the distinct words of a text that carry meaning.
+
+    Words are normalised as in the word index. If there are only stop words, all of them are returned.
+    """
     words = normalise(text).split()
     return frozenset(word for word in words if word not in STOP_WORDS) or frozenset(words)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Jaccard similarity: shared words over all words."""
+    """Return the shared words of two texts over all their words (Jaccard)."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
 
@@ -98,15 +104,15 @@ _FACT: Final = re.compile(
 
 
 def facts_of(text: str) -> frozenset[str]:
-    """Return the facts of a text.
+    """Return the facts of a text: numbers, names of code, paths, and others.
 
-    These are numbers, names in the form of code, paths, quotations and abbreviations.
+    Quotations and abbreviations are facts too.
     """
     return frozenset(found.strip("`\"'.,").casefold() for found in _FACT.findall(text))
 
 
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
-    """Return whether one text may replace both.
+    """Return whether one of two texts may replace both.
 
     It may if one says all that the other says, in the same words and order.
     """
@@ -218,10 +224,11 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """Return for each new set the earlier sets with enough shared words.
+    """Return, for each new text, earlier texts that share enough words.
 
-    Sets from number `known` on are new. Results are ascending numbers of the sets whose overlap is above the threshold. The pairs are found
-    without comparing all sets, because two sets with enough overlap share one of their rarest words.
+    A text is given as the set of its words; sets from number `known` on are new. Results are ascending numbers of the sets whose overlap is
+    above the threshold. The pairs are found without comparing all sets, because two sets with enough overlap share one of their rarest
+    words.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
@@ -254,10 +261,10 @@ def _signature(bits: Iterable[int]) -> int:
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
-    """Return the nearest earlier rows of each row of `new`, with the cosine.
+    """Return, for each new vector, the nearest earlier ones with the cosine.
 
-    Earlier rows are those of `known` and the preceding ones of `new`. Rows of `known` are numbered first, those of `new` after them. The
-    result is exact; it is computed in blocks.
+    Vectors are rows. Earlier rows are those of `known` and the preceding ones of `new`. Rows of `known` are numbered first, those of `new`
+    after them. The result is exact; it is computed in blocks.
 
     Args:
         new: float32 (n, dim), unit length.

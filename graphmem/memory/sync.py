@@ -1,4 +1,4 @@
-"""Two-way sync between MEMORY.md and the graph, without loss.
+"""Two-way sync between MEMORY.md and the memories, without loss.
 
 The file belongs to the person. A memory in it is one list item with its id. Everything else stays byte for byte unchanged
 (`markdown_merge`). A small file in the index directory stores the common state of the last sync. A comparison of file, graph and common
@@ -39,7 +39,7 @@ _TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, an
 
 
 class Common(NamedTuple):
-    """The common state of a file and the graph after a sync."""
+    """What a file and the graph had in common after the last sync."""
 
     in_file: dict[str, str]  # short id -> text of its item
     in_graph: dict[str, str]  # short id -> content on one line; not the file's text if a secret was left out
@@ -48,7 +48,7 @@ class Common(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """A memory that changed on both sides."""
+    """A memory whose text changed in the file and in the graph."""
 
     id: str
     said: str  # text in the file; "" for a deleted line
@@ -57,9 +57,9 @@ class Conflict(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Changes that a sync makes to the graph.
+    """The changes that a sync of a file makes to the memories.
 
-    Its texts are without secrets. Only `raw` has the file's own texts, from which drafts are made.
+    Its texts are without secrets. Only `raw` has the file's own texts, from which memories are made.
     """
 
     new: list[Item]
@@ -74,7 +74,7 @@ class Plan(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of a sync, or of a dry run."""
+    """What a sync has stored, or would store in a dry run."""
 
     results: list[Remembered]  # for new items, then for conflicts with text in the file, then for `facts.md`
     rows: list[MemoryRow]  # memories that end up with a line
@@ -83,7 +83,7 @@ class Outcome(NamedTuple):
 def sync(
     repository: MemoryRepository, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False
 ) -> SyncAnswer:
-    """Copy changes from the file to the graph, and from the graph to the file.
+    """Copy changes of memories from MEMORY.md to the graph, and back.
 
     Args:
         repository: the memories.
@@ -136,7 +136,7 @@ def sync(
 
 
 def listed(repository: MemoryRepository) -> list[MemoryInfo]:
-    """Return the memories that belong in the file.
+    """Return the memories that belong in MEMORY.md.
 
     These are confirmed memories of the project or a module, without personal ones.
     """
@@ -145,7 +145,7 @@ def listed(repository: MemoryRepository) -> list[MemoryInfo]:
 
 
 def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
-    """Return rows of the memories that belong in the file, ordered by id.
+    """Return the memories that belong in MEMORY.md, ordered by id.
 
     Args:
         repository: the memories.
@@ -165,7 +165,7 @@ def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, pe
 
 
 def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw: Mapping[int, str]) -> Plan:
-    """Plan a sync from the file's items, the graph and their common state."""
+    """Plan a sync from the items of the file, the graph and the last sync."""
     plan = Plan([], [], {}, [], [], {}, set(), [], dict(raw))
     by_text = {fingerprint(row.content): short for short, row in shown.items()}
     lines = _lines_of(found, base.in_file, shown)
@@ -203,7 +203,7 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 
 
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
-    """Return the line of each short id in the file.
+    """Return the line of the file on which each memory is, by short id.
 
     If an id occurs several times, the first line with the memory's words is returned, else the first line.
     """
@@ -243,7 +243,7 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
 
 
 def _drafts(repository: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
-    """Return validated drafts of the file's new texts.
+    """Return validated memories for the new texts of the file.
 
     Text that will be left out is reported in the plan's notes.
     """
@@ -284,7 +284,7 @@ def _look(repository: MemoryRepository, plan: Plan, given: dict[str, Any], place
 
 
 def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
-    """Apply the file's changes to the graph."""
+    """Write the changes of the file to the graph; return the outcome."""
     for memory_id, content in plan.changed.items():
         update(repository, memory_id, {"content": content}, actor)
     if plan.forgotten:
@@ -304,7 +304,10 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 
 
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
-    """Return the change of each changed item of MEMORY.md, by line."""
+    """Return the planned change of each list item of MEMORY.md, by line.
+
+    Unchanged items are left out.
+    """
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
     said = [item.line for item in plan.new] + [one.line for one in plan.conflicts if one.said]
@@ -329,7 +332,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 
 
 def _left(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
-    """Return fingerprints of items that stay in the file without an id.
+    """Return hashes of list items that stay in the file without an id.
 
     They are stored, so that the next sync does not import these items.
     """
@@ -376,15 +379,15 @@ _NOTHING: Final = Common({}, {})
 
 
 def _name(path: Path, state: Path) -> str:
-    """Return a file's key in the state: its path relative to the index.
+    """Return the key under which the state of a file is stored.
 
-    The index may move together with the project.
+    It is the file's path relative to the index, because the index may move together with the project.
     """
     return Path(os.path.relpath(path.absolute(), state.absolute())).as_posix()
 
 
 def _state(path: Path) -> dict[str, Common]:
-    """Return the stored state of each file.
+    """Return what each file had in common with the graph at the last sync.
 
     Earlier versions stored only MEMORY.md, with one text for both sides.
     """
@@ -396,7 +399,7 @@ def _state(path: Path) -> dict[str, Common]:
 
 
 def _read_state(path: Path) -> dict[str, Common]:
-    """Read the stored state; see `_state`.
+    """Read the state of the last sync from its file; see `_state`.
 
     Raises:
         OSError: the state file cannot be read.
@@ -419,12 +422,17 @@ def _read_state(path: Path) -> dict[str, Common]:
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
-    """Redact texts by short id; an earlier version stored them unredacted."""
+    """Redact the stored texts of memories, by short id.
+
+    An earlier version stored them unredacted.
+    """
     return {short: _without_secrets(text) for short, text in texts.items()}
 
 
 def cleaned_state(path: Path) -> bytes:
-    """Return the state file without secrets that an earlier version stored.
+    """Return the state file of syncs without the secrets in it.
+
+    An earlier version stored them.
 
     Raises:
         OSError: the state file cannot be read.
@@ -442,7 +450,7 @@ def _json(state: Mapping[str, Common]) -> bytes:
 
 
 def _write(path: Path, before: bytes, after: bytes) -> None:
-    """Write the new content to the file, if it differs from the old one.
+    """Write the new content to MEMORY.md, if it differs from the old one.
 
     Raises:
         BadInputError: the file changed during the sync.

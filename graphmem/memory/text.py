@@ -1,6 +1,6 @@
-"""Texts derived from a memory.
+"""Texts derived from a memory: fingerprint, ids, title, citation.
 
-Fingerprint, ids, title, citation and the text that is embedded.
+The text from which its vector is made is derived here too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def uuid7(moment: datetime) -> str:
 
 
 def fingerprint(content: str) -> str:
-    """Return a hash that is equal for equal contents.
+    """Return a hash of a memory's content; equal contents have equal hashes.
 
     The content is compared in lower case, with white space folded, and trimmed.
     """
@@ -46,9 +46,9 @@ def fingerprint(content: str) -> str:
 
 
 def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
-    """Return the shortest unused prefix of the hash of a content, in hex.
+    """Return a short id for a memory, such as `a1b2`.
 
-    It has at least four digits. The hash is SHA-256.
+    It is the shortest unused prefix of the SHA-256 of the content, in hex, with at least four digits.
     """
     digest = hashlib.sha256(content.encode()).hexdigest()
     digest += hashlib.sha256(memory_id.encode()).hexdigest()  # for the second of two equal texts, if both are kept
@@ -67,14 +67,17 @@ def clipped(text: str, characters: int) -> str:
 
 
 def title_of(content: str) -> str:
-    """Return the first sentence, on one line, at most 80 characters."""
+    """Return the title of a memory: its first sentence, on one line.
+
+    It has at most 80 characters.
+    """
     text = content.strip()
     ends = [at + 1 for end in _SENTENCE_ENDS if (at := text.find(end)) > 0]
     return clipped(" ".join(text[: min(ends, default=len(text))].split()).rstrip(".;"), TITLE_CHARACTERS)
 
 
 def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
-    """Return the text of an inline citation, at most 40 characters.
+    """Return the text by which a memory is cited, at most 40 characters.
 
     It is the first file and the day. Without files it is the beginning of the title.
     """
@@ -85,7 +88,7 @@ def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
 
 
 def contextual_text(content: str, type_: str, files: Iterable[str], modules: Iterable[str]) -> str:
-    """Return the text of a memory that is embedded.
+    """Return the text of a memory from which its vector is computed.
 
     It is `Files: … | Module: … | Type: …` and then the content. Empty parts are left out.
     """
@@ -94,5 +97,8 @@ def contextual_text(content: str, type_: str, files: Iterable[str], modules: Ite
 
 
 def text_hash(contextual: str) -> str:
-    """Return the key of a vector: blake2b-128 of the contextual text."""
+    """Return the key under which the vector of a text is stored.
+
+    It is the blake2b-128 of the text that `contextual_text` makes.
+    """
     return hashlib.blake2b(contextual.encode(), digest_size=16).hexdigest()

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Extra(NamedTuple):
-    """A field in the details of a memory type, such as a threshold or steps."""
+    """An additional field of a memory type, such as `fix` of an error."""
 
     name: str
     kind: str  # text | number | count | time | texts | steps: rows of validate.EXTRA_KINDS
@@ -19,7 +19,7 @@ class Extra(NamedTuple):
 
 
 class MemoryType(NamedTuple):
-    """The lifecycle of memories of one type."""
+    """A type of memory: how fast it fades, when it expires, its fields."""
 
     name: str
     half_life_days: float | None  # None: confidence never fades
@@ -172,12 +172,12 @@ TAUGHT_HALF_LIFE_DAYS: Final = TYPES["fact"].half_life_days
 
 
 def classify(content: str) -> str:
-    """Return the type that the words of a text suggest, else `observation`."""
+    """Return the memory type that a text's words suggest, else `observation`."""
     return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), UNTYPED)
 
 
 class Source(NamedTuple):
-    """The author of a memory, and how far the author is trusted."""
+    """A kind of author of memories, and how far it is trusted."""
 
     name: str
     trust: float  # factor in ranking
@@ -225,13 +225,16 @@ USES: Final[dict[str, str]] = {"injected": "injected_count", "used": "used_count
 
 
 def more_tainted(one: str, other: str) -> str:
-    """Return the origin that is less trusted of two, by the order of ORIGINS."""
+    """Return the less trusted of two origins, by the order of ORIGINS.
+
+    An origin says where a memory's text came from.
+    """
     return max(one, other, key=ORIGINS.index)
 
 
 def way_back(status: str, short_id: str) -> str:
-    """Return a hint for an inactive memory: restore it, or use another one.
+    """Return a hint for the end of a message about an inactive memory.
 
-    It is the end of a message.
+    It says how to restore the memory, or which other one to use.
     """
     return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Use the memory that replaced it."

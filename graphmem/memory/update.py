@@ -134,16 +134,19 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 
 
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
-    """Return earlier versions of a memory that other people may see.
+    """Return the earlier versions of a memory that other people may see.
 
-    A memory of somebody else that it superseded has another time of creation.
+    A different memory that it superseded is left out: it has another time of creation.
     """
     found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
     return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return automatic contradictions that the new content no longer causes."""
+    """Return contradictions of a memory that its new text no longer causes.
+
+    Only those that were found automatically are returned.
+    """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
         (link.src, link.dst, link.kind)

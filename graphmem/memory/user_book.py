@@ -25,7 +25,7 @@ _FOLDER: Final = 0o700
 
 
 class Own(NamedTuple):
-    """One of a person's own memories, as the file stores it."""
+    """One memory of a person, as the file in the home directory stores it."""
 
     id: str
     content: str
@@ -44,7 +44,7 @@ class UserBook:
         self._file = folder / FILE
 
     def state(self) -> tuple[int, int] | None:
-        """Time and size of the file, which change with it; None without one."""
+        """Time and size of the file; they show that it changed. None without one."""
         try:
             found = self._file.stat()
         except OSError:
@@ -52,7 +52,9 @@ class UserBook:
         return found.st_mtime_ns, found.st_size
 
     def all(self) -> dict[str, Own]:
-        """All memories by id. Lines that are not a memory are left out.
+        """Return all memories of the person by id.
+
+        Lines of the file that are not a memory are left out.
 
         Raises:
             BadInputError: the file is too large, or the system refused to read it.
@@ -78,7 +80,7 @@ class UserBook:
         return {key: one for key, one in found.items() if one.content}
 
     def put(self, one: Own) -> None:
-        """Store a memory, or replace the one with its id.
+        """Store a memory in the person's file, or replace the one with its id.
 
         Raises:
             BadInputError: the file is full, or the system refused to write it.
@@ -93,7 +95,7 @@ class UserBook:
             known[one.id] = one
 
     def remove(self, memory_id: str) -> None:
-        """Remove a memory from all projects.
+        """Remove a memory from the person's file, and so from all projects.
 
         Raises:
             BadInputError: the system refused to write the file.
@@ -103,7 +105,7 @@ class UserBook:
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Own]]:
-        """Replace the file by the changed memories; a failure leaves the old one."""
+        """Change the memories of the file and write it; a failure changes nothing."""
         try:
             self._file.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
             with _private(self._file.with_name(FILE + ".lock")) as lock:
@@ -129,7 +131,7 @@ class UserBook:
 
 
 def _private(path: Path) -> IO[bytes]:
-    """Open a file for writing, created readable for its owner alone."""
+    """Open a file for writing that only its owner can read."""
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE), "r+b")
 
 

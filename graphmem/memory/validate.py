@@ -84,7 +84,10 @@ class Draft(NamedTuple):
 
 
 def refuse(field: str, came: Any, limit: str, hint: str) -> BadInputError:
-    """Return the error for an invalid field: its value, the limit and a hint."""
+    """Return the error for an invalid field of a memory.
+
+    Its message has the value, the limit and a hint.
+    """
     return BadInputError(f"{field} is {came}; {limit}. {hint}", argument=field, field=field, limit=limit, value=came)
 
 
@@ -93,9 +96,9 @@ def _shown(value: Any) -> str:
 
 
 def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
-    """Return a string of limited length without control characters.
+    """Check a text of a memory for its length and for control characters.
 
-    Lone surrogates are refused. Line ends become those of Unix.
+    Returns the text. Lone surrogates are refused. Line ends become those of Unix.
     """
     if not isinstance(value, str):
         raise refuse(field, f"of type {type(value).__name__}", "must be a text", "Pass a string.")
@@ -132,7 +135,7 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def type_of(value: Any, content: str) -> str:
-    """Return a type by its name or its name in another tool.
+    """Return a memory type by its name in graphmem or in another tool.
 
     Without a name, the words of the content decide.
     """
@@ -147,14 +150,14 @@ def type_of(value: Any, content: str) -> str:
 
 
 def number(field: str, value: Any, low: float, high: float) -> float:
-    """Return a finite number within bounds."""
+    """Check that a value is a finite number within bounds; return it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
         raise refuse(field, _shown(value), f"must be a number from {low:g} to {high:g}", "Use a number in this range.")
     return float(value)
 
 
 def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]:
-    """Return distinct strings in their order."""
+    """Check a list of texts; return the distinct ones in their order."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(field, f"of type {type(value).__name__}", "must be a list of texts", "Pass a list.")
     if len(value) > most:
@@ -163,7 +166,7 @@ def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]
 
 
 def path(field: str, value: Any, root: str) -> str:
-    """Return a path from the project's root, with '/'.
+    """Check a path of a file; return it from the project's root, with '/'.
 
     An absolute path is accepted below the root. A path that leads out of the project is refused.
     """
@@ -181,7 +184,7 @@ def path(field: str, value: Any, root: str) -> str:
 
 
 def moment(field: str, value: Any) -> datetime:
-    """Return an aware time in UTC, from a datetime or ISO 8601.
+    """Convert a datetime or ISO 8601 to an aware time in UTC.
 
     Text without a zone is UTC. A datetime without a zone is refused.
     """
@@ -201,7 +204,10 @@ def moment(field: str, value: Any) -> datetime:
 
 
 def vector_of(value: Any, dim: int | None) -> F32:
-    """Return a finite float32 vector of the model's dimension, not zero."""
+    """Check the vector of a memory; return it as float32.
+
+    It must be finite, not zero, and of the model's dimension.
+    """
     try:
         vector = np.asarray(value, np.float32)
     except (TypeError, ValueError):
@@ -231,9 +237,9 @@ EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def details_of(value: Any, type_: str) -> str | None:
-    """Return typed extras as JSON, by the schema of their type.
+    """Check the typed fields of a memory and return them as JSON.
 
-    If the schema lists names, other names are refused.
+    If the schema of the type lists names, other names are refused.
     """
     if value is None:
         return None
@@ -294,9 +300,9 @@ RENAMED: Final = {"related_files": "files"}
 
 
 def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
-    """Validate one item without secrets; return its draft.
+    """Validate the input for one memory, already without secrets.
 
-    The fields are named as the parameters of `GraphMem.remember`.
+    Returns its draft. The fields are named as the parameters of `GraphMem.remember`.
 
     Args:
         item: the caller's input.
@@ -356,7 +362,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
 
 
 def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the item with old field names replaced by the current ones."""
+    """Return the input for a memory with old field names replaced by new ones."""
     if not RENAMED.keys() & item.keys():
         return item
     for old, new in RENAMED.items():

@@ -1,7 +1,7 @@
-"""Embed memories in the background, newest first.
+"""Compute vectors of memories in the background, newest first.
 
-When a memory gets its vector, it is compared with the others again, because only the cosine finds the same statement in other words. The
-rules are the same as at the time of writing.
+When a memory gets its vector, it is compared with the others again, because only the cosine of vectors finds the same statement in other
+words. The rules are the same as at the time of writing.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class MemoryVectors:
     def _fill(self) -> int:
         """Compute the missing vectors until there are none; return their number.
 
-        It takes a limited number of memories at a time.
+        A limited number of memories is processed at a time.
         """
         self._projections.wait()  # the model for queries is known once the projections are loaded
         embedder = self._embedder()

@@ -33,7 +33,7 @@ class Met(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The outcome for a new memory, and for existing ones that it resembles."""
+    """The decision about a new memory and about those that it resembles."""
 
     row: MemoryRow  # the future row of the memory
     stands: str  # id of the memory that contains its statement from now on
@@ -47,7 +47,9 @@ class Verdict(NamedTuple):
 
 
 class Judge:
-    """Decides what happens to a memory, by the rules of this module.
+    """Decides whether a new memory is kept, replaces others, or contradicts.
+
+    The rules are in this module's docstring.
 
     Args:
         now: the time of the decision.
@@ -61,7 +63,7 @@ class Judge:
         self._links_of = links_of
 
     def verdict(self, row: MemoryRow, met: Sequence[Met], targets: Collection[str], *, is_own: bool) -> Verdict:
-        """Return the outcome for a memory.
+        """Decide about a memory that resembles others.
 
         Args:
             row: row of the memory.
@@ -100,10 +102,7 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether the new memory's text replaces the other one's.
-
-        The two texts say the same.
-        """
+        """Return whether the new of two texts that say the same is kept."""
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
@@ -216,7 +215,7 @@ class Judge:
 
 
 def is_of_somebody(row: MemoryRow) -> bool:
-    """Return whether the memory's id was given by a caller, not generated.
+    """Return whether a caller gave the id of a memory.
 
     Generated ids are UUIDs of version 7.
     """

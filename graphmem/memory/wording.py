@@ -106,7 +106,10 @@ def _is_gerund(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[_Word, ...]:
-    """Return the significant words of a text in their compared form."""
+    """Return the words of a text that matter, normalised for comparison.
+
+    Articles and words of emphasis are left out.
+    """
     words: list[_Word] = []
     first = True  # of a sentence, where a capital does not make a name
     for piece in _PIECE.findall(text.replace("’", "'")):
@@ -132,7 +135,7 @@ def _words(text: str) -> tuple[_Word, ...]:
 
 
 def _compared(word: str, *, first: bool) -> str:
-    """Return the form of a word that is used for comparisons.
+    """Return the normalised form of a word, for comparisons.
 
     It is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their case.
     """

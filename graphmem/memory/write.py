@@ -1,7 +1,8 @@
-"""Plan a write of memories without writing anything.
+"""Plan a write of memories: find duplicates and contradictions, link.
 
-Steps: find an exact duplicate → find near duplicates → find contradictions → link → embed. A `Plan` is the resulting difference, with
-reports for the caller and the audit. The repository writes it to the journal and then to the graph. Redaction and validation come before.
+Nothing is written here. Steps: find an exact duplicate → find near duplicates → find contradictions → link → embed. A `Plan` is the
+resulting difference, with reports for the caller and the audit. The repository writes it to the journal and then to the graph. Redaction
+and validation come before.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _LOOK: Final = 16  # nearest memories that are compared
 
 
 class Plan(NamedTuple):
-    """The changes of a write, and its reports."""
+    """The changes of one write of memories, and reports about it."""
 
     delta: KnowledgeDelta
     events: list[Event]
@@ -48,7 +49,7 @@ class Plan(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The memories, the code graph and the time for which a plan is made."""
+    """What a plan depends on: the existing memories, the code and the time."""
 
     memories: MemoryIndex
     view: GraphView | None
@@ -88,7 +89,7 @@ class Planner:
         self._judge = Judge(around.now, around.thresholds, self._links_of)
 
     def plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
-        """Return the outcomes of drafts, planned one after the other.
+        """Plan the write of some drafts, one after the other.
 
         Args:
             drafts: validated and without secrets.
@@ -140,7 +141,7 @@ class Planner:
         return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """Add a verdict's changes to the plan."""
+        """Add the changes of a decision about one memory to the plan."""
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
@@ -154,7 +155,7 @@ class Planner:
     # ---- a memory that has got its vector
 
     def reconsider(self, ids: Sequence[str]) -> Plan:
-        """Compare memories that got a vector with the earlier memories.
+        """Compare memories that have just got a vector with earlier memories.
 
         Memories whose ids a caller gave are left unchanged.
         """
@@ -182,7 +183,7 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return the draft with the origin of its most tainted ancestor.
+        """Return a draft with the least trusted origin among its ancestors.
 
         It is contaminated if an ancestor is.
         """
@@ -194,7 +195,10 @@ class Planner:
         return draft._replace(origin=origin, contaminated=contaminated)
 
     def _same(self, draft: Draft, print_: str) -> MemoryRow | None:
-        """Return the live memory with the same text, scope and visibility."""
+        """Return the live memory that has the same text as a draft, or None.
+
+        Scope and visibility must be the same too.
+        """
         ids = [*self._index.by_fingerprint(print_), *self._by_fingerprint.get(print_, ())]
         rows = (self._row(one) for one in dict.fromkeys(ids))
         return next(
@@ -209,7 +213,7 @@ class Planner:
         )
 
     def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Plan the repeated storing of a known text, and return the outcome."""
+        """Plan to store a text that is already known; return the outcome."""
         now = self._around.now
         note = "the same was already known"
         if draft.contaminated and not row.contaminated:
@@ -278,7 +282,7 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """Return stored memories and earlier drafts that resemble each draft.
+        """Return, for each draft, stored memories and earlier drafts like it.
 
         Memories are identified by id, drafts by position. The value is the cosine if the vectors found the pair, else None.
         """
@@ -300,9 +304,9 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """Return the draft's vector if the index has vectors of the same model.
+        """Return the vector of a draft, or None if it cannot be compared.
 
-        None if the draft has no vector, or one of another model.
+        It can be if the index has vectors of the same model.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
@@ -361,7 +365,7 @@ class Planner:
         )
 
     def _keep(self, row: MemoryRow, draft: Draft, links: Links) -> None:
-        """Add a new row to the plan."""
+        """Add the row of a new memory to the plan."""
         self._rows[row.id] = row
         self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
         if links.about:
@@ -385,7 +389,7 @@ class Planner:
         return self._about.get(memory_id) or self._index.about(memory_id)
 
     def _unite_links(self, memory_id: str, links: Links) -> None:
-        """Add links to those that a memory already has."""
+        """Add links to code to those that a memory already has."""
         if links.about:
             known = self._links_of(memory_id)
             united = _united(known, [one._replace(memory_id=memory_id) for one in links.about])
@@ -394,7 +398,7 @@ class Planner:
             self._files.update((file.id, file) for file in links.files)
 
     def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
-        """Return whether a draft's session is not yet a source of this memory."""
+        """Return whether a draft's session is new as a source of a memory."""
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known
 
@@ -445,7 +449,7 @@ class Planner:
 
 
 class Taken:
-    """The short ids that are in use, in the index and in the current write."""
+    """The short ids that are in use: in the index, and in the current write."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index
@@ -474,5 +478,5 @@ def _cosine(one: F32, other: F32) -> float:
 
 
 def outcome_counts(results: Sequence[Remembered]) -> dict[str, int]:
-    """Return the number of each outcome, by name."""
+    """Count the results of a write by outcome, such as "added"."""
     return dict(sorted(Counter(result.outcome for result in results).items()))
