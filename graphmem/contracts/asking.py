@@ -1,4 +1,7 @@
-"""Answer who offers a contract, who uses it, and which contracts broke."""
+"""Find who offers a contract between programs, who uses it, what broke.
+
+A contract is, for example, an HTTP route such as `GET /carts`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ Text = Callable[[str], str]
 
 
 class Found(NamedTuple):
-    """A contract, the places that offer it, and the places that use it."""
+    """A contract such as an HTTP route, with its offers and uses in code."""
 
     kind: str
     name: str
@@ -25,12 +28,15 @@ class Found(NamedTuple):
 
 
 def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
-    """Return rows with the name of their project before each path."""
+    """Return rows of `contracts.json` with their project before each path."""
     return [row._replace(path=f"{project}{BETWEEN}/{row.path}", symbol=row.symbol and f"{project}{BETWEEN}{row.symbol}") for row in rows]
 
 
 def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
-    """Return all contracts with their uses, the most used outside tests first."""
+    """Return all contracts, such as HTTP routes, with their uses.
+
+    The most used outside tests comes first.
+    """
     offered: dict[tuple[str, str], list[ContractRow]] = {}
     asked: dict[tuple[str, str], dict[tuple[str, int, str], tuple[ContractRow, float]]] = {}
     for row in rows:
@@ -59,7 +65,7 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
     """Return calls and implementations of procedures that use a field.
 
-    A field belongs to a message of a schema. A place counts if its procedure has this message, and its file contains the field's name.
+    A field belongs to a message of the schema. A place counts if its procedure has this message, and its file contains the field's name.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
@@ -89,7 +95,7 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 
 
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
-    """Return contracts that are gone or changed, with their uses.
+    """Return contracts that a change removed or changed, with their uses.
 
     A declaration that is gone from one of several copies of a schema counts, too.
 

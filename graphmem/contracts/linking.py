@@ -1,7 +1,8 @@
-"""Link the places that ask for a contract with those that offer it.
+"""Link uses of contracts between programs with the code that offers them.
 
-A link is found by equal names. Where several services offer the same, the host, or the variable that holds the address, decides. Otherwise
-the confidence is shared, and more than `MOST` candidates give no link.
+For example, `fetch("/carts")` is linked with the handler of the route `GET /carts`. A link is found by equal names. Where several services
+offer the same, the host, or the variable that holds the address, decides. Otherwise the confidence is shared, and more than `MOST`
+candidates give no link.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EXACT: Final = 100
 
 
 class Link(NamedTuple):
-    """A link from a place that asks for a contract to one that offers it."""
+    """A link from code that uses a contract to the code that offers it."""
 
     asks: ContractRow
     offers: ContractRow
@@ -35,9 +36,12 @@ class Link(NamedTuple):
 
 
 def link(rows: Iterable[ContractRow]) -> list[Link]:
-    """Return the links among rows, at most one for each two places.
+    """Return links from code that uses a contract to code that offers it.
 
-    They are sorted by path, symbol and line of the place that asks.
+    There is at most one for each two places. They are sorted by path, symbol and line of the use.
+
+    Args:
+        rows: places that offer or use contracts; see `ContractRow`.
     """
     every = list(rows)
     offers, asks = expanded(every)
@@ -54,9 +58,9 @@ def link(rows: Iterable[ContractRow]) -> list[Link]:
 
 
 def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[ContractRow]]:
-    """Return the rows that offer, and the rows that ask.
+    """Return the rows that offer a contract, and the rows that ask for one.
 
-    The routes of a file get the prefixes under which other files mount it.
+    The routes of a file get the prefixes under which other files mount it: `/carts` becomes `/api/carts`.
     """
     mounts: dict[str, list[tuple[str, str]]] = {}
     paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}
@@ -97,7 +101,10 @@ def _prefixes(path: str, mounts: Mapping[str, Sequence[tuple[str, str]]], seen: 
 
 
 def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the files whose routes a mount puts below its prefix."""
+    """Return the files whose routes get the prefix that a mount gives them.
+
+    For example, `app.use("/api", carts)` gives the prefix `/api` to the routes of the file `carts`.
+    """
     module = row.said
     if not module:
         return []
@@ -141,7 +148,7 @@ def _split(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Routes:
-    """Offered routes by their number of segments and their last segment."""
+    """HTTP routes, by their number of path segments and their last segment."""
 
     def __init__(self, offers: Iterable[ContractRow]) -> None:
         self._by_end: dict[tuple[int, str], list[_Route]] = {}
@@ -156,7 +163,10 @@ class _Routes:
                 self._by_end.setdefault((len(parts), last), []).append(_Route(row, verb, parts))
 
     def of(self, parts: Sequence[str]) -> list[_Route]:
-        """Return the routes that may match a path, given by its segments."""
+        """Return the routes that may match a path, given by its segments.
+
+        The path `/carts/7` has the segments `carts` and `7`.
+        """
         last = parts[-1] if HOLE not in parts[-1] else HOLE
         found = list(self._by_end.get((len(parts), last), ()))
         if last != HOLE:
@@ -165,7 +175,10 @@ class _Routes:
 
 
 def _equal(asked: Sequence[str], offered: Sequence[str]) -> int:
-    """Return how many literal segments agree; -1 if the paths differ."""
+    """Return how many fixed segments two paths share; -1 if they differ.
+
+    A segment such as `{id}` in `/carts/{id}` matches any text.
+    """
     if offered and offered[-1] == REST:
         asked, offered = asked[: len(offered) - 1], offered[:-1]
     if len(asked) != len(offered):
@@ -201,7 +214,10 @@ def _fits(asked: str, offered: str) -> bool:
 
 
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
-    """Whether a client can call a route; a test's route only from that test."""
+    """Whether a client's call can reach a route.
+
+    A route in a test is reached only from that test.
+    """
     if not offer.test:
         return True
     if not row.test or row.path != offer.path:
@@ -245,7 +261,7 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 
 
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
-    """Return links from a client's call to the candidates that fit best.
+    """Return links from a client's call to the routes that fit it best.
 
     The host, the variables and the removed path prefix of the call name a service. If they name none, all candidates count, except for a
     call to an external host.
@@ -280,12 +296,15 @@ def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: i
 
 
 def _is_service(host: str) -> bool:
-    """Whether a host is the name of a service: `ts-order-service:12031`."""
+    """Whether a host is a service's name, such as `ts-order-service:12031`."""
     return "." not in host.partition(":")[0]
 
 
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
-    """Return how well hints name the service of an offer; 0 for not at all."""
+    """Return how well words in a call name the service of a route.
+
+    Such words are hosts, variables and path prefixes. 0 means that they do not name it.
+    """
     wanted = words_of(offer.path) - common
     if not wanted:
         return 0
@@ -433,7 +452,7 @@ def _is_spelled(row: ContractRow, method: str) -> bool:
 def _implementations(
     rows: Sequence[ContractRow], services: Mapping[str, Mapping[str, ContractRow]], speakers: Mapping[str, _Speaker]
 ) -> Iterable[tuple[str, str, ContractRow]]:
-    """Yield service, procedure and the function that implements it."""
+    """Yield (gRPC service, procedure, function that implements the procedure)."""
     serving = {path: {service for service in services if _says(speaker, service, _SERVERS)} for path, speaker in speakers.items()}
     folders: dict[str, set[str]] = {}
     for path, some in serving.items():
@@ -459,6 +478,6 @@ def _implementations(
 
 
 def _is_client(row: ContractRow, service: str) -> bool:
-    """Whether a method belongs to a class that only calls the service."""
+    """Whether a method's class only calls a gRPC service, as `CartStub` does."""
     owner = _bare(row.said)
     return owner.endswith(("client", "stub", "gateway")) and not owner.endswith("server")

@@ -30,9 +30,9 @@ class Neighbour(NamedTuple):
 
 
 def listed() -> list[Path]:
-    """Return the roots of the projects, in the order of addition.
+    """Return the root directories of the organisation's projects.
 
-    Without a list there are none.
+    They are in the order in which they were added. Without a list there are none.
 
     Raises:
         BadInputError: the list is damaged.
@@ -55,7 +55,7 @@ def listed() -> list[Path]:
 
 
 def change(roots: Iterable[Path], *, remove: bool = False) -> list[Path]:
-    """Add projects to the list, or remove them, and return the new list.
+    """Add projects to the organisation's list, or remove them; return it.
 
     Two processes that change the list wait for each other.
 
@@ -78,7 +78,9 @@ def change(roots: Iterable[Path], *, remove: bool = False) -> list[Path]:
 
 
 def neighbours(root: Path) -> list[Neighbour]:
-    """Return the other projects; none if `root` is not on the list.
+    """Return the other projects on the list of the project at `root`.
+
+    There are none if `root` is not on the list.
 
     Raises:
         BadInputError: the list is damaged.
@@ -93,11 +95,10 @@ def neighbours(root: Path) -> list[Neighbour]:
 
 
 def names(roots: Sequence[Path]) -> dict[Path, str]:
-    """Return a different name for each root.
+    """Return a short, unique name for the root directory of each project.
 
-    The name is the shortest end of the path that no other root has.
-
-    For example, `/a/web` and `/b/web` are named `a/web` and `b/web`; `/b/shop` is named `shop`.
+    The name is the shortest end of the path that no other root has. For example, `/a/web` and `/b/web` are named `a/web` and `b/web`;
+    `/b/shop` is named `shop`.
     """
     found: dict[Path, str] = {}
     for root in roots:

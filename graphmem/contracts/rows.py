@@ -1,6 +1,6 @@
-"""The ends of a project's contracts, in `contracts.json`.
+"""Store places that offer or use contracts, in `contracts.json`.
 
-Other projects read the file, too: it is what a project publishes to its organisation.
+A contract is, for example, an HTTP route. Other projects read the file, too: it is what a project publishes to its organisation.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ FORMAT: Final = 1
 
 
 class ContractRow(NamedTuple):
-    """One end of a contract, and the code that it belongs to.
+    """A place that offers, asks for or declares a contract, and its code.
 
-    An end is a place that offers, asks for or declares the contract.
+    A contract is, for example, an HTTP route.
     """
 
     role: str  # as in `parsing.contracts.end`
@@ -39,7 +39,7 @@ class ContractRow(NamedTuple):
 
 
 class Published(NamedTuple):
-    """Contents of `contracts.json`."""
+    """The content of `contracts.json`, which a project publishes."""
 
     run: str  # the index run that wrote it
     project: str

@@ -124,9 +124,9 @@ def tokens(text: str) -> frozenset[str]:
 
 @cache
 def service_of(path: str) -> str:
-    """Return the folder of the service that a file belongs to; "" at the root.
+    """Return the folder of the service to which a file belongs.
 
-    `src/cart/app.py` gives `src/cart`, because `src` is a common name.
+    `src/cart/app.py` gives `src/cart`, because `src` is a common name. A file at the root gives "".
     """
     project, mark, inner = path.partition(BETWEEN + "/")
     if mark:
@@ -140,14 +140,17 @@ def service_of(path: str) -> str:
 
 @cache
 def words_of(path: str) -> frozenset[str]:
-    """Return the words of the name of a file's service."""
+    """Return the words that name the service of a file.
+
+    `orders-service/app.py` gives `order`; see `tokens`.
+    """
     return tokens(service_of(path).rpartition("/")[2])
 
 
 def shared_words(paths: Iterable[str]) -> frozenset[str]:
     """Return the words in the names of at least half of the services.
 
-    These words do not tell services apart. Two services or fewer have none.
+    They do not tell services apart. For two services or fewer there are none.
     """
     names = {service_of(path): words_of(path) for path in paths}
     counted = Counter(word for words in names.values() for word in words)

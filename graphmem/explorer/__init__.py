@@ -1,1 +1,1 @@
-"""The explorer: layout of its pictures, and its static pages."""
+"""The explorer, a page that draws the graph: layouts and static files."""

@@ -1,4 +1,4 @@
-"""Arrange the neighbourhood of symbols in columns for a picture.
+"""Arrange a symbol's dependencies and dependents in columns for a picture.
 
 Dependencies are on the left, dependents on the right.
 """
@@ -36,9 +36,9 @@ def neighbourhood(
     limit: int,
     fold_tests: bool = False,
 ) -> tuple[dict[str, Any], int]:
-    """Nodes within some steps of the seeds, and every edge among them.
+    """Return the nodes within some steps of given ones, and edges among them.
 
-    Each side is walked in its own direction.
+    Steps to the left follow dependencies only, steps to the right dependents only.
 
     Args:
         view: the graph.
@@ -151,7 +151,7 @@ def _folded(
 
 
 def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int]) -> list[int]:
-    """New nodes one step further, most important first.
+    """Return the new nodes one step further, most important first.
 
     The project's own nodes come before externals, code before tests, then the most confident edges.
     """
@@ -169,7 +169,7 @@ def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[
 
 
 def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Positions of the nodes in columns, one column for each step.
+    """Place nodes in columns, one column for each step from the middle.
 
     A column is sorted by the positions of neighbours, then by `order`.
 

@@ -97,7 +97,7 @@ class Plan:
 
 
 def draw(view: GraphView, plan: Plan) -> Atlas:
-    """Draw the map of a graph view.
+    """Compute the map of a project: positions of modules, files and edges.
 
     It takes about 60 ms for 600 files, 0.5 s for 3,000.
     """
@@ -188,7 +188,7 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
 
 
 def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
-    """The map as columns for a browser.
+    """Convert a map to columns (lists of values) for a browser.
 
     Args:
         atlas: the map.
@@ -259,7 +259,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
 
 
 def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: int) -> tuple[dict[str, Any], int]:
-    """Symbols of some files with their positions, and edges among them.
+    """Return the symbols of some files with positions, and edges among them.
 
     Args:
         view: the graph from which the map was drawn.
@@ -268,7 +268,7 @@ def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: i
         limit: maximum number of symbols. Whole files are included in the given order, then the first symbols of the next file.
 
     Returns:
-        The columns, and the number of symbols left out.
+        The columns (lists of values), and the number of symbols left out.
     """
     nodes: list[int] = []
     holder: list[int] = []

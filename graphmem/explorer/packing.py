@@ -1,4 +1,4 @@
-"""Circle layouts: packing, and even spread over a disc.
+"""Circle layouts: pack circles tightly, or spread points over a disc.
 
 Every layout is deterministic. It does not depend on threads or hash seeds.
 """
@@ -41,7 +41,7 @@ def sunflower(n: int, radius: float) -> tuple[F64, F64]:
 
 @dataclass(slots=True)
 class _Circle:
-    """A circle of the front, the outermost ring of a packing."""
+    """A circle in the front: the outermost ring of circles packed so far."""
 
     x: float
     y: float
@@ -120,7 +120,7 @@ def _chain(circles: list[_Circle]) -> None:
 
 
 def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
-    """Place `c` so that it touches `a` and `b`."""
+    """Place the circle `c` so that it touches the circles `a` and `b`."""
     dx, dy = b.x - a.x, b.y - a.y
     d2 = dx * dx + dy * dy
     if not d2:
@@ -143,7 +143,10 @@ def _overlap(a: _Circle, b: _Circle) -> bool:
 
 
 def _nearness(one: _Circle) -> float:
-    """Squared distance from (0, 0) to where a circle and its successor touch."""
+    """Return how near a circle and the next one touch to the middle (0, 0).
+
+    It is the squared distance.
+    """
     other = one.after
     both = one.r + other.r
     return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)

@@ -1,4 +1,4 @@
-"""Layout of modules in rows: each module is above all it depends on.
+"""Arrange modules in rows: each module is above all it depends on.
 
 Modules that depend on each other in a cycle share a block, because none of them can be above the others.
 """
@@ -68,7 +68,7 @@ class _Item:
 def in_rows(
     radii: F64, band: Sequence[int], knots: Sequence[Sequence[int]], inner: Sequence[int], weight: Mapping[tuple[int, int], float]
 ) -> tuple[F64, F64, list[Band], list[Block]]:
-    """Place circles in rows by layer, near their neighbours.
+    """Place circles (modules) in rows by layer, near their neighbours.
 
     Args:
         radii: float64, shape (n,), each > 0.
@@ -105,7 +105,7 @@ def _laid_out(
     unit: float,
     whole: float,
 ) -> tuple[F64, F64, list[Band], list[Block]]:
-    """Place circles in rows of a width; see `in_rows`."""
+    """Place circles in rows of about the width `whole`; see `in_rows`."""
     n = len(radii)
     near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
     for (a, b), count in sorted(weight.items()):
@@ -190,7 +190,10 @@ def _block(
 
 
 def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., None]) -> float:
-    """Put the items of a layer in as few rows as fit; returns their height."""
+    """Put the circles and blocks of a layer in as few rows as fit.
+
+    Returns the height of the rows.
+    """
     total = sum(item.width for item in layer)
     count = max(1, math.ceil(total / whole))
     limit = max(total / count * 1.08, max(item.width for item in layer))

@@ -22,7 +22,7 @@ MAX_RESULT: Final = 16_384  # characters kept of each end of a tool's result
 
 
 class Agent(NamedTuple):
-    """Hook format of one agent."""
+    """The hook format of one coding agent: names of its fields and events."""
 
     name: str
     form: str  # format of injected text, one of injection.formats
@@ -40,7 +40,7 @@ class Agent(NamedTuple):
 
 
 class HookCall(NamedTuple):
-    """One event of an agent."""
+    """One event that a coding agent sent, in a form common to all agents."""
 
     agent: str
     event: str  # as the agent calls it
@@ -60,7 +60,7 @@ class HookCall(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Result of a tool call: its text, success and exit code."""
+    """Result of an agent's tool call: its text, success and exit code."""
 
     text: str
     ok: bool | None = None  # None: not reported
@@ -173,7 +173,7 @@ NAMES: Final = tuple(AGENTS)
 
 
 def agent_named(name: str) -> Agent:
-    """Find an agent in AGENTS by name.
+    """Return the hook format of a coding agent, by the agent's name.
 
     Raises:
         BadInputError: the name is unknown.
@@ -184,7 +184,10 @@ def agent_named(name: str) -> Agent:
 
 
 def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
-    """Read an agent's payload without its private passages."""
+    """Convert the JSON that an agent sent for an event to a `HookCall`.
+
+    Private passages of texts are left out.
+    """
     event = _text(payload.get(agent.event))
     moment = agent.moments.get(event, "")
     if event == "PreCompress" and payload.get("trigger") == "auto":
@@ -223,7 +226,7 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """Return the output of a hook: a text for the agent.
+    """Return what a hook prints, so that the agent reads a text.
 
     At an event at which the agent stops, the output makes it go on, with the text as the reason. "" without a text, or for an event that
     cannot carry a text.
@@ -239,7 +242,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
 
 
 def told(value: Any) -> Result:
-    """Convert the result of a tool, in any agent's format, to a `Result`."""
+    """Convert a tool's result, in the format of any agent, to a `Result`."""
     if isinstance(value, str):
         if value.startswith("{"):
             try:

@@ -41,7 +41,9 @@ FOLDER_KEYS = ("cwd", "directory", "worktree")
 
 
 def main(arguments: list[str]) -> str:
-    """Run the hook once; return the text to print, or "".
+    """Pass an agent's event from standard input to the server.
+
+    Returns the text to print, or "".
 
     Args:
         arguments: the agent's name.
@@ -78,7 +80,7 @@ def main(arguments: list[str]) -> str:
 
 
 def _folder(payload: dict[str, Any]) -> str:
-    """Working directory of the agent."""
+    """Return the directory in which the agent works, from its event's JSON."""
     roots = payload.get("workspace_roots")
     for value in (*(payload.get(key) for key in FOLDER_KEYS), *(roots if isinstance(roots, list) else ())):
         if isinstance(value, str) and value and os.path.isdir(value):
@@ -109,7 +111,7 @@ def _owner(folder: str) -> dict[str, Any] | None:
 
 
 def _data_dirs(folder: str) -> list[str]:
-    """Return the folders in which a project's index may be.
+    """Return the directories in which a project's index may be.
 
     They are in the order of `settings.locate`.
     """
@@ -138,7 +140,7 @@ def _data_dirs(folder: str) -> list[str]:
 
 
 def _has_settings(root: str) -> bool:
-    """Whether settings files of the project may name another index folder."""
+    """Whether a project's settings may name another directory for the index."""
     if os.environ.get("GRAPHMEM_HOME"):
         return True
     if os.path.exists(os.path.join(root, "graphmem.toml")):
@@ -165,9 +167,9 @@ def _patience(payload: dict[str, Any]) -> float:
 
 
 def _body(agent: str, payload: dict[str, Any]) -> bytes:
-    """Body of the request, with long texts shortened in the middle.
+    """Body of the request that passes an event to the server.
 
-    A payload that is still too long keeps only its plain fields.
+    Long texts are shortened in the middle. An event that is still too long keeps only its plain fields.
     """
     import json
 
@@ -199,7 +201,10 @@ def _cut(value: Any, depth: int) -> Any:
 
 
 def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
-    """Answer of the server within `patience` seconds, or b"" without one."""
+    """Send an event to the server; return its answer, or b"" without one.
+
+    `patience` is the longest wait in seconds.
+    """
     import http.client  # noqa: F401 -- on a busy machine this takes longer than the server may
     import threading
 
@@ -240,7 +245,10 @@ def _say(sentence: str) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """Print the text to inject and exit with 0, without waiting for threads."""
+    """Run `graphmem hook`: print the text for the agent, and exit with 0.
+
+    The process does not wait for its threads.
+    """
     try:
         output = main(arguments)
         if output and sys.stdout is not None:

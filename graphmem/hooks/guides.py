@@ -23,7 +23,7 @@ This project has a code graph and a memory: the MCP server `graphmem`. You and y
 
 
 class Command(NamedTuple):
-    """A command that a person types in an agent."""
+    """A command such as `/recall` that a person types in a coding agent."""
 
     name: str
     about: str
@@ -98,14 +98,14 @@ _USER: Final = {
 
 
 class Files(NamedTuple):
-    """Paths of an agent's guide below one folder, and their contents."""
+    """The files that tell one agent about graphmem, with their contents."""
 
     instructions: Path | None
     whole: dict[Path, str]  # files that only graphmem writes -> content
 
 
 def files(agent: str, scope: str, base: Path) -> Files:
-    """Return the paths and contents of an agent's guide below a folder.
+    """Return the files that tell an agent about graphmem, with their contents.
 
     Args:
         agent: one of agents.NAMES.

@@ -38,7 +38,7 @@ _BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END
 
 
 class Change(NamedTuple):
-    """Planned change of one file."""
+    """A change of one settings file that an installation plans."""
 
     agent: str
     path: Path
@@ -50,11 +50,11 @@ class Change(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Whether the content changes."""
+        """Whether the planned content differs from the current one."""
         return self.before != self.after
 
     def diff(self) -> str:
-        """Unified diff of the change; "" without one."""
+        """Unified diff of the planned change; "" if nothing changes."""
         before, after = (
             one.decode("utf-8", "replace").splitlines(keepends=True) if one is not None else [] for one in (self.before, self.after)
         )
@@ -108,7 +108,7 @@ class Vault:
         _write(self._record(path), json.dumps(record, indent=1).encode())
 
     def forget(self, path: Path) -> None:
-        """Remove the record of a file. The copy of its former content remains."""
+        """Delete the record of a file; keep the copy of its former content."""
         self._record(path).unlink(missing_ok=True)
 
     def backup(self, path: Path) -> Path:
@@ -123,7 +123,7 @@ class Vault:
 
 
 def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
-    """Plan the installation in these files, without writing.
+    """Plan to add graphmem to some settings files, without writing.
 
     Raises:
         BadInputError: a file cannot be read or changed.
@@ -139,7 +139,7 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
 
 
 def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Target] = ()) -> list[Change]:
-    """Plan the removal from these files, without writing.
+    """Plan to remove graphmem from some settings files, without writing.
 
     A block that another installed agent reads too stays.
 
@@ -172,7 +172,7 @@ def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Tar
 
 
 def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
-    """Write the changes, each file atomically, all or none.
+    """Write planned changes of settings files, each atomically, all or none.
 
     Raises:
         BadInputError: a file cannot be written. The files written before it are restored.
@@ -201,7 +201,7 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Return files with graphmem's block of text, each with an agent's name.
+    """Return files with graphmem's block of text, each with a coding agent.
 
     The agent has graphmem's hooks installed and reads the file.
     """
@@ -210,7 +210,7 @@ def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
 
 
 def _is_installed(target: Target) -> bool:
-    """Whether a settings file has entries of graphmem."""
+    """Whether an agent's settings file has entries of graphmem."""
     try:
         return _without(target, _read(target.path))[1]
     except BadInputError:  # of an agent that is not uninstalled: its block stays
@@ -253,7 +253,10 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """Content of a file without graphmem's entries, and whether it had any."""
+    """Content of a settings file without graphmem's entries.
+
+    The flag tells whether the file had any.
+    """
     if now is None:
         return None, False
     if target.kind == "file":
@@ -275,7 +278,10 @@ def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
 
 
 def _drop_elements(document: JsonText, path: tuple[str, ...]) -> bool:
-    """Remove graphmem's elements of a list, and containers left empty."""
+    """Remove graphmem's elements from an array of a settings file.
+
+    Arrays and objects that become empty are removed, too.
+    """
     found = document.get(path)
     places = [index for index, one in enumerate(found) if is_our_element(one)] if isinstance(found, list) else []
     for index in reversed(places):
@@ -292,7 +298,7 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def _is_bare(target: Target, after: bytes) -> bool:
-    """Return whether a file contains nothing but the defaults of a new file.
+    """Return whether a settings file has only the defaults of a new file.
 
     Uninstalling may then remove the file.
     """
@@ -383,7 +389,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _real(path: Path) -> Path:
-    """Target of a symbolic link, so that writing does not replace the link."""
+    """The file to which a symbolic link leads; for another file itself.
+
+    Writing to it does not replace the link.
+    """
     return path.resolve() if path.is_symlink() else path
 
 

@@ -21,7 +21,7 @@ _INDENT: Final = re.compile(r"\n([ \t]+)[\"\[{]")
 
 
 class Value(NamedTuple):
-    """A JSON value with its start and end in the text."""
+    """A JSON value, with its start and end in the text of the document."""
 
     start: int
     end: int
@@ -30,7 +30,10 @@ class Value(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of an object; an element of an array has the key ""."""
+    """A member of a JSON object, or an element of an array, with its start.
+
+    An element has the key "".
+    """
 
     start: int  # of the key, or of the element
     key: str
@@ -116,12 +119,12 @@ class JsonText:
         self._root()
 
     def get(self, path: Sequence[str]) -> Any:
-        """Value at a path of names as a Python object, or None."""
+        """The value at a path of keys as a Python object, or None."""
         found = self._find(path)
         return None if found is None else self._loaded(found)
 
     def add_member(self, path: Sequence[str], key: str, value: Any) -> None:
-        """Append a member to the object at a path; create missing objects.
+        """Append a member to the object at a path of keys; create missing objects.
 
         Raises:
             BadInputError: a value on the path is not an object.
@@ -129,7 +132,9 @@ class JsonText:
         self._add(self._made(path, "object"), len(path), json.dumps(key) + ": ", value)
 
     def add_element(self, path: Sequence[str], value: Any) -> None:
-        """Append an element to the array at a path; create missing containers.
+        """Append an element to the array at a path of keys.
+
+        Missing objects and the array are created.
 
         Raises:
             BadInputError: a value on the path is of another kind.
@@ -137,7 +142,10 @@ class JsonText:
         self._add(self._made(path, "array"), len(path), "", value)
 
     def remove(self, path: Sequence[str], index: int) -> None:
-        """Remove a member or element of the container at a path, with its comma."""
+        """Remove a member or element, by number, of the value at a path of keys.
+
+        Its comma is removed, too.
+        """
         container = self._find(path)
         if container is None:
             return
@@ -156,7 +164,7 @@ class JsonText:
             self.text = self.text[: container.start + 1] + inner + self.text[container.end - 1 :]
 
     def remove_member(self, path: Sequence[str], key: str) -> None:
-        """Remove the member of that name."""
+        """Remove the member with a key from the object at a path of keys."""
         container = self._find(path)
         for index, member in enumerate(container.members if container is not None else ()):
             if member.key == key:
@@ -164,7 +172,7 @@ class JsonText:
                 return
 
     def _between(self, start: int, end: int) -> str:
-        """Return the comments in a range of the text, which a removal must keep."""
+        """Return the comments between two positions, which a removal must keep."""
         kept = "".join(found.group() + self._newline for found in _COMMENT.finditer(self.text[start:end])) if self._comments else ""
         return f" {kept.rstrip()}" if kept else ""
 

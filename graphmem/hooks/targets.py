@@ -1,4 +1,4 @@
-"""Settings files of agents and graphmem's entries in them, as a table.
+"""Table of coding agents' settings files, and graphmem's entries there.
 
 A target is one such file. The table follows the agents' public documentation (docs/hooks.md).
 """
@@ -40,14 +40,20 @@ _OURS: Final = re.compile(rf"graphmem(?:\.exe)?['\"]?\s+hook\s+(?:{'|'.join(NAME
 
 
 class Element(NamedTuple):
-    """An element that graphmem adds to the array at a path of keys."""
+    """An element that graphmem adds to an array in an agent's settings.
+
+    The array is at a path of keys.
+    """
 
     path: tuple[str, ...]
     value: Any
 
 
 class Entry(NamedTuple):
-    """A member that graphmem adds to the object at a path of keys."""
+    """A member that graphmem adds to an object in an agent's settings.
+
+    The object is at a path of keys.
+    """
 
     path: tuple[str, ...]
     key: str
@@ -55,7 +61,7 @@ class Entry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A settings file of an agent."""
+    """A settings file of a coding agent, and what graphmem adds to it."""
 
     agent: str
     kind: str  # json | toml | markdown | file
@@ -75,7 +81,10 @@ def is_our_command(command: Any) -> bool:
 
 
 def is_our_element(value: Any) -> bool:
-    """Return whether an element of a list of hooks runs only graphmem."""
+    """Return whether an element of an agent's list of hooks is graphmem's.
+
+    It is if it runs nothing but graphmem.
+    """
     if not isinstance(value, dict):
         return False
     inner = value.get("hooks")
@@ -85,7 +94,7 @@ def is_our_element(value: Any) -> bool:
 
 
 def is_our_server(value: Any) -> bool:
-    """Whether the entry of an MCP server starts graphmem's server."""
+    """Whether an entry for an MCP server in an agent's settings is graphmem's."""
     if not isinstance(value, dict):
         return False
     command = value.get("command")
@@ -95,7 +104,7 @@ def is_our_server(value: Any) -> bool:
 
 
 def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
-    """Settings files of an agent that graphmem changes.
+    """Return an agent's settings files that graphmem changes.
 
     Args:
         agent: one of agents.NAMES.

@@ -1,1 +1,4 @@
-"""The Model Context Protocol for coding agents, over stdio and HTTP."""
+"""Server of the Model Context Protocol for coding agents.
+
+It works over stdio and HTTP.
+"""

@@ -1,4 +1,4 @@
-"""The protocol over HTTP, mounted in the server's application.
+"""The Model Context Protocol over HTTP, mounted in the ASGI application.
 
 It is created at the first request. Importing the protocol's library takes longer than most answers, and most servers never need it.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class McpApp:
-    """The protocol as an ASGI application.
+    """The Model Context Protocol (MCP) as an ASGI application.
 
     The outer application checks hosts, origins, tokens and sizes. Each token has its own protocol sessions. No client can resume a session
     of another token, and each session has the permissions of its token.
@@ -42,7 +42,7 @@ class McpApp:
         self._running: OrderedDict[Access, _Running] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; the first one imports the library."""
+        """Answer a request; the first request imports the protocol's library."""
         access: Access = scope[ACCESS]
         async with self._starting:
             running = self._running.get(access)
@@ -55,13 +55,13 @@ class McpApp:
         await running.app(scope, receive, send)
 
     async def close(self) -> None:
-        """End all protocol sessions."""
+        """End all sessions of the Model Context Protocol."""
         while self._running:
             await self._running.popitem()[1].close()
 
 
 class _Running(NamedTuple):
-    """A running set of protocol sessions: those of the clients of one token."""
+    """The running MCP sessions of all clients that have the same token."""
 
     app: ASGIApp
     life: asyncio.Task[None]
@@ -86,7 +86,7 @@ async def _start(service: Service) -> _Running:
     begun, stop = asyncio.Event(), asyncio.Event()
 
     async def live() -> None:
-        """Run the task that starts and ends the protocol sessions.
+        """Start the MCP sessions, and end them when asked.
 
         The library requires that both happen in one task.
         """

@@ -1,4 +1,4 @@
-"""Prompts and resources of the protocol.
+"""Prompts and resources of the Model Context Protocol (MCP).
 
 A person selects a prompt from a menu, and an agent reads a resource. Unlike tools, they cost no tokens until they are used.
 """
@@ -20,7 +20,7 @@ Given = Mapping[str, str]
 
 
 class Argument(NamedTuple):
-    """An argument of a prompt, whose value is text."""
+    """An argument of an MCP prompt, whose value is text."""
 
     name: str
     description: str
@@ -28,7 +28,7 @@ class Argument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt: its description, and the function that makes its message."""
+    """An MCP prompt: its description, and the function that makes its message."""
 
     description: str
     arguments: tuple[Argument, ...]
@@ -108,7 +108,7 @@ RESOURCES: Final[dict[str, Resource]] = {
 
 
 def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
-    """The message of a prompt.
+    """Return the message that an MCP prompt sends to the model.
 
     Raises:
         BadInputError: the prompt is unknown, or an argument is missing or unknown.
@@ -126,7 +126,7 @@ def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
 
 
 def text_of(service: Service, uri: str) -> tuple[str, str]:
-    """MIME type and text of a resource.
+    """Return MIME type and text of an MCP resource, by its URI.
 
     Raises:
         BadInputError: the resource is unknown.

@@ -1,4 +1,4 @@
-"""JSON schemas of tools' arguments, derived from declared operations."""
+"""Derive the JSON schemas of agents' tools from the declared operations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPEN: Final = frozenset({"additionalProperties", "maxItems", "maximum", "minIte
 
 
 def parameters(operation: str) -> dict[str, Parameter]:
-    """The parameters of an operation by name.
+    """The parameters of an operation of graphmem, by name.
 
     A parameter that is a mapping is replaced by its fields.
 
@@ -45,7 +45,7 @@ def parameters(operation: str) -> dict[str, Parameter]:
 
 
 def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
-    """The JSON schema that validates the value of a parameter."""
+    """The JSON schema that validates a tool's argument, from its parameter."""
     made = _of(parameter.hint)
     if (bounds := parameter.mark(Bounds)) is not None:
         made |= {"minimum": bounds.low, "maximum": bounds.high}
@@ -55,7 +55,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 
 
 def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
-    """Shorten a JSON schema for the model: drop keywords it does not need.
+    """Shorten a tool's JSON schema: drop keywords that a model does not need.
 
     `keep` returns whether a keyword stays.
     """

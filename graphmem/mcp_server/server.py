@@ -1,4 +1,4 @@
-"""The protocol server: validates arguments, calls tools, formats errors."""
+"""The MCP server: validates arguments, calls tools, formats errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 def build_server(service: Callable[[], Service]) -> Server[Any]:
-    """A protocol server without a transport.
+    """Build the MCP server, without a transport such as stdio.
 
     Args:
         service: returns the open project; called for each request, from any thread. The caller closes the project.
@@ -97,7 +97,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
 
 
 def _told(error: Exception, asked: str) -> str:
-    """The text of an error for an agent.
+    """Write an error as text for an agent.
 
     An error raised on purpose has its remedy. An internal error gets an id, and the log has its traceback under this id.
     """
@@ -116,7 +116,7 @@ def _code(error: Exception) -> int:
 
 
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
-    """Return a tool and its arguments after validating them by its schema.
+    """Return the tool that an agent calls, and its validated arguments.
 
     Raises:
         BadInputError: the tool is unknown, or an argument is invalid.

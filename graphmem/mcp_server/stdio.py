@@ -1,4 +1,7 @@
-"""The protocol over standard input and output, one process per window."""
+"""The Model Context Protocol over standard input and output.
+
+Each window of an editor has a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def serve_stdio(service: Callable[[], Service]) -> None:
-    """Serve until standard input ends.
+    """Serve the Model Context Protocol until standard input ends.
 
     Only messages of the protocol are written to standard output.
     """

@@ -1,6 +1,6 @@
-"""Answers as plain text for agents, most important first, within a budget.
+"""Write answers as plain text for agents, within a budget of tokens.
 
-Lines that do not fit are omitted. The last line then states their number and how to get them.
+The most important lines come first. Lines that do not fit are omitted. The last line then states their number and how to get them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
 
 
 def tokens(text: str) -> int:
-    """An upper bound of the tokens of a text, for any model.
+    """Return an upper bound of the tokens of a text, for any model.
 
     It counts four letters as a token, and every sign and line end as one. Real counts are lower, because byte-pair vocabularies
     contain most English words and many parts of identifiers. So an answer never exceeds its budget.
@@ -63,7 +63,9 @@ def tokens(text: str) -> int:
 
 
 def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> str:
-    """Lines within a budget: the whole head, then the rows that fit.
+    """Join lines to a text within a budget of tokens.
+
+    The text has all lines of the head, then the rows that fit.
 
     Args:
         head: lines that are always printed.
@@ -82,12 +84,15 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
 
 
 def place(symbol: SymbolInfo) -> str:
-    """`path:line name`, or only the name for external symbols."""
+    """Write a symbol as `path:line name`; an external one as its name."""
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 
 def impact(report: ImpactReport, budget: int) -> str:
-    """An impact: risk, completeness, hits by depth, tests to run."""
+    """Write the dependents of code, or its dependencies, by depth.
+
+    For dependents, the text has the risk of a change and the tests to run. It says how complete the list is.
+    """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
     head = [
@@ -135,7 +140,7 @@ def impact(report: ImpactReport, budget: int) -> str:
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
-    """The symbols that a change touches, then its impact."""
+    """Write the symbols that a diff changes, then the code it could break."""
     changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
     unmapped = [f"- no known symbol in {path}" for path in answer.unmapped]
     first = fitted([f"changed symbols ({len(changed)}):"], [*changed, *unmapped], budget // 3, "raise `budget`")
@@ -143,7 +148,7 @@ def diff_impact(answer: DiffImpact, budget: int) -> str:
 
 
 def symbol(detail: SymbolDetail, budget: int) -> str:
-    """A symbol, its source, and its edges."""
+    """Write a symbol with its source and its edges."""
     one = detail.symbol
     head = [f"{place(one)} {one.kind} {one.signature}".rstrip()]
     if detail.doc:
@@ -166,7 +171,7 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 
 
 def search(answer: SearchAnswer, budget: int) -> str:
-    """Hits by file as compact rows: score, argument for `get`, summary.
+    """Write the hits of a search by file: score, argument for `get`, summary.
 
     Lines with words of the query follow their row. A memory has its date and title instead of a summary. Memories about a piece of code
     follow its row, and contradictions follow a memory. Memories that wait for a person's review are only counted.
@@ -202,7 +207,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
 
 
 def packed(answer: SearchAnswer) -> str:
-    """Hits as one text within the budget, with the number of omitted hits.
+    """Write the full texts of a search's hits, and the number of omitted ones.
 
     Code is grouped by file; memories are complete and have their citations.
     """
@@ -214,7 +219,7 @@ def packed(answer: SearchAnswer) -> str:
 
 
 def path(answer: PathAnswer, budget: int) -> str:
-    """The dependency path from one symbol to another, step by step."""
+    """Write the dependency path from one symbol to another, step by step."""
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
@@ -230,7 +235,7 @@ def path(answer: PathAnswer, budget: int) -> str:
 
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
-    """Files that change together with the requested files.
+    """Write the files that change together with some files.
 
     Each file has its frequency, confidence, last time, and the code edge that explains it.
     """
@@ -259,7 +264,10 @@ def _in_code(hit: CoAccessHit) -> str:
 
 
 def memory(info: MemoryInfo, budget: int) -> str:
-    """A memory in full, with its provenance; untrusted text is fenced as data."""
+    """Write a memory in full, with its provenance.
+
+    Untrusted text is fenced as data.
+    """
     flags = [
         word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
     ]
@@ -279,7 +287,7 @@ def memory(info: MemoryInfo, budget: int) -> str:
 
 
 def remembered(answer: RememberAnswer, budget: int) -> str:
-    """The outcome of storing a text."""
+    """Write the outcome of storing a memory."""
     result = answer.result
     rows = [result.note] if result.note else []
     if result.redacted:
@@ -292,7 +300,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """A memory with the memories learnt before and after it, one line each."""
+    """Write a memory between those learnt before and after it, one line each."""
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
@@ -301,7 +309,7 @@ def timeline(answer: Timeline, budget: int) -> str:
 
 
 def refusal(error: GraphMemError) -> str:
-    """An error and its remedy, with names of tools instead of commands."""
+    """Write an error and its remedy, with names of tools instead of commands."""
     if lines := error.facts.get("refusals"):  # one line for each of several targets
         return "\n\n".join(lines)
     said = inert(str(error))
@@ -315,7 +323,10 @@ def refusal(error: GraphMemError) -> str:
 
 
 def _known(found: NearbyMemories, budget: int) -> str:
-    """Memories about the code of an answer, one line each; "" without any."""
+    """Write memories about the code of an answer, one line each.
+
+    Returns "" if there are none.
+    """
     now = datetime.now(UTC)
     rows = [
         f"- {'trap: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
@@ -330,12 +341,12 @@ def _known(found: NearbyMemories, budget: int) -> str:
 
 
 def line_of(info: MemoryInfo) -> str:
-    """A memory in one line: its title, and doubts about it."""
+    """Write a memory in one line: its title, and reasons to doubt it."""
     return "(waits for a person's review)" if is_held(info) else f"{info.title}{_doubt(info)}"
 
 
 def _title(one: MemoryRelation) -> str:
-    """The title of a related memory.
+    """Return the title of a memory that is related to another one.
 
     Returns "" for a candidate, which may not have been reviewed.
     """
@@ -343,7 +354,7 @@ def _title(one: MemoryRelation) -> str:
 
 
 def _doubt(info: MemoryInfo) -> str:
-    """Reasons to doubt a memory, as the end of its row."""
+    """Return the reasons to doubt a memory, in parentheses; "" for none."""
     said = [word for word in ("text from outside" if info.contaminated else "", code_since(info)) if word]
     return f" ({'; '.join(said)})" if said else ""
 
@@ -363,13 +374,13 @@ def _missing(answer: SearchAnswer) -> list[str]:
 
 
 def _told(hit: SearchHit) -> str:
-    """The end of a hit's row: its summary, or else its first line of code."""
+    """Return the end of a search hit's row: its summary or first line of code."""
     line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""
 
 
 def _tests(hits: list[ImpactHit]) -> list[str]:
-    """Lines of the tests to run, then of code that tests share."""
+    """Write lines for the tests to run, then for helper code of tests."""
     cases = [hit for hit in hits if hit.symbol.is_runnable]
     shared = [hit for hit in hits if not hit.symbol.is_runnable]
     return [*_titled("tests to run", cases or shared), *_titled("code of tests, no test by itself", shared if cases else [])]
@@ -380,7 +391,7 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 
 
 def _completeness(report: ImpactReport, budget: int) -> str:
-    """A sentence on the completeness of an answer.
+    """Write a sentence on how complete the list of dependents is.
 
     Without it, an empty list could look as if nothing depended on the symbol.
     """

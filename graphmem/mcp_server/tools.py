@@ -1,8 +1,8 @@
-"""The tools of agents: names, descriptions, and the operations they call.
+"""The tools that agents call: names, descriptions, and their operations.
 
 The schemas of arguments are derived from the operations. Descriptions are handwritten, because agents need other texts than people.
 
-A model reads all of them before each conversation, which costs tokens each time. `tests/mcp_server` limits the table to 4 KB,
+A model reads the whole table before each conversation, which costs tokens each time. `tests/mcp_server` limits the table to 4 KB,
 1,500 tokens and eight tools.
 """
 
@@ -55,7 +55,7 @@ RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; 
 
 
 class Tool(NamedTuple):
-    """A tool, whose arguments are parameters of the operations it calls."""
+    """A tool for agents; its arguments are parameters of operations it calls."""
 
     description: str
     asks: tuple[str, ...]
@@ -67,7 +67,7 @@ class Tool(NamedTuple):
 
     @property
     def checked(self) -> dict[str, Any]:
-        """The JSON schema that validates arguments."""
+        """The JSON schema that validates a call's arguments."""
         known = {name: one for operation in reversed(self.asks) for name, one in parameters(operation).items()}
         required = [name for name in self.takes if (known[name].is_required if name in known else "minItems" in self.own[name])]
         if len(self.asks) > 1:  # the given arguments decide which operation is called
@@ -82,7 +82,7 @@ class Tool(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema for the model.
+        """The JSON schema of the arguments that the model reads.
 
         It omits bounds, which cost tokens; an error names a bound that was exceeded.
         """
@@ -142,7 +142,7 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
 
 
 def _count_opened(service: Service, found: MemoryInfo) -> None:
-    """Count a use of a memory that an agent opened.
+    """Record that an agent opened a memory, which counts as a use of it.
 
     Repeated calls within a few minutes count once. A token that may only read counts nothing.
     """

@@ -1,1 +1,1 @@
-"""Answers written as documents: HTML, SVG, diagrams, exports."""
+"""Write answers as documents: HTML pages, SVG, diagrams, exports."""

@@ -1,4 +1,4 @@
-"""Views as boxes and lines, written as DOT, Mermaid, GraphML or JSON.
+"""Diagrams of modules or dependents as DOT, Mermaid, GraphML or JSON.
 
 The module `reports.svg` writes SVG.
 """
@@ -68,7 +68,7 @@ class Diagram:
 
 
 def of_modules(found: ModuleMap, title: str) -> Diagram:
-    """Lay out a map of modules: one box for each, layers from top to bottom."""
+    """Make a diagram of modules: one box for each, layers from top to bottom."""
     rows: dict[float, int] = {}
     for one in found.modules:
         rows[one.y] = rows.get(one.y, 0) + 1
@@ -95,9 +95,9 @@ def of_modules(found: ModuleMap, title: str) -> Diagram:
 
 
 def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
-    """Lay out an impact in three zones, grouped by folder.
+    """Make a diagram of the code that a change could break, by folder.
 
-    Dependencies are on the left, the focus in the middle, dependents on the right.
+    Dependencies are on the left, the changed code in the middle, dependents on the right.
     """
     focus = [(one.ref, one.qualname or one.path, one.path) for one in up.targets]
     zones = ((down, "dependency", 0.14), (up, "dependent", 0.86))
@@ -133,7 +133,7 @@ def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
 
 
 def dot(view: Diagram) -> str:
-    """Write a view for Graphviz."""
+    """Write a diagram in Graphviz's language DOT."""
     out = [f"digraph {quoted(view.title)} {{", '  rankdir="TB";', '  node [shape="box", style="rounded", fontname="sans-serif"];']
     out += [f"  {quoted(one.id)} [label={quoted(one.title)}, tooltip={quoted(one.hint)}];" for one in view.boxes]
     for one in view.lines:
@@ -143,7 +143,7 @@ def dot(view: Diagram) -> str:
 
 
 def mermaid(view: Diagram) -> str:
-    """Write a view as Mermaid for Markdown renderers."""
+    """Write a diagram as Mermaid, which Markdown renderers draw."""
     number = {one.id: f"n{i}" for i, one in enumerate(view.boxes)}
     out = ["flowchart TD"]
     out += [f'  {number[one.id]}["{_mermaid(one.title)}<br/>{_mermaid(one.detail)}"]' for one in view.boxes]
@@ -159,7 +159,7 @@ def mermaid(view: Diagram) -> str:
 
 
 def graphml(view: Diagram) -> str:
-    """Write a view as GraphML for networkx, yEd and Gephi."""
+    """Write a diagram as GraphML for networkx, yEd and Gephi."""
     out = [GRAPHML]
     for name, kind in (("title", "string"), ("detail", "string"), ("kind", "string"), ("heat", "double"), ("x", "double"), ("y", "double")):
         out.append(f'  <key id="{name}" for="node" attr.name="{name}" attr.type="{kind}"/>\n')
@@ -178,7 +178,7 @@ def graphml(view: Diagram) -> str:
 
 
 def as_json(view: Diagram) -> str:
-    """Write a view as JSON."""
+    """Write a diagram as JSON."""
     return inert_json(json.dumps(to_json(view), ensure_ascii=False, indent=1)) + "\n"
 
 
@@ -188,7 +188,7 @@ def printable(text: str) -> str:
 
 
 def xml(text: str) -> str:
-    """Escape text for the content of an element."""
+    """Escape text for the content of an XML element."""
     return escape(printable(text))
 
 
@@ -198,7 +198,10 @@ def quoted(text: str) -> str:
 
 
 def _mermaid(text: str) -> str:
-    """Escape text inside quotes; Mermaid's own characters become numbers."""
+    """Escape a text for a quoted label of Mermaid.
+
+    Characters with a meaning in Mermaid become numbers.
+    """
     return "".join(f"#{ord(c)};" if c in '"#;&<>`[]{}|\\' else c for c in inert(text))
 
 

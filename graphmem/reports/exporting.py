@@ -21,9 +21,10 @@ _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
 
 
 def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict[str, Any]]:
-    """Yield nodes by label and id, then edges, then framework keys.
+    """Yield the graph as JSON objects: nodes, then edges.
 
-    Edges are ordered by (kind, source id, destination id). Edges from functions to framework keys come last.
+    Nodes are ordered by label and id, edges by (kind, source id, destination id). Framework keys follow the other nodes, and edges from
+    functions to framework keys come last.
 
     A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
     `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
@@ -78,7 +79,7 @@ def _end(label: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Counted:
-    """An iterator that counts its items."""
+    """An iterator that counts the items it has yielded."""
 
     def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
         self._rows = rows
@@ -91,13 +92,13 @@ class Counted:
 
 
 def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield each object as a line of JSON."""
+    """Yield each node or edge of the graph as a line of JSON."""
     for row in rows:
         yield inert_json(orjson.dumps(row).decode()) + "\n"
 
 
 def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield the parts of one JSON document: `{"nodes": […], "edges": […]}`."""
+    """Yield the parts of the graph's JSON: `{"nodes": […], "edges": […]}`."""
     part, first = "nodes", True
     yield '{"nodes":['
     for row in rows:
@@ -110,9 +111,10 @@ def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Write GraphML with all non-empty fields, for networkx, yEd and Gephi.
+    """Write the graph as GraphML with all non-empty fields.
 
-    Node ids come from `_Keys`, because edges name their ends by place. Edges of one kind between two nodes become one.
+    The format is for networkx, yEd and Gephi. Node ids come from `_Keys`, because edges name their ends by place. Edges of one kind between
+    two nodes become one.
     """
     yield GRAPHML
     for name in _NODE_FIELDS:
@@ -133,7 +135,7 @@ def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a Graphviz document."""
+    """Yield the lines of a Graphviz document with the graph."""
     yield 'digraph code {\n  node [shape="box", fontname="sans-serif"];\n'
     keys = _Keys()
     for row in rows:
@@ -147,7 +149,7 @@ def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 class _Keys:
-    """Gives nodes readable names.
+    """Gives the nodes of a graph unique, readable names.
 
     The name of a node is a path, `path::qualname`, or package and name. Redefinitions also have the line.
     """
@@ -157,7 +159,7 @@ class _Keys:
         self._taken: set[str] = set()
 
     def node(self, row: dict[str, Any]) -> str:
-        """Return the name of a node, and cache it for the node's edges."""
+        """Return a unique name for a node, and store it for `end`."""
         place = _end(row["kind"], row)
         end = (place["path"], place["qualname"], place["line"])
         name = end[1] if not end[0] else end[0] if not end[1] else f"{end[0]}::{end[1]}"
@@ -170,7 +172,7 @@ class _Keys:
         return unique
 
     def end(self, end: dict[str, Any]) -> str:
-        """Return the name of the node at an end of an edge."""
+        """Return the name of the node where an edge begins or ends."""
         return self._of[end["path"], end["qualname"], end["line"]]
 
 

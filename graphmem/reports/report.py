@@ -46,7 +46,7 @@ SECTIONS: Final = {
 
 
 class Answers(Protocol):
-    """The operations whose answers the report shows."""
+    """The operations of graphmem whose answers the HTML report shows."""
 
     def modules(self) -> ModuleMap:
         """Return the modules of the system."""
@@ -76,7 +76,10 @@ class Answers(Protocol):
 
 
 def report(project: Project, ask: Answers) -> str:
-    """Return the HTML document. The same index gives the same bytes."""
+    """Write the HTML report on a project.
+
+    The same index gives the same bytes.
+    """
     found = ask.modules()
     upward = [one for one in found.dependencies if one.upward]
     file_cycles, entries = ask.cycles("files", FEW), ask.entry_points(limit=1)
@@ -118,7 +121,7 @@ def report(project: Project, ask: Answers) -> str:
 
 
 def _environment() -> Environment:
-    """Return the template engine; it escapes every text as one line of HTML."""
+    """Return the jinja2 environment; it escapes every text as one HTML line."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(

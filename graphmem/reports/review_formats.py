@@ -1,4 +1,4 @@
-"""Formats of a review: a comment, SARIF, and a list of tests."""
+"""Write a review of a change as a comment, as SARIF, or as JUnit tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "�
 
 
 def why(hit: ImpactHit) -> str:
-    """Describe the edge that leads to a hit, with its rule."""
+    """Describe the edge by which a change reaches a symbol: `calls b (rule)`."""
     edge = hit.path[-1]
     near = edge.dst if edge.src.id == hit.symbol.id else edge.src
     return f"{edge.kind.lower().replace('_', ' ')} {near.qualname or near.name or near.path} ({edge.rule})"
@@ -41,7 +41,7 @@ def why(hit: ImpactHit) -> str:
 
 
 def markdown(review: Review) -> str:
-    """Format a review as a comment with folded details.
+    """Write a review of a change as a Markdown comment with folded details.
 
     The comment has at most `MOST_LINES` lines.
     """
@@ -122,7 +122,7 @@ def _surest(review: Review) -> list[ImpactHit]:
 
 
 def _html(text: str, most: int = MOST_CELL) -> str:
-    """Escape a text so that a comment shows it without markup or mentions."""
+    """Escape a text, so that a comment shows it without markup or mentions."""
     flat = inert(" ".join(text.split()))
     cut = flat if len(flat) <= most else flat[: most - 1] + "…"
     return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("|", "&#124;")
@@ -140,7 +140,7 @@ def _code(text: str) -> str:
 
 
 def sarif(review: Review) -> str:
-    """Format a review as a SARIF log of one run."""
+    """Write a review of a change as a SARIF log of one run."""
     results = [
         *(
             _result(
@@ -202,7 +202,10 @@ def _uri(path: str) -> str:
 
 
 def junit(review: Review) -> str:
-    """Format the selected tests as a JUnit report, one suite for each runner."""
+    """Write the tests that a review selects as a JUnit report.
+
+    It has one suite for each test runner.
+    """
     suites: dict[str, list[str]] = {}
     for one in review.tests:
         inside, _, name = one.name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Self-contained SVG of a view, for light and dark backgrounds.
+"""Write a diagram as self-contained SVG, for light and dark backgrounds.
 
 It has no scripts and loads no fonts or pictures.
 """
@@ -40,7 +40,7 @@ STYLE: Final = """
 
 
 def svg(view: Diagram, *, style: bool = True) -> str:
-    """Write a view as one `<svg>` element.
+    """Write a diagram as one `<svg>` element.
 
     Args:
         view: the diagram, with positions.
@@ -111,5 +111,5 @@ def colour(heat: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Cut a text at its start, because the end of a path is more specific."""
+    """Shorten a path at its start, because its end is more specific."""
     return text if len(text) <= most else "…" + text[len(text) - most + 1 :]

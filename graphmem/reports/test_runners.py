@@ -1,4 +1,4 @@
-"""Names of tests for their test runners: exact ids and command lines.
+"""Find the runner, such as pytest, of each test, and its command line.
 
 A runner is recognised by files of the repository: the nearest manifest at or above a test, such as `package.json` or `Cargo.toml`.
 """
@@ -21,7 +21,7 @@ JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|sc
 
 
 class Place(NamedTuple):
-    """The place of a test in the repository."""
+    """The place of a test in the repository: file, qualified name and line."""
 
     path: str
     qualname: str  # "" for the whole file
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A test with its runner and the id that the runner uses."""
+    """A test's runner, and the id that this runner uses for the test."""
 
     runner: str  # "" when unknown
     id: str
@@ -40,7 +40,7 @@ class Named(NamedTuple):
 
 @dataclass
 class Project:
-    """The files of a repository that show its test runners.
+    """The files of a repository that show which test runners it uses.
 
     Args:
         root: the directory of the repository.
@@ -50,7 +50,7 @@ class Project:
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file, or None if it does not exist."""
+        """Return the text of a file of the repository, or None without one."""
         if path not in self._texts:
             try:
                 with (self.root / path).open("rb") as file:
@@ -60,15 +60,13 @@ class Project:
         return self._texts[path]
 
     def has(self, path: str) -> bool:
-        """Whether a file exists."""
+        """Whether the repository has a file at a path."""
         return self.text(path) is not None
 
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
-        """Return directory and name of the nearest of several files.
+        """Return directory and name of the nearest file with one of some names.
 
-        The files are searched at and above a path.
-
-        The directory of the root is "".
+        The files are searched at and above a path. The root directory is "".
         """
         for folder in PurePosixPath(path).parents:
             base = "" if str(folder) == "." else str(folder)
@@ -79,7 +77,7 @@ class Project:
 
 
 def named(project: Project, place: Place) -> Named:
-    """Return the runner of a test, and the id that the runner uses.
+    """Return the runner of a test, and the id that this runner uses for it.
 
     For an unknown runner, the id is the path.
     """
@@ -90,7 +88,9 @@ def named(project: Project, place: Place) -> Named:
 
 
 def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[TestCommand]:
-    """Return one command line per runner, in the order of the first tests.
+    """Return a command line that runs the tests of each runner.
+
+    The runners are in the order of their first tests.
 
     Args:
         tests: the selected tests.
@@ -167,12 +167,18 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 
 
 def _titles(qualname: str) -> str:
-    """Return the full title of a test; graph names have `·` in place of a dot."""
+    """Return a test's full title, as its runner prints it.
+
+    In the graph, titles have `·` in place of a dot.
+    """
     return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
 
 
 def _manifests(project: Project, path: str, name: str) -> list[str]:
-    """Return directories at or above a path with a file, nearest first."""
+    """Return directories at or above a path that have a file of a name.
+
+    The nearest directory comes first.
+    """
     folders = ["" if str(one) == "." else str(one) for one in PurePosixPath(path).parents]
     return [one for one in folders if project.has(_join(one, name))]
 

@@ -1,1 +1,1 @@
-"""Access rules, tokens, and secrets in files."""
+"""Access rules for callers, tokens of clients, and secrets in files."""

@@ -38,7 +38,7 @@ ACCESS: Final = "graphmem.access"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Permissions of a caller. An empty name stands for the index's owner."""
+    """What a caller may do and see. The index's owner has an empty name."""
 
     name: str = ""
     scopes: frozenset[str] = frozenset(SCOPES)
@@ -46,12 +46,15 @@ class Access:
     token_id: str = ""
 
     def may(self, scope: str) -> bool:
-        """Whether the caller has a scope. `admin` has all; "" needs none."""
+        """Whether the caller has a scope such as `admin`, which includes all.
+
+        "" needs no scope.
+        """
         return not scope or scope in self.scopes or "admin" in self.scopes
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller sees every memory."""
+        """Whether the caller sees every memory, whatever its visibility."""
         return self.visibilities.issuperset(VISIBILITIES)
 
 
@@ -64,7 +67,7 @@ UNKNOWN: Final = Hints.closed()
 
 
 def rule_of(name: str) -> Hints:
-    """Return the access rule in the declaration of an operation."""
+    """Return the access rule of an operation, from its declaration."""
     known = registry().get(name)
     return known.hints if known is not None else UNKNOWN
 
@@ -73,7 +76,10 @@ S = TypeVar("S")
 
 
 def guarded(service: S, access: Access) -> S:
-    """Return a service with access checks, or itself for full permissions."""
+    """Return a service whose operations check the caller's permissions.
+
+    For full permissions it is the service itself.
+    """
     return service if access == FULL else cast("S", Guarded(service, access))
 
 
@@ -92,7 +98,7 @@ class Guarded:
         self._access = access
 
     def __getattr__(self, verb: str) -> Any:
-        """Return an operation with its access check.
+        """Return an operation of the service with its access check.
 
         Raises:
             ForbiddenError: the caller lacks the scope in `needs`.
@@ -124,7 +130,7 @@ class Guarded:
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Add the name of the caller's token to a call, for the audit."""
+        """Wrap an operation: the audit gets the name of the caller's token."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._access.name and kwargs.get("actor") is not None:
@@ -170,7 +176,10 @@ class Guarded:
             return cast("MemoryInfo", self._service.memory(memory_id))
 
     def _expect_free(self, memory_id: str) -> None:
-        """Refuse an id for a new memory if a hidden memory has it."""
+        """Check that a new memory's id is not the id of a hidden memory.
+
+        Hidden memories are those that the caller may not see.
+        """
         try:
             self._service.memory(memory_id)
         except GraphMemError:
@@ -183,7 +192,7 @@ class Guarded:
             ) from None
 
     def _as_seen(self, answer: Any) -> Any:
-        """Remove hidden memories from an answer about a memory."""
+        """Return an answer about a memory without memories hidden from the caller."""
         import dataclasses
 
         from graphmem.answers import MemoryInfo, RememberAnswer
@@ -224,7 +233,7 @@ def _levels_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _named_by(item: Mapping[str, Any]) -> list[str]:
-    """Return the ids of memories that a new memory refers to."""
+    """Return the ids of existing memories that a new memory refers to."""
     return [*(item.get("derived_from") or ()), *(item.get("required_with") or ())]
 
 

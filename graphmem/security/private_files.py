@@ -16,7 +16,9 @@ _MAX_BYTES: Final = 1 << 20  # of an ignore file
 
 
 def kept_out(root: Path | None, path: str) -> str:
-    """Return the rule that excludes a file, as the end of a sentence.
+    """Return the rule that keeps a file's content out of memories.
+
+    It is the end of a sentence, such as `.gitignore names it`.
 
     Args:
         root: root of the project. If it is None, only the file's name is checked.

@@ -51,7 +51,9 @@ _SQLITE: Final = b"SQLite format 3\0"
 
 
 def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
-    """Return files with secrets, sorted by name, with the kinds of secrets.
+    """Return an index's files that have secrets, with the kinds of secrets.
+
+    They are sorted by name.
 
     Args:
         data_dir: the data directory of the index.
@@ -75,7 +77,7 @@ def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
 
 
 def _archive(path: Path, name: str) -> Iterator[FileSecrets]:
-    """Yield the files of a backup with secrets, unpacked one at a time."""
+    """Yield the files in a backup that have secrets, unpacked one at a time."""
     try:
         with zipfile.ZipFile(path) as zipped, tempfile.TemporaryDirectory(prefix="graphmem-scan-") as folder:
             for one in zipped.infolist():
@@ -114,7 +116,10 @@ def _rows(path: Path) -> Iterator[Any]:
 
 
 def _texts(value: str | bytes) -> Iterator[str]:
-    """Yield the texts in a value: JSON strings, and runs of letters in bytes."""
+    """Yield the texts in a stored value, to search them for secrets.
+
+    Of JSON they are its strings, of bytes the runs of letters. Compressed bytes are decompressed.
+    """
     if isinstance(value, bytes):
         for way in (-15, 15):
             try:
@@ -138,7 +143,7 @@ def _texts(value: str | bytes) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse JSON after an optional checksum; None for other text."""
+    """Parse JSON that may begin with a checksum; None for other text."""
     start = min((at for at in (text.find("{", 0, 80), text.find("[", 0, 80)) if at >= 0), default=-1)
     try:
         return json.loads(text[start:]) if start >= 0 else None
@@ -167,7 +172,10 @@ def _kinds(text: str) -> set[str]:
 
 
 def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
-    """Remove secrets from a text file; skip other, damaged and large ones."""
+    """Remove secrets from a text file, unless it is damaged or too large.
+
+    Only summaries and the copy of MEMORY.md are changed.
+    """
     if TOO_LARGE in kinds or not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
         return FileSecrets(name, kinds, cleaned=False)
     if name == BASE:

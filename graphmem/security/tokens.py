@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """Stored record of a token. Times are ISO 8601 in UTC."""
+    """What is stored of a token. Times are ISO 8601 in UTC."""
 
     id: str  # 8 hex digits; public, part of the token
     name: str
@@ -53,7 +53,7 @@ class StoredToken:
     expires_at: str  # "" for never
 
     def access(self) -> Access:
-        """Permissions of a caller with this token."""
+        """Return the permissions of a caller that has this token."""
         return Access(self.name, frozenset(self.scopes), frozenset(self.visibilities), self.id)
 
     def is_over(self, now: datetime) -> bool:
@@ -63,14 +63,14 @@ class StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A new token with its text, which is shown only this once."""
+    """A new token with its secret text, which is shown only this once."""
 
     token: str
     stored: StoredToken
 
 
 def digest(token: str) -> str:
-    """Return the hash under which a token is stored."""
+    """Return the SHA-256 under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -96,7 +96,10 @@ class TokenFile:
         return self.path.exists()
 
     def find(self, token: str, now: datetime | None = None) -> Access | None:
-        """Return a token's permissions; None if unknown, revoked or expired."""
+        """Return the permissions of a caller that presents a token.
+
+        None if the token is unknown, revoked or expired.
+        """
         parts = token.split("_", 2)
         with self._lock:
             self._look()
@@ -106,7 +109,7 @@ class TokenFile:
         return stored.access() if stored is not None and fits and not stored.is_over(now or datetime.now(UTC)) else None
 
     def stands(self, access: Access, now: datetime | None = None) -> bool:
-        """Whether the token of formerly granted permissions is still valid."""
+        """Whether the token that gave a caller its permissions is still valid."""
         if not access.token_id:
             return True
         with self._lock:
@@ -115,7 +118,7 @@ class TokenFile:
         return stored is not None and not stored.is_over(now or datetime.now(UTC))
 
     def all(self) -> list[StoredToken]:
-        """Return every token, the newest last.
+        """Return every stored token, the newest last.
 
         Raises:
             BadInputError: the file is not a token file.
@@ -125,7 +128,7 @@ class TokenFile:
     def create(
         self, name: str, scopes: Iterable[str] = ("read",), visibilities: Iterable[str] = sorted(SHARED), days: int | None = None
     ) -> NewToken:
-        """Create a token.
+        """Create a token and store it in the file.
 
         Args:
             name: at most 40 letters, digits, `.`, `_` and `-`; the audit shows the name.
@@ -179,7 +182,10 @@ class TokenFile:
         return found
 
     def _look(self) -> None:
-        """Read the file again if it changed. An unreadable file grants nothing."""
+        """Read the token file again if it changed.
+
+        An unreadable file grants nothing.
+        """
         try:
             about = self.path.stat()
             stamp = (about.st_mtime_ns, about.st_size, about.st_ino)
@@ -222,7 +228,10 @@ class TokenFile:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[list[StoredToken]]:
-        """Lock the list for a change; write it atomically as a private file."""
+        """Lock the token file for a change; write the changed list atomically.
+
+        Only its owner may read the file.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         turn = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -251,7 +260,7 @@ class Keys:
 
     @property
     def required(self) -> bool:
-        """Whether a token is required.
+        """Whether callers must present a token.
 
         This is so if the settings name one, or if any named token was ever created.
         """
@@ -273,7 +282,7 @@ class Keys:
         return None if self.required else FULL
 
     def stands(self, access: Access) -> bool:
-        """Whether formerly granted permissions are still valid."""
+        """Whether permissions that a caller was given are still valid."""
         return self._tokens.stands(access) if self._tokens is not None else not access.token_id
 
 

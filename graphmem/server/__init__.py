@@ -1,1 +1,1 @@
-"""The process that owns an index: its start, record and idle work."""
+"""The server of an index: its start, its record and its idle work."""

@@ -26,7 +26,7 @@ AGAIN_S: Final = 600.0  # until a failed task is retried
 
 
 class Task(NamedTuple):
-    """A maintenance task that runs when the server is idle."""
+    """A maintenance task, such as a backup, that runs on an idle server."""
 
     name: str
     quiet_s: float  # without a request before the task may start

@@ -1,4 +1,4 @@
-"""The record of an index's owner, the file `owner.json`.
+"""The file `owner.json`, which names the server process of an index.
 
 An embedded graph database has one writing process. `graphmem serve` writes its address and token into this file. Every other process
 reads the file first. A record whose process is gone is replaced. This module never ends a process.
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Owner(NamedTuple):
-    """The content of `owner.json`."""
+    """The content of `owner.json`: the address of an index's server."""
 
     address: str  # http://127.0.0.1:8420
     pid: int
@@ -41,7 +41,10 @@ class Owner(NamedTuple):
 
 
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
-    """Record this process as the owner, atomically, in a private file."""
+    """Write this process as the server of an index into `owner.json`.
+
+    The write is atomic, and only the owner of the file may read it.
+    """
     owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
     try:
         replace_file(path, json.dumps(owner._asdict(), indent=2).encode(), durable=True)
@@ -56,13 +59,13 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 
 
 def withdraw(path: Path, owner: Owner) -> None:
-    """Delete the record if it still names this owner."""
+    """Delete `owner.json` if it still names the given server."""
     if read(path) == owner:
         path.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Owner | None:
-    """Read the record, whether or not its process is alive, or None."""
+    """Read `owner.json`, even if its process has ended; None without one."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         texts = (str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
@@ -72,7 +75,7 @@ def read(path: Path) -> Owner | None:
 
 
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
-    """Find the running owner of this index, or None.
+    """Find the running server of this index by its `owner.json`, or None.
 
     An owner counts as running if its server answers. The process table only sets how long to wait. A server in another container
     answers although it is not in this process table. A process number that was reused after a crash has another start time.
@@ -117,7 +120,7 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
 
 
 def is_running(owner: Owner) -> bool:
-    """Whether the process that wrote the record is running."""
+    """Whether the process that wrote an `owner.json` is running."""
     if owner.pid <= 0:
         return False
     if owner.started:
@@ -154,7 +157,7 @@ def local_address(host: str, port: int) -> str:
 
 
 def _answers(owner: Owner, wait_s: float) -> bool:
-    """Whether the recorded server answers in time. Ignores proxies."""
+    """Whether the server in an `owner.json` answers in time. Ignores proxies."""
     parts = urlsplit(owner.address)
     if not parts.hostname or not parts.port:
         return False

@@ -109,7 +109,7 @@ def _start(location: Location) -> owner.Owner:
 
 @contextlib.contextmanager
 def _turn_to_start(data_dir: Path) -> Iterator[bool]:
-    """Try to take the lock for starting a server; yield whether it was free.
+    """Try to take the lock for starting a server; yield whether it worked.
 
     The lock ends with the process that holds it.
     """
@@ -133,14 +133,17 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
 
 def _make_room(log: Path) -> None:
-    """Rotate a log that is too long, replacing the previous rotated one."""
+    """Rotate the server's log if it is too long.
+
+    The log that was rotated before is replaced.
+    """
     with contextlib.suppress(OSError):  # another client rotated it, or the folder is read-only, which the server will report
         if log.stat().st_size > LOG_BYTES:
             log.replace(log.with_name(log.name + ".1"))
 
 
 def _said_since(log: Path, start: int) -> list[str]:
-    """Return the lines that were added to the log after byte `start`."""
+    """Return the lines that a server has added to its log after byte `start`."""
     try:
         with log.open("rb") as file:
             file.seek(start if start <= log.stat().st_size else 0)
