@@ -148,7 +148,7 @@ def family(view: GraphView, path: str) -> str:
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
-    """Language families whose files can name one of these nodes.
+    """Language families whose files can name one of the given nodes.
 
     Every family is returned for an empty list, and if one of the nodes is external.
     """

@@ -36,7 +36,7 @@ _CALLED_BY: Final = {
 
 
 def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
-    """Sentence on why code outside the project may call one of these nodes.
+    """Sentence on why code outside the project may call one of some nodes.
 
     Returns "" if nothing indicates it.
     """

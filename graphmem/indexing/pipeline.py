@@ -623,7 +623,6 @@ class Indexer:
     def _add_file(
         self, new: Rows, one: ParsedFile, module: str, call_sites: int, fault: str, notes: PackedRows[Diagnostic], *, is_left_out: bool
     ) -> None:
-        """Add the row of a parsed file, and the rows of its chunks."""
         path = one.head.path
         if fault:
             notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])

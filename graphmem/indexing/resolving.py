@@ -216,7 +216,6 @@ class _Run:
         return Dependencies(list(keys), groups, inputs)
 
     def _end(self) -> None:
-        """End the program and its children, if they run."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -90,7 +90,7 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """Last message of a child: the inputs and groups that only it has."""
+    """Last message of a child: the inputs and groups that the child added."""
 
     keys: list[Key]
     groups: list[Members | None]

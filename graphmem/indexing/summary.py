@@ -106,5 +106,4 @@ def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
 
 
 def _ordered(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Sort counts by most frequent first, then by name."""
     return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

@@ -87,7 +87,7 @@ class Terms(NamedTuple):
 
 
 class MemoryIndex(MemoryLinks):
-    """An in-memory index of layer 3: memories, sessions and links.
+    """An in-memory index of all memories with their sessions and links.
 
     Thread-safe: every method sees the state between two patches. Inside `projection.sight.seeing`, reads return no memory of another
     visibility; writers see all.
@@ -126,7 +126,7 @@ class MemoryIndex(MemoryLinks):
         """Build the index from one snapshot of the store.
 
         Args:
-            knowledge: all of layer 3.
+            knowledge: all memories, sessions and links.
             model_id: id of the model of `vectors`; "" for none.
             vectors: (text_hash, vector) of that model; vectors of texts that no memory has are ignored.
         """
@@ -643,7 +643,6 @@ class MemoryIndex(MemoryLinks):
         self._words.add(new)
 
     def _forget(self, ids: Sequence[str]) -> None:
-        """Remove memories with their links."""
         old = []
         for one in ids:
             slot = self._slot_of.get(one)

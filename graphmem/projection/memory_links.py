@@ -120,7 +120,6 @@ class MemoryLinks(ABC):
         )
 
     def _restore_links(self, state: tuple[Any, ...]) -> None:
-        """Restore the result of `_links_state`."""
         self._about, self._about_target, relates, sessions, learnt, self._files = state
         rows = [RelatesRow(*link) for link in relates]
         self._sessions = {row.id: row for row in map(_session, sessions)}
@@ -142,7 +141,6 @@ class MemoryLinks(ABC):
                 self._learnt_in.setdefault(learnt.session_id, set()).add(learnt.memory_id)
 
     def _unlink(self, memory_id: str) -> None:
-        """Remove the links of a memory."""
         self._anchor_one(memory_id, [])
         for link in list(self._relates.get(memory_id, {}).values()):
             self._unrelate((link.src, link.dst, link.kind))
@@ -159,7 +157,6 @@ class MemoryLinks(ABC):
                 self._anchor_one(one, rows)
 
     def _anchor_one(self, memory_id: str, rows: list[AboutRow]) -> None:
-        """Replace the links of a memory to code."""
         for target in {link.target_id for link in self.about(memory_id)}:
             drop(self._about_target, target, memory_id)
         self._about.pop(memory_id, None)

@@ -60,7 +60,7 @@ class NearWords:
         return _commonest([found for one in near for found in db.execute(rows, (one,))], _ALIKE)
 
     def _beginning_with(self, db: sqlite3.Connection, head: str) -> list[str]:
-        """Return indexed words with these first letters, sorted."""
+        """Return the indexed words that begin with given letters, sorted."""
         kept = self._of_head
         if head not in kept:
             # Joined by SQLite: one row for each of ten thousand words takes twice as long.

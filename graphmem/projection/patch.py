@@ -268,7 +268,6 @@ def _through(path_map: I32 | None, column: I32) -> I32:
 def _nodes(
     old: NodeColumns, merge: Merge, fresh: tuple[list[Any], list[Any], list[Any]], ids: list[str], paths: Any, path_map: I32 | None
 ) -> NodeColumns:
-    """Return the arrays of nodes after the change."""
     files, symbols, externals = fresh
     tables = rows_table(FileRow, files), rows_table(SymbolRow, symbols), rows_table(ExternalRow, externals)
     added = node_columns(*tables, paths)

@@ -300,7 +300,7 @@ class Projections:
             self._jobs.put(new_graph.warm)  # and then the worker saves, after an idle time
 
     def refresh_knowledge(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None) -> None:
-        """Update the memories after a write of layer 3.
+        """Update the projection of memories after a write of memories.
 
         The delta is applied. Without a delta, or with one that does not fit, everything is read again. The method returns when readers see
         the change.
@@ -516,7 +516,6 @@ class Projections:
         self._publish_memories(index)
 
     def _read_memories(self) -> None:
-        """Build the memories from the store."""
         self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish_memories(self, index: MemoryIndex) -> None:

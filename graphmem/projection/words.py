@@ -384,7 +384,6 @@ class WordIndex:
         return self._rows_with[word]
 
     def _rows(self, db: sqlite3.Connection) -> int:
-        """Return the number of rows of the index, which is counted only once."""
         if self._total is None:
             self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
         return self._total
@@ -581,7 +580,6 @@ def _of_table(table: Any) -> Iterator[list[Entry]]:
 
 
 def _insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
-    """Insert rows of the index, numbered from `first`, with their words."""
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
     number: dict[str, int] = {}

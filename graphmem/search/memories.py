@@ -232,7 +232,7 @@ def rank(
 
 
 def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
-    """Keep the best memories, and lower those that repeat a better one."""
+    """Lower the scores of memories that repeat a better one, and sort again."""
     if not weights.repeated:
         return scored
     head, tail = scored[: 2 * k], scored[2 * k :]

@@ -141,7 +141,7 @@ class PhaseBook:
 
 
 class _Joined(NamedTuple):
-    """Accepted weights, and the complete table of weights with them."""
+    """Accepted weights, and the built-in table in which they are replaced."""
 
     accepted: Accepted
     table: Table

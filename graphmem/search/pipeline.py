@@ -272,7 +272,6 @@ class _Run:
         return coded
 
     def _memories(self, index: MemoryIndex, vector: F32 | None, active: Mapping[str, float]) -> memories.MemoryLists:
-        """Collect the candidates among memories."""
         request, view = self.request, self.shot.graph
         nodes = {self._node(path): value for path, value in active.items()}
         allowed = _about_within(index, view, request.within, self.aids.project) if request.within else None

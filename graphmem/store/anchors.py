@@ -90,7 +90,7 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Return the unmoved and the moved links of a table pair after a change.
+    """Divide links of one table into unmoved and moved ones after a change.
 
     If a moved link equals an existing one, the existing one stays.
 

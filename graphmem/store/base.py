@@ -60,7 +60,7 @@ class StoredRows(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Layer 3 (memories, sessions and links) in one consistent snapshot.
+    """Memories, sessions and links (layer 3) in one consistent snapshot.
 
     Each list is sorted by id; edges are sorted by their ends.
     """
@@ -166,7 +166,7 @@ class GraphReads(Protocol):
         """Return the counter of committed graph changes; 0 in a new database."""
 
     def knowledge_generation(self) -> int:
-        """Return the counter of committed changes of layer 3.
+        """Return the counter of committed changes of memories and sessions.
 
         It includes anchors moved by an index run. 0 in a new database.
         """
@@ -270,7 +270,7 @@ class GraphWrites(Protocol):
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of layer 3; return the new knowledge generation.
+        """Commit a change of memories and sessions; return its generation.
 
         One transaction takes the change, its vectors and its meta values.
 
@@ -411,7 +411,7 @@ class Feed(Protocol):
     """The changes that another server commits to a shared graph."""
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
-        """Call back in a thread for each change of the code and of layer 3.
+        """Call back in a thread for each change of the code and of memories.
 
         A callback gets the new generation. For the code it also gets the change since the previous generation. A change of None means that
         the whole graph must be read again.

@@ -149,7 +149,6 @@ def quarantine(files: list[Path], why: str) -> list[str]:
 
 
 def _quarantined(file: Path) -> Path:
-    """Return an unused quarantine name for a file."""
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     target = file.with_name(f"{file.name}.{stamp}{QUARANTINE}")
     number = 0

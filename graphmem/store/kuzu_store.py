@@ -162,7 +162,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of layer 3; return the new knowledge generation.
+        """Commit a change of memories and sessions; return its generation.
 
         See `GraphWrites.apply_knowledge`.
 

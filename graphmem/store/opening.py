@@ -260,7 +260,7 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 
 
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Open a copy in a child process; return "" or the reason of a failure.
+    """Open a copy of a database in a child process; return "" or the failure.
 
     The child process also counts the rows of all tables.
     """

@@ -1,4 +1,4 @@
-"""Read layer 3 as rows, whole or for some memories."""
+"""Read memories with their sessions and links from the database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEW: Final = 24  # up to this number memories are read by primary key, more by 
 
 
 def read_knowledge(ask: Ask, generation: int, ids: Sequence[str] | None) -> Knowledge:
-    """Return all of layer 3, or some memories with links and sessions.
+    """Return memories (all, or those of given ids) with sessions and links.
 
     Unknown ids are ignored.
 

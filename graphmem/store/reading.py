@@ -39,7 +39,7 @@ class StoreReads(LiveFile):
         return int(self._meta.get(GENERATION, "0"))
 
     def knowledge_generation(self) -> int:
-        """Return the counter of committed changes of layer 3.
+        """Return the counter of committed changes of memories and sessions.
 
         0 in a new database.
         """
@@ -171,7 +171,7 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return the metadata by key, without the store's own entries."""
+        """Return the stored named values, without those that only the store uses."""
         self._check_open()
         return unsealed_meta({name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)})
 

@@ -63,12 +63,12 @@ class Transaction:
             raise CommitError(f"the change could not be committed: {failure}", **failure.facts) from failure
 
     def run(self, query: str, **values: Any) -> Rows:
-        """Run one named query; `values` are its parameters and fills."""
+        """Run a named query; `values` are its parameters and placeholders."""
         text, params = self._catalog[query].bind(values)
         return self.statement(text, params)
 
     def arrow(self, query: str, **values: Any) -> pa.Table:
-        """Run one named query; return its rows as Arrow."""
+        """Run a named query; return its rows as an Arrow table."""
         text, params = self._catalog[query].bind(values)
         with _Guard(self, text):
             return self._connection.arrow(text, params)

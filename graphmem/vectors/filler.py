@@ -328,7 +328,6 @@ def _is_loaded(embedder: Embedder | None) -> bool:
 
 
 def _unloaded(embedder: Embedder) -> bool:
-    """Unload a model; return whether it was loaded."""
     put_away = getattr(embedder, "unload", None)
     if put_away is None or not _is_loaded(embedder):
         return False

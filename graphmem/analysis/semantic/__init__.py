@@ -1,4 +1,4 @@
-"""Semantic layer, derived from the graph view.
+"""Modules, layers, cycles, flows and other facts about the structure.
 
-It has modules, layers, cycles, flows, hot spots, dead code and duplicates.
+They are derived from the code graph, and include hot spots, dead code and duplicates.
 """

@@ -1,4 +1,4 @@
-"""Where a module can be separated from the others or split in two.
+"""Find where a module can be separated from others or split in two.
 
 Source:
     J. Shi, J. Malik, Normalized cuts and image segmentation, IEEE Trans. PAMI 22 (2000) 888-905: the second eigenvector of the normalised

@@ -103,7 +103,6 @@ def _called(symbol: SymbolInfo) -> str:
 
 
 def _modules_of(modules: Modules) -> list[int]:
-    """Module of every node; -1 for externals."""
     files = modules.files.file_of(np.arange(len(modules.view.path_index), dtype=np.int32))
     of_file = np.asarray(modules.of_file)
     found: list[int] = np.where(files >= 0, of_file[files] if len(of_file) else -1, -1).tolist()

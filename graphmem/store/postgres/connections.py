@@ -153,7 +153,6 @@ class Connections:
                 connection.close()
 
     def _begun(self) -> psycopg.Connection[Any]:
-        """Return a connection in a new read transaction."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._lock:
             connection = self._idle.pop() if self._idle else None

@@ -100,11 +100,11 @@ class Feed:
         self._thread: threading.Thread | None = None
 
     def follow(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
-        """Call back for each change of the code and of layer 3, in a thread.
+        """Call back in a thread for each change of the code and of memories.
 
         Args:
             on_code: gets the generation, and the change since the previous one; None to read everything again.
-            on_knowledge: gets the generation of layer 3.
+            on_knowledge: gets the generation of the memories.
         """
         self._thread = threading.Thread(target=self._run, args=(on_code, on_knowledge), name="graphmem-feed", daemon=True)
         self._thread.start()

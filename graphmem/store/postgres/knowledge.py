@@ -23,7 +23,7 @@ from graphmem.store.tables import NodeTable
 
 
 def read_knowledge(queries: Queries, generation: int, ids: Collection[str] | None) -> Knowledge:
-    """Return all of layer 3, or some memories with links and sessions.
+    """Return memories (all, or those of given ids) with sessions and links.
 
     Unknown ids are ignored.
     """
@@ -108,7 +108,6 @@ def _add(queries: Queries, shape: Shape, rows: Sequence[Any]) -> None:
 
 
 def _anchor(queries: Queries, delta: KnowledgeDelta, moment: datetime) -> None:
-    """Replace the links of the anchored memories."""
     queries.run("delete_links_of", ids=sorted(delta.anchored))
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)

@@ -30,14 +30,14 @@ class PostgresReads:
         return int(self._known().get(GENERATION, "0"))
 
     def knowledge_generation(self) -> int:
-        """Return the counter of committed changes of layer 3.
+        """Return the counter of committed changes of memories and sessions.
 
         0 in a new database.
         """
         return int(self._known().get(KNOWLEDGE, "0"))
 
     def meta(self) -> dict[str, str]:
-        """Return the metadata by key, without the store's own entries."""
+        """Return the stored named values, without those that only the store uses."""
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
     def tables(self) -> GraphTables:

@@ -123,7 +123,7 @@ class PostgresStore(PostgresReads):
                 self._lock.release()
 
     def meta(self) -> dict[str, str]:
-        """Return the metadata by key; the root is this machine's."""
+        """Return the stored named values; the root is this machine's."""
         return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -147,7 +147,7 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of layer 3 with its vectors; return its new generation."""
+        """Commit a change of memories with its vectors; return its generation."""
         check_delta(delta)
         delta = delta if self._vault is None else sealed(delta, self._vault)
         checked = embeddings.checked_for(delta, vectors)
