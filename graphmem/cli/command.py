@@ -36,16 +36,14 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """How a command differs from others; `command` explains the fields."""
+    """The options by which a command differs from others; see `command`."""
 
     without: Collection[str] = (ROOT,)
     is_quiet: bool = False
 
 
 class Variant(NamedTuple):
-    """A further command for an operation that already has one.
-
-    It fixes some of the operation's parameters.
+    """A second command for an operation, with some of its parameters fixed.
 
     Args:
         operation: name of the operation.
@@ -61,7 +59,7 @@ class Variant(NamedTuple):
 
 
 def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet: bool = False) -> Callable[[F], F]:
-    """Declare a function as a command.
+    """Decorator that declares a function as a command of the command line.
 
     Args:
         takes_root: the project is the command's first argument, instead of the option `--project`.
@@ -78,7 +76,7 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
 
 
 def runnable(function: Callable[..., Any]) -> Callable[..., None]:
-    """Build the function that typer registers.
+    """Build the function that typer registers for a command.
 
     A function that was not declared with `@command` is returned unchanged.
     """
@@ -94,7 +92,9 @@ def runnable(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame = Frame()) -> Callable[..., None]:  # noqa: B008
-    """Build the function that typer registers, with own and common parameters.
+    """Build the function that typer registers for a command.
+
+    It has the command's own parameters and those that all commands share.
 
     Args:
         work: receives the open `Door` and the command's own parameters by name.
@@ -130,12 +130,12 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
 
 def _as_setting(value: Any) -> Any:
-    """Convert the value of an option to a setting; False becomes None."""
+    """Convert the value of a command's option to a setting; False gives None."""
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 
 def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) -> inspect.Parameter:
-    """Make a hidden option for the earlier names of an option."""
+    """Make a hidden option that accepts the earlier names of an option."""
     was = next(one for one in marks if isinstance(one, Was))
     hint, default = split(parameter.annotation)[0], parameter.default
     said = typer.Option(*was.flags, hidden=True, help=f"Earlier name of --{parameter.name.replace('_', '-')}.")

@@ -1,4 +1,4 @@
-"""Commands derived from operations.
+"""Make commands from the declared operations of graphmem.
 
 An operation declares its command with `command="name"`. Required parameters are arguments, and the others are options. A function
 with `@renders` prints the answer for people. It is in the module of `graphmem.cli.render` with the name of the operation's module;
@@ -39,13 +39,15 @@ FAIL: Final = "fail"
 
 
 def command_of(operation: Operation) -> Callable[..., None]:
-    """Build the function that typer registers for an operation's command."""
+    """Build the function that typer registers for the command of an operation."""
     parameters = [one for one in operation.parameters if one.mark(Local) in (None, Local(by_command=True)) and not one.has(Filled)]
     return _command(operation, parameters, operation.doc, {})
 
 
 def variant_of(variant: Variant) -> Callable[..., None]:
-    """Build the function that typer registers for another command.
+    """Build the function that typer registers for a second command.
+
+    It calls an operation that already has a command.
 
     Raises:
         LookupError: the operation is unknown.
@@ -83,7 +85,10 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
 
 
 def _reader(parameter: Parameter) -> Callable[[Any], Any]:
-    """Return a function that converts typer's value to the operation's value."""
+    """Return a function that converts a typed value to the operation's value.
+
+    For example, it removes the # from the id of a memory.
+    """
     if parameter.has(Words):
         return " ".join
     if (ref := parameter.mark(Ref)) is not None and ref.to == MEMORY:
@@ -92,7 +97,7 @@ def _reader(parameter: Parameter) -> Callable[[Any], Any]:
 
 
 def _declared(parameter: Parameter) -> inspect.Parameter:
-    """Return the parameter of a command as typer needs it: name, option, help."""
+    """Convert an operation's parameter to a typer one: name, option, help."""
     bounds, spelled = parameter.mark(Bounds), parameter.mark(Spelled) or Spelled()
     limits: dict[str, Any] = {"min": bounds.low, "max": bounds.high} if bounds else {}
     hint = list[str] if parameter.has(Words) else _plain(parameter.hint, parameter.name)
@@ -116,13 +121,16 @@ def _declared(parameter: Parameter) -> inspect.Parameter:
 
 
 def _help(parameter: Parameter, *, many: bool = False) -> str | None:
-    """Description of a parameter as a sentence for `--help`."""
+    """Return the help of an option or argument as a sentence for `--help`."""
     text = parameter.described.rstrip(".")
     return text and f"{text[0].upper()}{text[1:]}{' (repeatable)' if many else ''}."
 
 
 def _flag(parameter: Parameter, *, many: bool) -> str:
-    """The name of the option, such as `--max-depth`; lists use the singular."""
+    """Return the option for a parameter: `--max-depth` for `max_depth`.
+
+    The option of a list uses the singular.
+    """
     name = parameter.name.replace("_", "-")
     return f"--{name}/--no-{name}" if parameter.default is True else f"--{name.removesuffix('s') if many else name}"
 

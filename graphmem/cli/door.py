@@ -1,4 +1,4 @@
-"""Open a service from a command's options; map outcomes to exit codes."""
+"""Open a service for a command, and map its errors to exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEARCHABLE_S: Final = 120.0  # longer than a large index needs to rebuild its wo
 
 @dataclass
 class Door:
-    """What a command works with: its output, settings, index and service."""
+    """The context in which a command runs: output, settings, index, service."""
 
     output: Output
     settings: Settings
@@ -34,7 +34,7 @@ class Door:
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def root_to_index(self) -> str | None:
-        """The root of the project to index.
+        """Return the root directory of the project to index.
 
         It is the given one, or that of the project that contains the current directory. None means the project of the index at `--db`.
         """
@@ -43,7 +43,7 @@ class Door:
         return None if self.location.exists else str(find_project(Path.cwd()))
 
     def expect_files(self) -> None:
-        """Require that the project of a new index has a file.
+        """Check that the project of a new index has a file.
 
         Raises:
             RepositoryError: the index is new, and the project has no files.
@@ -58,7 +58,7 @@ class Door:
         raise RepositoryError(f"{root} contains no files; give a directory with source files", path=str(root))
 
     def existing(self) -> Path:
-        """The directory of an index that no server has open.
+        """Return the directory of this command's index, if no server has it open.
 
         Raises:
             NotIndexedError: the index is missing.
@@ -73,7 +73,7 @@ class Door:
         return self.location.data_dir
 
     def service(self, *, create: bool = False, whole: bool = False) -> Service:
-        """The server of this index, or the index opened in process.
+        """Return the server of this index, or the index opened in process.
 
         Args:
             create: create a missing index, which is an error otherwise.
@@ -117,7 +117,7 @@ def door(
     project: Path | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Iterator[Door]:
-    """Load the settings of a command, run it, and report its errors.
+    """Load the settings, run a command in the block, and report its errors.
 
     An error prints one sentence and ends the process with its exit code.
 

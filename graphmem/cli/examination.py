@@ -34,7 +34,7 @@ _DISAGREEMENTS_SHOWN = 3
 
 
 class Finding(NamedTuple):
-    """The result of a check."""
+    """The result of one check of `graphmem doctor`."""
 
     name: str
     level: str  # ok | note | bad
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 
 
 def examine(here: Door) -> list[Finding]:
-    """All findings, of the installation and then of the index."""
+    """Return the results of all checks: of the installation, then the index."""
     return [*_installation(), *_index(here)]
 
 
@@ -153,7 +153,7 @@ def _index(here: Door) -> list[Finding]:
 
 
 def _calls(said: dict[str, Any]) -> list[Finding]:
-    """Resolved calls by rule, and unresolved calls by reason.
+    """Report calls that were resolved, by rule, and others, by reason.
 
     A call site counts for each rule that found a target there. Calls that a language or a framework makes have no call site. So the shares
     by rule do not add up to one.
@@ -183,7 +183,7 @@ def _calls(said: dict[str, Any]) -> list[Finding]:
 
 
 def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
-    """The measured share of calls that are resolved, for each language.
+    """Report the measured share of calls that graphmem resolves, by language.
 
     The number of unresolved call sites does not measure this share.
     """
@@ -194,14 +194,14 @@ def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
 
 
 def _history(said: dict[str, Any]) -> list[Finding]:
-    """The extent of the history, and reasons why it is incomplete."""
+    """Report how many commits and sessions are stored, and what is missing."""
     changes = dict(said.get("changes") or {})
     words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *said.get("notes", ())]
     return [Finding("history", "note" if said.get("notes") else "ok", "; ".join(words))] if said else []
 
 
 def _learning(said: dict[str, Any]) -> list[Finding]:
-    """Memories learnt from sessions, and the configured language model."""
+    """Report memories learnt from sessions, and the language model."""
     if not said:
         return []
     model = f"language model {said['language_model']}" if said["language_model"] else "no language model"
@@ -214,7 +214,7 @@ def _learning(said: dict[str, Any]) -> list[Finding]:
 
 
 def _evidence(said: dict[str, Any]) -> list[Finding]:
-    """Sources of edges, evidence of other tools, and disagreements.
+    """Report the sources of edges, other tools' evidence, and disagreements.
 
     A disagreement is a call site for which an indexer reports another target.
     """
@@ -248,7 +248,7 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
 
 
 def _indexer(one: dict[str, Any]) -> str:
-    """A sentence on an indexer that could check edges, and how to run it."""
+    """Write a sentence on a SCIP indexer that could check calls, and its use."""
     does = f"{one['program']} can check the calls of {one['files']:,} files"
     if not one["installed"]:
         return f"{does}; {one['install']}"
@@ -260,7 +260,7 @@ def _megabytes(size: int) -> str:
 
 
 def _flat(value: Any) -> str:
-    """A mapping on one line, without empty values."""
+    """Write a mapping on one line, without empty values."""
     if isinstance(value, dict):
         return ", ".join(f"{key.replace('_', ' ')} {_flat(inner)}" for key, inner in value.items() if inner not in ("", None))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Errors as one sentence and an exit code.
+"""Print errors of commands as one sentence, and end with an exit code.
 
 Exit codes: 1 refused, 2 bad usage, 3 internal.
 """
@@ -35,7 +35,7 @@ def exit_code(error: errors.GraphMemError) -> int:
 
 
 def report(error: errors.GraphMemError, output: Output) -> NoReturn:
-    """Print an error in the requested form, and end with its exit code."""
+    """Print an error as text or JSON, and end the process with its exit code."""
     if output.as_json:
         output.json({"error": {"code": error.code, "message": error.message, **_facts(error)}})
     elif isinstance(error, errors.AmbiguousSymbolError) and error.facts.get("candidates"):
@@ -48,13 +48,13 @@ def report(error: errors.GraphMemError, output: Output) -> NoReturn:
 
 
 def report_interrupt(output: Output, consequence: str) -> NoReturn:
-    """Print one sentence after Ctrl-C, and end with its exit code."""
+    """Print one sentence after Ctrl-C, and end the process with 130."""
     output.stderr.line(f"graphmem: interrupted{consequence}")
     raise SystemExit(INTERRUPTED)
 
 
 def report_unexpected(error: BaseException, output: Output) -> NoReturn:
-    """Report an uncaught error.
+    """Report an error that no command caught.
 
     An error of the operating system is reported with its cause and remedy. Any other error is a bug of graphmem.
     """
@@ -99,7 +99,10 @@ def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: 
 
 
 def _facts(error: errors.GraphMemError) -> dict[str, Any]:
-    """The facts of an error as JSON; a candidate is shown by its reference."""
+    """Return an error's attributes as JSON; a candidate has its reference.
+
+    A candidate is one of several symbols with the same name.
+    """
     facts: dict[str, Any] = {}
     for key, value in error.facts.items():
         if key == "candidates":

@@ -123,7 +123,7 @@ SHORT: Final = re.compile(r"[.;:](\s|$)")
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands of a group by name, each created at its first use.
+    """The commands of a group, such as `memory`, each made at its first use.
 
     Creating all of them takes longer than most commands run.
 
@@ -174,7 +174,7 @@ class _Commands(Mapping[str, Any]):
         return name in list(self)
 
     def __iter__(self) -> Iterator[str]:
-        """The names, in the order of the panels."""
+        """Yield the names of commands, in the order of the help's panels."""
         from graphmem.operations.registry import registry
 
         every = [*FAMILIES, *COMMANDS, *(one.hints.command for one in registry().values() if one.hints.command)]
@@ -188,7 +188,7 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Program(TyperGroup):
-    """The outermost group, which creates commands at their first use.
+    """The `graphmem` command itself; makes subcommands at their first use.
 
     It also reports Ctrl-C, which typer would end without a message.
     """
@@ -198,7 +198,10 @@ class _Program(TyperGroup):
         self.commands: Any = _Commands()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return a command; for another tool's word, the error names the command."""
+        """Return the command that a person typed.
+
+        If the name is another tool's word for a command, the error names the command.
+        """
         try:
             return super().resolve_command(ctx, args)
         except TyperException as error:
@@ -238,7 +241,7 @@ def _program(
 
 
 def _run_for_a_program() -> None:
-    """Run the command line with usage errors as JSON."""
+    """Run the command line, and print errors of usage as JSON."""
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
@@ -250,7 +253,7 @@ def _run_for_a_program() -> None:
 
 
 def run() -> None:
-    """Run the command line.
+    """Run the command line of `graphmem`.
 
     Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 internal, 130 interrupted.
     """

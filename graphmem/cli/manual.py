@@ -31,7 +31,7 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 
 
 def text() -> str:
-    """The page in roff, with the macros of man(7)."""
+    """Return the manual page in roff, with the macros of man(7)."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -84,7 +84,7 @@ def _bold(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """Escape a text; code between backquotes becomes bold."""
+    """Escape a text for roff; code between backquotes becomes bold."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = _CODE.sub(r"\\fB\1\\fR", escaped)
     escaped = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in escaped)

@@ -9,7 +9,7 @@ import typer
 
 
 class Was(NamedTuple):
-    """Mark with the earlier names of an option.
+    """Annotation of an option with its earlier names.
 
     The earlier names work for one more release, with a warning.
     """
@@ -18,7 +18,7 @@ class Was(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Mark of an option whose value is a setting.
+    """Annotation of an option whose value is a setting.
 
     The option sets the setting of the same name, and the command does not receive it.
     """
@@ -76,7 +76,7 @@ EdgeKinds = Annotated[
 
 
 def word(text: Any) -> Any:
-    """Return a text unchanged, typed as `Any`.
+    """Return a text unchanged, typed as `Any` for the type checker.
 
     It is passed to an operation's parameter that accepts only some words. The operation validates it.
     """

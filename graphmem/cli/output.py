@@ -1,4 +1,4 @@
-"""Output of commands: answers on stdout, messages on stderr."""
+"""Output of commands: answers on stdout, and messages on stderr."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the env
 
 @dataclass
 class Output:
-    """The output of a command, in the requested form.
+    """Prints the answer of a command as text, as JSON, or as bare lines.
 
     Lines are never cut or folded. Only terminals get colours. All output is made inert: control characters are escaped, and a cell
     is always one line. Other streams than terminals are written without rich, which takes longer to load than most answers.
@@ -37,28 +37,28 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        """The output stream as a console of rich."""
+        """The `Console` of rich for this output's stream."""
         from rich.console import Console
 
         return Console(stderr=self.on_stderr, highlight=False, markup=False, emoji=False)
 
     @property
     def _plain(self) -> TextIO | None:
-        """The output stream, or None.
+        """The stream of this output, or None for a terminal.
 
-        None means that it is a terminal or must be treated as one.
+        A stream counts as a terminal, too, if the environment says so.
         """
         stream = sys.stderr if self.on_stderr else sys.stdout
         return None if stream.isatty() or _AS_TERMINAL & os.environ.keys() else stream
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the output is a terminal, or must be treated as one."""
+        """Whether this output's stream is a terminal, or counts as one."""
         return self._plain is None and self.console.is_terminal
 
     @cached_property
     def stderr(self) -> Output:
-        """Output in the same form on standard error.
+        """An `Output` of the same form that prints to standard error.
 
         It is used for progress, notes and errors.
         """
@@ -69,7 +69,7 @@ class Output:
         sys.stdout.write(inert_json(json.dumps(to_json(answer), indent=2, ensure_ascii=False)) + "\n")
 
     def line(self, *cells: Cell) -> None:
-        """Print one line of cells; without cells an empty line."""
+        """Print cells one after another on one line; without cells an empty line."""
         if (stream := self._plain) is not None:
             stream.write("".join(map(_bare, cells)) + "\n")
             return
@@ -99,7 +99,7 @@ class Output:
             self.console.print(line, soft_wrap=True)
 
     def show(self, answer: Any, say: Callable[[], None], *bare: str) -> None:
-        """Print an answer in the requested form.
+        """Print an answer as JSON, as bare lines, or as text for people.
 
         Args:
             answer: the answer for JSON.
@@ -121,7 +121,7 @@ class Output:
 
 
 def _bare(cell: Cell) -> str:
-    """Text of a cell without its style."""
+    """Return the text of a cell (a text with an optional style) without style."""
     if isinstance(cell, tuple):
         cell = cell[0]
     return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))
@@ -141,7 +141,7 @@ def _bare_rows(rows: Iterable[Sequence[Cell]], indent: int, gap: int, right: Seq
 
 
 def styled(cell: Cell) -> Text:
-    """A cell as styled text."""
+    """Convert a cell (a text with an optional style) to a `Text` of rich."""
     from rich.text import Text
 
     if isinstance(cell, Text):
@@ -150,12 +150,12 @@ def styled(cell: Cell) -> Text:
 
 
 def joined(cells: Iterable[Cell]) -> Text:
-    """Join cells to one styled text."""
+    """Join cells (texts with an optional style) to one `Text` of rich."""
     from rich.text import Text
 
     return Text.assemble(*(styled(cell) for cell in cells))
 
 
 def plural(count: int, noun: str, many: str = "") -> str:
-    """A count with its noun: `1 file`, `2,818 files`."""
+    """Write a count with its noun: `1 file`, `2,818 files`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

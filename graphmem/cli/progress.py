@@ -34,7 +34,10 @@ OnProgress = Callable[[IndexProgress], None]
 
 @contextmanager
 def shown_progress(output: Output) -> Iterator[OnProgress]:
-    """Yield a function that shows a step; any thread may call it."""
+    """Yield a function that shows a step of an index run on stderr.
+
+    Any thread may call it.
+    """
     if output.quiet or output.as_json:
         yield lambda step: None
     elif output.stderr.is_terminal:
@@ -48,7 +51,7 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
 
 @contextmanager
 def followed(feed: AbstractContextManager[Iterator[IndexProgress]], on_progress: OnProgress) -> Iterator[None]:
-    """Pass each step of a feed to a function during a block."""
+    """While a block runs, call a function with each step of an index run."""
 
     def listen() -> None:
         for step in steps:
@@ -78,7 +81,10 @@ def _bars(output: Output) -> Progress:
 
 
 class _Bars:
-    """One bar for each stage; it is finished when the next one starts."""
+    """Shows one progress bar for each stage of an index run.
+
+    A bar is finished when the next stage starts.
+    """
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
@@ -108,7 +114,10 @@ class _Bars:
 
 
 class _Lines:
-    """One line for each finished stage, for logs and pipes."""
+    """Prints one line for each finished stage of an index run.
+
+    It is used for logs and pipes.
+    """
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -124,7 +133,7 @@ class _Lines:
             self._step = step
 
     def finish(self) -> None:
-        """Print the last stage."""
+        """Print the line of the last stage."""
         with self._lock:
             self._say()
             self._step = None

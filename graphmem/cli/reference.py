@@ -1,4 +1,4 @@
-"""Write docs/reference from the declarations: pages and the manual.
+"""Write the pages of docs/reference, and the manual, from declarations.
 
 Run it with `python -m graphmem.cli.reference`.
 """
@@ -29,7 +29,7 @@ SCOPES: Final = {"": "any token", **{scope: f"scope `{scope}`" for scope in ("re
 
 
 def operations() -> Iterator[str]:
-    """Each operation with parameters, answer, required scope, interfaces."""
+    """Yield lines on each operation: parameters, answer, scope, interfaces."""
     yield "The operations of an open project, in Python (`GraphMem`, `RemoteGraphMem`) and in GraphQL. Names in GraphQL are written in"
     yield "camel case; types are in [schema.graphql](../../queries/schema.graphql). A parameter without a default is required."
     for group in DECLARED:
@@ -41,7 +41,7 @@ def operations() -> Iterator[str]:
 
 
 def commands() -> Iterator[str]:
-    """Each command with its arguments and options."""
+    """Yield lines on each command, with its arguments and options."""
     yield "`graphmem --help` lists the commands; each has a `--help` of its own. Exit codes: 0 done, 1 refused or found,"
     yield "2 bad usage, 3 internal fault, 130 interrupted. With `--json` an error is a JSON document too."
     outer: Any = typer.main.get_command(app)
@@ -57,7 +57,7 @@ def commands() -> Iterator[str]:
 
 
 def tools() -> Iterator[str]:
-    """Each tool of agents with its arguments."""
+    """Yield lines on each of the agents' tools, with its arguments."""
     yield "The tools that `graphmem mcp` and `/mcp` of a server offer to coding agents. An agent also reads these instructions:\n"
     yield f"> {INSTRUCTIONS}"
     for name, tool in TOOLS.items():
@@ -72,7 +72,7 @@ def tools() -> Iterator[str]:
 
 
 def settings() -> Iterator[str]:
-    """Each setting with its variable and its default."""
+    """Yield lines on each setting, with its variable and default."""
     yield "`graphmem config` shows each setting, its value here, and its origin. A value on the command line"
     yield "has precedence; then its variable, the project's `graphmem.toml`, and `[tool.graphmem]` in its `pyproject.toml`.\n"
     rows = [(f"`{one.key}`", f"`{one.variable}`", f"`{one.default}`" if one.default != "" else "", one.doc) for one in known_settings()]
@@ -91,7 +91,7 @@ MANUAL: Final = "graphmem.1"
 
 
 def page(name: str) -> str:
-    """The text of a page."""
+    """Return the text of a page of the reference."""
     if name == MANUAL:
         return manual.text()
     title, lines = PAGES[name]
@@ -161,7 +161,7 @@ def _signed(parameter: Parameter) -> str:
 
 
 def _type(hint: Any) -> str:
-    """A type in Python's notation, without annotations and modules."""
+    """Write a type in Python's notation, without annotations and modules."""
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
@@ -177,7 +177,7 @@ def _type(hint: Any) -> str:
 
 
 def _words(schema: dict[str, Any]) -> str:
-    """A JSON schema as text."""
+    """Describe a JSON schema in words, such as `list of string`."""
     if "enum" in schema:
         return "one of " + ", ".join(f"`{one}`" for one in schema["enum"])
     if schema.get("type") == "array":
@@ -203,7 +203,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write all pages into a folder."""
+    """Write all pages of the reference into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [*PAGES, MANUAL]
     for name in names:

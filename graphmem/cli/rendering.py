@@ -1,4 +1,4 @@
-"""Print answers: for people by a function with `@renders`, or as JSON."""
+"""Choose how an answer is printed: by a function with `@renders`, or JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ A = TypeVar("A")
 
 
 class Rendering(NamedTuple):
-    """The functions that print one type of answer; `renders` explains them."""
+    """The functions that print one type of answer, as `renders` takes them."""
 
     say: Callable[[Output, Any], None]
     bare: Callable[[Any], Iterable[str]] | None = None
@@ -35,7 +35,7 @@ def renders(
     refused: Callable[[A], bool] | None = None,
     fail: str = "",
 ) -> Callable[[Callable[[Output, A], None]], Callable[[Output, A], None]]:
-    """Function decorator: the function prints answers for people.
+    """Decorator for a function that prints a type of answer for people.
 
     Args:
         what: the class of the answers, or the name of one operation.
@@ -52,7 +52,7 @@ def renders(
 
 
 def rendering_of(name: str) -> Rendering:
-    """The rendering of an operation's answer.
+    """Return the functions that print an operation's answer.
 
     Raises:
         LookupError: the operation is unknown.
@@ -68,13 +68,13 @@ def rendering_of(name: str) -> Rendering:
 
 
 def show(output: Output, answer: Any, rendering: Rendering) -> None:
-    """Print an answer in the requested form: JSON, bare names, or text."""
+    """Print an answer as JSON, as bare names, or as text."""
     bare = rendering.bare or (lambda found: [str(_values(row)[0]) for row in _rows(found)])
     output.show(answer, lambda: rendering.say(output, answer), *(bare(answer) if output.quiet else ()))
 
 
 def _table(output: Output, answer: Any) -> None:
-    """Print the notes, then the rows as a table with field names."""
+    """Print an answer's notes, then its rows as a table with field names."""
     for note in getattr(answer, "notes", ()):
         output.line((note, UNSURE))
     rows = _rows(answer)
@@ -86,7 +86,7 @@ def _table(output: Output, answer: Any) -> None:
 
 
 def _rows(answer: Any) -> Sequence[Any]:
-    """The rows of an answer: the answer itself, or its first list of answers."""
+    """Return the rows of an answer: the answer itself, or its first list."""
     if isinstance(answer, list):
         return answer
     lists = [value for value in _values(answer) if isinstance(value, list)]

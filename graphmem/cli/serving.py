@@ -114,7 +114,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
 
 @contextmanager
 def _opening(here: Door) -> Iterator[Future[GraphMem]]:
-    """Open the index in a thread while the block loads modules.
+    """Open the index in a thread while the block loads Python modules.
 
     Both take about the same time. The index is closed when the block raises an error.
     """
@@ -132,7 +132,7 @@ def _opening(here: Door) -> Iterator[Future[GraphMem]]:
 
 
 class _Run:
-    """A running server in the main thread, with the index run in another."""
+    """A server that runs in the main thread, and the index run in another one."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class _Run:
         self._here.output.note("stopped")
 
     def _end_when_moved(self) -> None:
-        """End the process after the folder of its index was moved or deleted."""
+        """End the process once the directory of its index was moved or deleted."""
         while not self._stopping.wait(PLACE_S):
             self._expect_in_place()
 

@@ -24,7 +24,7 @@ REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fus
 
 
 class Trap(NamedTuple):
-    """A known problem that an index has, with its cause and fix."""
+    """A known problem of embedded databases that this index has, and its fix."""
 
     name: str
     level: str  # note | bad
@@ -33,7 +33,7 @@ class Trap(NamedTuple):
 
 
 def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
-    """The known problems that an index has.
+    """Return the known problems that an index has on this machine.
 
     Args:
         location: location of the index.
@@ -117,7 +117,10 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
 
 
 def filesystem_of(folder: Path) -> str:
-    """The type of a folder's file system; "" if the system does not report it."""
+    """Return the file system's type for a folder, such as `ext4`.
+
+    It is "" if the system does not report it.
+    """
     try:
         mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()]
     except OSError:

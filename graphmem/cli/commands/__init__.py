@@ -1,1 +1,4 @@
-"""Handwritten commands. They import late, so that `--help` stays fast."""
+"""Commands written by hand, in contrast to those made from operations.
+
+They import late, so that `--help` stays fast.
+"""

@@ -47,7 +47,10 @@ def check(
 
 
 def _write(here: Door, lines: list[str], total: int) -> None:
-    """Write the baseline; a failure leaves the old one."""
+    """Write the baseline: dependencies that break a rule and are accepted.
+
+    A failure leaves the old file.
+    """
     from graphmem.project.boundaries import BASELINE
 
     if total > len(lines):

@@ -33,7 +33,7 @@ class Format(StrEnum):
 
 
 class View(StrEnum):
-    """Parts of the project that can be written."""
+    """Parts of the project that `graphmem export` can write."""
 
     GRAPH = "graph"
     MODULES = "modules"
@@ -148,7 +148,7 @@ def _graph(service: Service, form: Format, to: Path | None) -> int:
 
 
 def write(to: Path | None, pieces: Iterable[bytes]) -> None:
-    """Write atomically to a file, or to standard output."""
+    """Write bytes to a file, which is replaced atomically, or to stdout."""
     if to is None:
         for piece in pieces:
             sys.stdout.buffer.write(piece)

@@ -25,7 +25,7 @@ _ALL: Final = 100_000  # the maximum that the operation allows
 
 
 class Level(StrEnum):
-    """Risk levels, lowest first."""
+    """Risk levels of a change, lowest first."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -34,7 +34,7 @@ class Level(StrEnum):
 
 
 class Direction(StrEnum):
-    """Directions in which an impact walk follows edges."""
+    """Whether to search code that depends on a target, or that it depends on."""
 
     DEPENDENTS = "dependents"
     DEPENDENCIES = "dependencies"
@@ -113,7 +113,7 @@ def impact(
 
 
 def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None, str | None]:
-    """Diff text, base and head of a change.
+    """Return diff text, base and head of the change that a person typed.
 
     `argument` is the name of the argument in errors.
     """
@@ -157,6 +157,6 @@ def _show(output: Output, answer: DiffImpact | ImpactReport, report: ImpactRepor
 
 
 def reaches(risk: Risk, bar: Level) -> bool:
-    """Whether the risk reaches the level, or is unknown."""
+    """Whether the risk of a change reaches a level, or is unknown."""
     order = [each.value for each in Level]
     return risk.level not in order or order.index(risk.level) >= order.index(bar)

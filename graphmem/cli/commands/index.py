@@ -1,4 +1,4 @@
-"""`graphmem index`."""
+"""`graphmem index`: index a repository, or its changes."""
 
 from __future__ import annotations
 
@@ -99,6 +99,6 @@ def index(
 
 
 def _missing(state: IndexState) -> str:
-    """A sentence on missing vectors and how to compute them."""
+    """Write how many vectors of search are missing, and how to compute them."""
     advice = state.note or "`graphmem serve` computes them in the background, `graphmem index --vectors` at once"
     return f"vectors: {state.vectors:,} of {state.chunks:,} chunks; {advice}"

@@ -425,7 +425,9 @@ def delete_all(
 
 
 def _vouched(here: Door, id: str) -> Service:  # noqa: A002
-    """The service, if a person typed the command; only people verify memories.
+    """Return the service, if a person typed the command, not an agent.
+
+    Only people may verify memories.
 
     Raises:
         ForbiddenError: the command may come from an agent that has read untrusted text.
@@ -440,5 +442,8 @@ def _vouched(here: Door, id: str) -> Service:  # noqa: A002
 
 
 def _id(text: str) -> str:
-    """An id without its #, which is displayed but starts a comment in shells."""
+    """Return the id of a memory without its #.
+
+    Ids are displayed with #, which starts a comment in shells.
+    """
     return text.removeprefix("#")

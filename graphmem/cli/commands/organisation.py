@@ -99,7 +99,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _place() -> str:
-    """Return a directory for files that do not last, with a short path.
+    """Return a directory for temporary files that has a short path.
 
     The path of a socket is limited to about a hundred characters.
     """
@@ -109,7 +109,7 @@ def _place() -> str:
 
 
 def _story(output: Output, folder: Path, url: str) -> None:
-    """Let two people share memories, and print what they do and see."""
+    """Demonstrate how two people share memories; print what they do and see."""
     from graphmem.sharing.postgres import SharedLog
 
     with _machine(folder, "shop", "Ann") as ann, _machine(folder, "shop", "Ben") as ben:
@@ -146,7 +146,7 @@ def _story(output: Output, folder: Path, url: str) -> None:
 
 
 def _people(output: Output, folder: Path, url: str) -> None:
-    """Give a database people, and print what two of them see."""
+    """Demonstrate a database with people; print what two of them see."""
     from graphmem.sharing.organisation import OrganisationDesk
 
     key, addresses = "example:site", {}
@@ -168,7 +168,7 @@ def _people(output: Output, folder: Path, url: str) -> None:
 
 @contextlib.contextmanager
 def _machine(folder: Path, project: str, person: str) -> Iterator[GraphMem]:
-    """Index an example project on one person's machine."""
+    """Index an example project, as on one person's machine; yield it open."""
     from graphmem.project.graphmem import GraphMem
 
     root = folder / person / project

@@ -44,7 +44,7 @@ def import_(
 
 
 def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswer:
-    """Import one file; an error names the file."""
+    """Import memories from one file; an error names the file."""
     try:
         return service.import_memories(text, "" if str(path) == "-" else str(path.resolve()), form, actor=ACTOR)
     except BadInputError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """Formats of a review."""
+    """File formats of a review of a change."""
 
     TEXT = "text"
     JSON = "json"
@@ -97,7 +97,7 @@ def review(
 
 
 def _write_all(folder: Path, found: Review) -> None:
-    """Write a review in every format into a directory."""
+    """Write a review of a change in every format into a directory."""
     from graphmem.answers import to_json
     from graphmem.reports.review_formats import WRITERS
 

@@ -29,7 +29,7 @@ EXTRAS: Final = {"lsp": "pygls", "organisation": "psycopg", "models": "sentence_
 
 
 class Tried(NamedTuple):
-    """One part of the installation and what it did."""
+    """The result of trying one part of the installation, such as `memory`."""
 
     part: str
     ok: bool
@@ -60,7 +60,10 @@ def self_check(here: Door) -> None:
 
 
 def _tried(here: Door) -> Iterator[Tried]:
-    """Try each part and yield its result; stop if the index cannot be made."""
+    """Try each part of the installation and yield its result.
+
+    The rest is left out if indexing fails.
+    """
     with tempfile.TemporaryDirectory(prefix="graphmem-self-check-") as folder:
         root = Path(folder) / "project"
         root.mkdir()

@@ -96,7 +96,7 @@ def revoke(
 
 
 def _tokens(here: Door) -> TokenFile:
-    """The tokens of an existing index."""
+    """Return the token file of an existing index."""
     from graphmem.client.connecting import expect_index
     from graphmem.security.tokens import FILE, TokenFile
 
@@ -105,7 +105,7 @@ def _tokens(here: Door) -> TokenFile:
 
 
 def _shown(one: StoredToken) -> dict[str, object]:
-    """The fields of a token, without its hash."""
+    """Return a token's fields as a mapping, without its hash."""
     return {
         "id": one.id,
         "name": one.name,

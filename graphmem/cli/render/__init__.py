@@ -1,1 +1,1 @@
-"""Answers as text for people; functions print an answer that they get."""
+"""Print the answers of operations as text for people."""

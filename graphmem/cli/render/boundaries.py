@@ -1,4 +1,4 @@
-"""A check of architecture rules, as text."""
+"""Print the answer of `graphmem check`: broken architecture rules."""
 
 from __future__ import annotations
 

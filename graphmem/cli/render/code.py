@@ -1,4 +1,4 @@
-"""Symbols with their edges, paths, and search hits, as text."""
+"""Print symbols with their edges, dependency paths, and search hits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphmem.runtime.safe_text import inert_lines
 
 
 def symbol(output: Output, detail: SymbolDetail, top: int) -> None:
-    """Print a symbol; at most `top` lines of each list, 0 for all."""
+    """Print a symbol with its edges; at most `top` of each kind, 0 for all."""
     one = detail.symbol
     output.line(common.name(one), "  ", common.place(one.path, one.start_line), (f"  {common.kind(one)}", common.DIM))
     if one.signature:
@@ -88,7 +88,7 @@ def _members(output: Output, detail: SymbolDetail, top: int) -> None:
 
 
 def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, here: str) -> None:
-    """Print the edges of a relation.
+    """Print a list of a symbol's edges, such as its callers.
 
     Args:
         output: the output of the command.
@@ -143,7 +143,10 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 
 
 def places(answer: SearchAnswer) -> list[str]:
-    """Places of the hits, or the single text into which they were packed."""
+    """Return `path:line` of each hit of a search; `#id` for a memory.
+
+    If the hits were packed into a text, its lines are returned.
+    """
     if answer.packed is not None:
         return answer.packed.text.splitlines()
     return [f"#{hit.memory.short_id}" if hit.memory is not None else f"{hit.path}:{hit.start_line}" for hit in answer.hits]
@@ -151,7 +154,10 @@ def places(answer: SearchAnswer) -> list[str]:
 
 @renders(SearchAnswer, bare=places)
 def search(output: Output, answer: SearchAnswer) -> None:
-    """Print hits by file, with scores and ranks by search path if requested."""
+    """Print the hits of a search by file.
+
+    Scores and ranks by search path are printed if requested.
+    """
     if answer.packed is not None:
         packed(output, answer, answer.packed)
         return
@@ -159,7 +165,7 @@ def search(output: Output, answer: SearchAnswer) -> None:
 
 
 def packed(output: Output, answer: SearchAnswer, whole: PackedText) -> None:
-    """Print hits as one text within a budget, and the omitted ones."""
+    """Print the hits of a search as one text, and the number of omitted hits."""
     for line in whole.text.splitlines():
         output.line(line)
     output.line()
@@ -171,7 +177,7 @@ def packed(output: Output, answer: SearchAnswer, whole: PackedText) -> None:
 
 @renders(SymbolAt, refused=lambda answer: answer.symbol is None)
 def symbol_at(output: Output, answer: SymbolAt) -> None:
-    """Print the symbol at a position, or the reason why there is none."""
+    """Print the symbol at a position in a file, or why there is none."""
     if answer.is_stale:
         output.line((_STALE, common.UNSURE))
     if answer.symbol is None:
@@ -186,7 +192,7 @@ def symbol_at(output: Output, answer: SymbolAt) -> None:
 
 @renders(Occurrences, bare=lambda answer: [_place(one) for one in answer.occurrences])
 def occurrences(output: Output, answer: Occurrences) -> None:
-    """Print one line for each occurrence, by position."""
+    """Print where a file writes names of symbols, one line each, by position."""
     if answer.is_stale:
         output.line((_STALE, common.UNSURE))
     if answer.reason:
@@ -196,7 +202,7 @@ def occurrences(output: Output, answer: Occurrences) -> None:
 
 @renders(Usages, bare=lambda answer: [f"{one.path}:{_place(one)}" for one in answer.usages])
 def usages(output: Output, answer: Usages) -> None:
-    """Print one line for each place, by file and position."""
+    """Print the places that use a symbol, one line each, by file and position."""
     for path in answer.stale_files:
         output.line((f"{path}: {_STALE}", common.UNSURE))
     output.rows([[f"{one.path}:{_place(one)}", (one.role, common.DIM), f"{one.confidence:.2f}"] for one in answer.usages])

@@ -1,4 +1,4 @@
-"""Phrases that several renderings share."""
+"""Write phrases that several answers share, such as `path:line`."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ _VERBS: Final = {
 
 
 def verb(kind: str) -> str:
-    """The words for an edge kind in a sentence, such as `calls` for CALLS."""
+    """Return the words for a kind of edge, such as `calls` for CALLS."""
     return _VERBS.get(kind, kind.lower().replace("_", " "))
 
 
 def confidence(value: float) -> tuple[str, str]:
-    """A confidence with two decimals, coloured by its value."""
+    """Write a confidence with two decimals, coloured by its value."""
     return f"{value:.2f}", GOOD if value >= 0.8 else UNSURE if value >= 0.5 else DIM
 
 
 def place(path: str, line: int = 0) -> tuple[str, str]:
-    """`path:line`, which editors and terminals turn into links."""
+    """Write `path:line`, which editors and terminals turn into links."""
     return (f"{path}:{line}" if line else path) or "(external)", PATH
 
 
 def name(symbol: SymbolInfo) -> tuple[str, str]:
-    """The displayed name of a symbol; for a file its path."""
+    """Write the name of a symbol; for a file its path."""
     return symbol.qualname or symbol.name or symbol.path, NAME
 
 
 def kind(symbol: SymbolInfo) -> str:
-    """The kind of a symbol, with its kind of entry point or test."""
+    """Write a symbol's kind, with its kind of entry point: `function (test)`."""
     extra = [word for word in (symbol.entry_point, "test" if symbol.is_test and symbol.entry_point != "test" else "") if word]
     return " ".join([symbol.kind, *(f"({word})" for word in extra)])
 
 
 def steps(output: Output, path: list[PathStep]) -> None:
-    """Print a path, one edge on each line, with place and rule."""
+    """Print a dependency path, one edge on each line, with place and rule."""
     output.rows(
         [
             (
@@ -75,12 +75,12 @@ def steps(output: Output, path: list[PathStep]) -> None:
 
 
 def evidence(source: str, rule: str) -> str:
-    """The rule that found an edge; its source is added unless it is `ast`."""
+    """Write the rule that found an edge, with its source unless it is `ast`."""
     return rule if source in {"ast", "", rule} else f"{rule} ({source})".strip()
 
 
 def state_line(state: IndexState) -> Text:
-    """The state of the index, which shows how current an answer is."""
+    """Write the state of the index, which shows how current an answer is."""
     if state.state == "empty":
         return joined([("index: empty", UNSURE)])
     words = [state.state, f"generation {state.generation}"]
@@ -122,12 +122,12 @@ def known(output: Output, found: NearbyMemories) -> None:
 
 
 def cut(shown: int, total: int, how: str) -> str:
-    """A sentence about omitted rows, and how to see them."""
+    """Write how many rows were omitted, and how to see them; "" for none."""
     return f"… and {total - shown:,} more; {how}" if total > shown else ""
 
 
 def session_name(id: str) -> str:  # noqa: A002 - the word of the domain
-    """The id of a session, shortened in the middle if it is very long.
+    """Write the id of a session; a very long one is shortened in the middle.
 
     Ids of related sessions may differ only at their end (`…~2`).
     """

@@ -1,4 +1,4 @@
-"""Injected context as text, and its cost."""
+"""Print the context that an agent would get, and its cost in tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphmem.cli.rendering import renders
 
 @renders(Injection, bare=lambda found: [found.text])
 def injection(output: Output, found: Injection) -> None:
-    """Print injected context on standard output, and notes on standard error."""
+    """Print the context for an agent on stdout, and notes on stderr."""
     if found.text:
         output.text(found.text)
     else:

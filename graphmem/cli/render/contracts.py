@@ -1,4 +1,4 @@
-"""Contracts between programs, as text."""
+"""Print contracts between programs, such as HTTP routes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USERS: Final = 20  # lines for the users of one contract
 
 @renders(ContractsAnswer, bare=lambda found: [one.name for one in found.contracts])
 def contracts(output: Output, found: ContractsAnswer) -> None:
-    """Print contracts with the places that offer and use them."""
+    """Print contracts, such as HTTP routes, with their offers and uses."""
     across = f" in {plural(len(found.projects) + 1, 'project')}" if found.projects else ""
     output.line((plural(found.count, "contract"), common.HEADING), (across, common.DIM))
     for one in found.contracts:
@@ -30,7 +30,7 @@ def contracts(output: Output, found: ContractsAnswer) -> None:
 
 
 def contract(output: Output, one: Contract) -> None:
-    """Print one contract."""
+    """Print one contract, such as an HTTP route, with its places."""
     output.line()
     change = (f"  {one.change}", common.BAD) if one.change else ""
     output.line((f"{one.kind} ", common.DIM), (one.name, common.NAME), change, (f"  used in {plural(len(one.asked), 'place')}", common.DIM))

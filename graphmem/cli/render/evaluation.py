@@ -1,4 +1,4 @@
-"""Print the evaluation of search."""
+"""Print how well search finds code, as measured on the project's commits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from graphmem.cli.render import common
 
 
 def evaluation(output: Output, found: SearchEvaluation) -> None:
-    """Print the results of each way to search, changed weights, what to do."""
+    """Print the results of each way to search, changed weights and advice."""
     if found.ways:
         output.line((f"{plural(found.commits, 'commit')} searched for by their messages; the newer {found.checked:,} show:", common.DIM))
         rows = [[(one, common.DIM) for one in ("way", "first right file", "files in the first five")]]

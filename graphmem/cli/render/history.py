@@ -1,4 +1,4 @@
-"""Files that change together, as text."""
+"""Print files that change together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from graphmem.cli.rendering import renders
     CoAccessAnswer, bare=lambda answer: [hit.path for hit in answer.hits], refused=lambda answer: len(answer.unknown) == len(answer.files)
 )
 def coaccess(output: Output, answer: CoAccessAnswer) -> None:
-    """Print notes, then one line for each file, best first."""
+    """Print files that change together with given ones, best first.
+
+    Notes are printed before the files.
+    """
     for note in answer.notes:
         output.line((note, common.UNSURE))
     if answer.notes:

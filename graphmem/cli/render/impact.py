@@ -1,4 +1,4 @@
-"""Impact as text: verdict, dependents by depth, tests and completeness."""
+"""Print the code that a change could break: verdict, dependents, tests."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ _GROUPS_SHOWN: Final = 8
 
 
 def impact(output: Output, report: ImpactReport, top: int) -> None:
-    """Print a report; at most `top` lines of each group, 0 for all."""
+    """Print the code that a change could break.
+
+    Each group has at most `top` lines; 0 for all.
+    """
     _heading(output, report)
     _body(output, report, top)
 
 
 def diff_impact(output: Output, answer: DiffImpact, top: int) -> None:
-    """Print the symbols that a diff touches, then their impact."""
+    """Print the symbols that a diff changes, then the code it could break."""
     what = "the given diff" if answer.base == "diff" else f"{answer.head} since {answer.base}"
     output.line(
         ("Impact of ", common.HEADING),
@@ -140,7 +143,10 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _outside(output: Output, report: ImpactReport, top: int) -> None:
-    """Print code of other projects that a contract joins to the report."""
+    """Print code of other projects that uses the target over HTTP or gRPC.
+
+    For dependencies of the target, it is code that the target uses.
+    """
     if report.outside:
         output.line()
         what = "use" if report.direction == "dependents" else "are used"
@@ -161,7 +167,7 @@ def _outside(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _also_moves(output: Output, report: ImpactReport) -> None:
-    """Print files that are related to the target only by history."""
+    """Print files that changed together with the target, without an edge."""
     if report.also_moves:
         output.line()
         output.line(("Also moves", common.HEADING), ("  changed together in history, without an edge in the code", common.DIM))
@@ -180,7 +186,7 @@ def _also_moves(output: Output, report: ImpactReport) -> None:
 
 
 def _where(output: Output, report: ImpactReport) -> None:
-    """Print the directories and files with most hits, including tests."""
+    """Print the directories and files with most dependents, including tests."""
     groups = [(title, table) for title, table in (("Directories", report.by_module), ("Files", report.by_file)) if len(table) > 1]
     if groups:
         output.line()
@@ -200,7 +206,7 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 
 
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
-    """The row of a hit: confidence, name, line and evidence.
+    """Write the row of a dependent: confidence, name, line and evidence.
 
     The evidence names the neighbour through which the path leads.
     """
@@ -219,9 +225,9 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
 
 
 def _certainty(output: Output, report: ImpactReport) -> None:
-    """Print how complete a report is, and calls that might lead to the target.
+    """Print how complete the list of dependents is, and calls it may lack.
 
-    The chance of a missed test is printed, too.
+    Such calls are unresolved and might lead to the target. The chance of a missed test is printed, too.
     """
     output.line()
     if report.epistemic == "exact":

@@ -1,4 +1,4 @@
-"""The summary of an index run, as text."""
+"""Print the summary of an index run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
 
 
 def summary(output: Output, run: IndexSummary, project: str, every: bool = False) -> None:
-    """Print the summary of a run; `every` lists all rules and diagnostics."""
+    """Print the summary of an index run.
+
+    `every` lists all rules and diagnostics.
+    """
     wall = sum(run.seconds.values())
     output.line(
         ("Indexed ", common.HEADING),

@@ -1,4 +1,4 @@
-"""Memories and outcomes of writes, as text."""
+"""Print memories, and the outcomes of writing them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OUTCOMES: Final = {
 
 
 def remembered(output: Output, answer: RememberAnswer) -> None:
-    """Print the outcome of a write."""
+    """Print the outcome of storing a memory."""
     output.line((_OUTCOMES.get(answer.result.outcome, answer.result.outcome), common.HEADING), "  ", *_title(answer.memory))
     if answer.result.note:
         output.line(f"  {answer.result.note}")
@@ -107,7 +107,7 @@ def memories(output: Output, page: MemoryPage, shown_from: int = 0) -> None:
 
 @renders(Timeline, bare=lambda answer: [f"#{one.short_id}" for one in (*answer.before, *answer.after)])
 def timeline(output: Output, answer: Timeline) -> None:
-    """Print memories by time, oldest first, with the given one marked."""
+    """Print memories by time, oldest first, with the requested one marked."""
     rows = [*answer.before, answer.memory, *answer.after]
     output.rows(
         [("▸" if one.id == answer.memory.id else "", (one.created_at[:16].replace("T", " "), common.DIM), *_row(one)) for one in rows]
@@ -136,7 +136,7 @@ def review(output: Output, queue: ReviewQueue) -> None:
 
 @renders(Forgotten, bare=lambda answer: answer.ids)
 def forgotten(output: Output, answer: Forgotten) -> None:
-    """Print the outcome of a removal."""
+    """Print how many memories were removed or deleted."""
     count = len(answer.ids)
     are = "would be" if answer.dry_run else "is" if count == 1 else "are"
     output.line(f"{plural(count, 'memory', 'memories')} {are} {'deleted' if answer.hard else 'removed from search'}")
@@ -147,7 +147,7 @@ def forgotten(output: Output, answer: Forgotten) -> None:
 
 
 def pruned(output: Output, answer: PruneAnswer) -> None:
-    """Print the memories that pruning retires, with the rules."""
+    """Print the memories that pruning retires, each with the rule for it."""
     output.rows([((f"#{one.short_id}", common.NAME), one.title, (f"{one.action}: {one.rule}", common.DIM)) for one in answer.pruned])
     verb = "would be retired" if answer.dry_run else "retired"
     did = "; --apply retires them" if answer.dry_run and answer.pruned else ""
@@ -156,7 +156,7 @@ def pruned(output: Output, answer: PruneAnswer) -> None:
 
 @renders(AuditPage, bare=lambda page: [page.head], refused=lambda page: not page.sound)
 def audit(output: Output, page: AuditPage) -> None:
-    """Print the audit log, newest first."""
+    """Print the audit log of memories, newest first."""
     output.rows(
         [
             ((entry.at[:19].replace("T", " "), common.DIM), entry.actor or "-", (entry.action, common.NAME), entry.memory_id, entry.note)
@@ -170,7 +170,7 @@ def audit(output: Output, page: AuditPage) -> None:
 
 
 def scanned(output: Output, answer: ScanAnswer) -> None:
-    """Print the places of secrets."""
+    """Print the memories and files in which secrets were found."""
     output.rows([((f"#{one.short_id}", common.NAME), ", ".join(one.kinds), (", ".join(one.fields), common.DIM)) for one in answer.found])
     output.rows([((one.file, common.PATH), ", ".join(one.kinds), ("cleaned" if one.cleaned else "", common.DIM)) for one in answer.files])
     did = "; --apply removes them" if answer.dry_run and (answer.found or answer.files) else ""
@@ -183,7 +183,7 @@ def scanned(output: Output, answer: ScanAnswer) -> None:
 
 
 def aliases(output: Output, found: Iterable[TermAlias]) -> None:
-    """Print the aliases of search."""
+    """Print words of search that also look for other words, such as synonyms."""
     rows: list[list[Cell]] = [[(one.term, common.NAME), "→", ", ".join(one.means) or "only itself"] for one in found]
     if not rows:
         output.line("no aliases", ("  set one with `graphmem memory alias TERM WORD…`", common.DIM))
@@ -227,7 +227,7 @@ def _anchor(anchor: str) -> list[Cell]:
 
 
 def _told(value: object) -> str:
-    """A value of a memory's details as text."""
+    """Write a value in the details of a memory as text."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
@@ -241,7 +241,7 @@ def _day(time: str) -> str:
 
 @renders(RuleSet, bare=lambda answer: [one.name for one in answer.rules])
 def rules(output: Output, answer: RuleSet) -> None:
-    """Print each rule with its scope and text."""
+    """Print each of the project's rules for agents, with scope and text."""
     found, notes = answer
     if not found:
         output.line("no rules", ("  write them in .graphmem/rules/NAME.md or ~/.graphmem/rules.md", common.DIM))
@@ -255,7 +255,7 @@ def rules(output: Output, answer: RuleSet) -> None:
 
 @renders(SyncAnswer, bare=lambda answer: [answer.path], refused=lambda answer: bool(answer.conflicts))
 def synced(output: Output, answer: SyncAnswer) -> None:
-    """Print the changes in each direction, and conflicts."""
+    """Print changes between the memories and a file, and conflicts."""
     did = "would be" if answer.dry_run else "are"
     output.line(
         (answer.path, common.PATH),
@@ -271,7 +271,7 @@ def synced(output: Output, answer: SyncAnswer) -> None:
 
 
 def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
-    """Print the outcome of importing each file."""
+    """Print the outcome of importing memories from each file."""
     for name, answer in found:
         counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(answer.counts.items())) or "nothing in it"
         output.line((name, common.PATH), f"  {counts}", (f"  as {answer.source}", common.DIM))
@@ -281,7 +281,7 @@ def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
 
 @renders(RebuildAnswer, bare=lambda answer: [str(answer.memories)])
 def rebuilt(output: Output, answer: RebuildAnswer) -> None:
-    """Print the outcome of a rebuild from the journal."""
+    """Print the outcome of rebuilding memories from the journal."""
     counted = plural(answer.memories, "memory", "memories")
     output.line(f"{counted} from the journal: {answer.restored:,} restored, {answer.removed:,} removed")
     for note in answer.notes:

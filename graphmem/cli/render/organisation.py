@@ -1,4 +1,4 @@
-"""People, teams and news of an organisation, as text."""
+"""Print people, teams and news of an organisation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def organisation(output: Output, found: Organisation) -> None:
 
 @renders(Invited, bare=lambda answer: [answer.address])
 def invited(output: Output, answer: Invited) -> None:
-    """Print an invitation."""
+    """Print the database address for a person who was added."""
     output.line((f"{answer.login} may enter", common.HEADING))
     output.line(f"  GRAPHMEM_SYNC_URL='{answer.address}'")
     output.line(("  The password is not shown again." if answer.has_password else "  The role existed and keeps its password.", common.DIM))
@@ -44,14 +44,14 @@ def invited(output: Output, answer: Invited) -> None:
 
 @renders(OrganisationAudit)
 def audit(output: Output, found: OrganisationAudit) -> None:
-    """Print what people did."""
+    """Print what people did in the shared database."""
     for one in found.entries:
         output.line((f"{one.at[:19].replace('T', ' ')}  ", common.DIM), f"{one.person}: {one.action} {one.target}", f"  {one.details}")
 
 
 @renders(Comments)
 def comments(output: Output, found: Comments) -> None:
-    """Print comments as threads."""
+    """Print comments on memories as threads."""
     if not found.comments:
         output.line("no comments")
     for one in found.comments:
@@ -61,14 +61,14 @@ def comments(output: Output, found: Comments) -> None:
 
 @renders(Exported, bare=lambda answer: answer.content.splitlines())
 def exported(output: Output, found: Exported) -> None:
-    """Print an export, one JSON object a line."""
+    """Print exported data, one JSON object on each line."""
     for line in found.content.splitlines():
         output.line(line)
 
 
 @renders(Erased)
 def erased(output: Output, receipt: Erased) -> None:
-    """Print the receipt of an erasure."""
+    """Print the receipt for erasing a person's data."""
     output.line(
         (
             f"{plural(receipt.memories, 'memory', 'memories')} erased, {plural(receipt.operations, 'operation')} without the name, "

@@ -1,4 +1,4 @@
-"""A review of a change, as text."""
+"""Print a review of a change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHY = {"ran": "a recorded run", "changed": "it changed", "reaches": "its source 
 
 
 def review(output: Output, found: Review, top: int) -> None:
-    """Print a review; at most `top` lines of each group, 0 for all."""
+    """Print a review of a change; at most `top` lines a group, 0 for all."""
     what = "the given diff" if found.base == "diff" else f"{found.head} since {found.base}"
     counts = f"  {plural(len(found.files), 'file')}, {plural(len(found.changed), 'changed symbol')}"
     output.line(("Review of ", common.HEADING), (what, common.NAME), counts)

@@ -1,4 +1,4 @@
-"""The semantic layer as text."""
+"""Print the architecture: modules, cycles, flows, hot spots, dead code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MEMBERS = 12
 
 
 def modules(output: Output, found: ModuleMap) -> None:
-    """Print modules from the top layer down, then upward dependencies."""
+    """Print modules, the top layer first, then dependencies that lead up."""
     output.line((plural(len(found.modules), "module"), HEADING), (f", modularity {found.modularity:.2f}", DIM))
     rows = [
         (
@@ -95,7 +95,7 @@ def module(output: Output, found: ModuleDetail) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print how many paragraphs the language model has written."""
+    """Print how many descriptions of modules a language model has written."""
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
         if found.refused:
@@ -107,7 +107,10 @@ def paragraphs(output: Output, found: ParagraphState) -> None:
 
 @renders(Reply, bare=lambda answer: [one.text for one in answer.sentences])
 def reply(output: Output, answer: Reply) -> None:
-    """Print sentences with the numbers of their evidence, then the evidence."""
+    """Print a language model's answer with its evidence.
+
+    Each sentence has the numbers of its evidence, which follows.
+    """
     for sentence in answer.sentences:
         output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", DIM))
     if answer.model:
@@ -143,7 +146,7 @@ def commits(output: Output, found: CommitPage) -> None:
     fail="Exit with 1 when a cycle exists.",
 )
 def cycles(output: Output, found: CyclesAnswer) -> None:
-    """Print each cycle with an example and the best cuts."""
+    """Print each dependency cycle with an example and the best cuts."""
     if not found.total:
         output.line((f"no cycle between {found.level}", common.GOOD))
         return
@@ -192,7 +195,7 @@ def entry_points(output: Output, found: EntryPointPage) -> None:
 
 @renders(FlowPage, bare=lambda found: [one.name for one in found.flows])
 def flows(output: Output, found: FlowPage) -> None:
-    """Print each flow with its steps."""
+    """Print each flow: an entry point and the calls that follow from it."""
     output.line((plural(found.total, "flow"), HEADING))
     for one in found.flows:
         output.line()
@@ -211,7 +214,7 @@ def flows(output: Output, found: FlowPage) -> None:
 
 @renders(HotspotPage, bare=lambda found: [one.symbol.ref for one in found.hotspots])
 def hotspots(output: Output, found: HotspotPage) -> None:
-    """Print hot spots, hottest first."""
+    """Print files or symbols that are complex and change often, hottest first."""
     output.line((plural(found.total, "hot spot"), HEADING), (f", {found.level}; score, churn, complexity, dependents", DIM))
     output.rows(
         [
@@ -233,7 +236,7 @@ def hotspots(output: Output, found: HotspotPage) -> None:
 
 @renders(CentralPage, bare=lambda found: [one.symbol.ref for one in found.symbols])
 def central(output: Output, found: CentralPage) -> None:
-    """Print symbols, most central first."""
+    """Print the symbols of the project, most central first."""
     output.line(("rank (1 is average), dependents", DIM))
     output.rows(
         [
@@ -290,7 +293,7 @@ def duplicates(output: Output, found: DuplicatePage) -> None:
 
 
 def drift(output: Output, found: Drift) -> None:
-    """Print the changes of the architecture."""
+    """Print how the architecture changed between two revisions."""
     output.line((f"{found.base[:12]} → {found.head[:12] if ' ' not in found.head else found.head}", HEADING))
     output.line(f"modularity {found.modularity_before:.2f} → {found.modularity_after:.2f}")
     output.line()

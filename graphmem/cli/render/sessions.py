@@ -1,4 +1,4 @@
-"""Sessions, receipts with the reasons of findings, and phase weights."""
+"""Print agents' sessions, what was learnt from them, and phase weights."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
 
 
 def receipts(output: Output, found: Sequence[Receipt], *, every: bool) -> None:
-    """Print findings by outcome, learnt ones first."""
+    """Print the findings of sessions by outcome, learnt ones first."""
     for receipt in found:
         part = f", {receipt.part}" if receipt.part else ""
         undone = "   undone" if receipt.undone else ""
@@ -95,7 +95,10 @@ def _verdict(output: Output, one: FindingVerdict) -> None:
 
 @renders(Experiment, bare=lambda _: ())
 def experiment(output: Output, found: Experiment) -> None:
-    """Print the groups of the experiment as columns, one measure on a line."""
+    """Print the measured effect of showing memories to agents.
+
+    The groups of sessions are columns, and each measure is a line.
+    """
 
     def told(value: float | None, *, percent: bool = True) -> str:
         return "-" if value is None else f"{value:.0%}" if percent else f"{value:.1f}"
@@ -121,7 +124,7 @@ def experiment(output: Output, found: Experiment) -> None:
 
 
 def observed(output: Output, answer: ObserveAnswer) -> None:
-    """Print counts, reasons of rejected events, and notable findings."""
+    """Print how many events of sessions were recorded or rejected, and why."""
     where = f" in {', '.join(answer.sessions[:5])}" if answer.sessions else ""
     output.line((plural(answer.taken, "event"), common.NAME), f" accepted{where}")
     _reasons(output, answer.ignored)
@@ -133,7 +136,7 @@ def observed(output: Output, answer: ObserveAnswer) -> None:
 
 @renders(SessionPage, bare=lambda page: [one.id for one in page.sessions])
 def listed(output: Output, page: SessionPage) -> None:
-    """Print one line for each session, and the number of others."""
+    """Print one line for each session, and how many more there are."""
     if not page.sessions:
         output.line(("no running session", common.UNSURE))
     output.rows(
@@ -204,7 +207,10 @@ def _reasons(output: Output, ignored: Mapping[str, int]) -> None:
 
 
 def phase_weights(output: Output, found: PhaseWeights) -> None:
-    """Print current and proposed weights, and the next step."""
+    """Print current and proposed weights of memory types by phase of work.
+
+    The next step follows.
+    """
     head = ["phase", "type", "shown", "used", "built-in", "in force", "proposed"]
     rows = [[(one, common.DIM) for one in head]]
     before = ""
@@ -236,7 +242,7 @@ def phase_weights(output: Output, found: PhaseWeights) -> None:
 
 @renders(SessionStarted, bare=lambda started: [started.id])
 def started(output: Output, answer: SessionStarted) -> None:
-    """Print the id of the session on its own line."""
+    """Print the id of a session that was started, on its own line."""
     output.line(answer.id)
     if answer.note:
         output.note(answer.note)
@@ -244,7 +250,7 @@ def started(output: Output, answer: SessionStarted) -> None:
 
 @renders(SessionEnded, bare=lambda answer: answer.receipt.learnt if answer.receipt is not None else ())
 def ended(output: Output, answer: SessionEnded) -> None:
-    """Print the outcome of the session's findings."""
+    """Print what was learnt from a session that ended."""
     if answer.receipt is not None:
         receipts(output, [answer.receipt], every=False)
     if answer.note:
@@ -259,6 +265,6 @@ def summary(output: Output, found: SessionSummary) -> None:
 
 @renders("undo_session", bare=lambda done: done.ids)
 def undone(output: Output, done: Forgotten) -> None:
-    """Print undone and kept memories."""
+    """Print which memories of a session were undone, and which were kept."""
     kept = f"; {plural(len(done.kept), 'memory', 'memories')} stay, because they have another confirmation" if done.kept else ""
     output.line(f"{plural(len(done.ids), 'memory', 'memories')} undone{kept}")

@@ -1,4 +1,4 @@
-"""Exchanges with a team, as text."""
+"""Print exchanges of memories with a team."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @renders(SharingAnswer)
 def exchanged(output: Output, answer: SharingAnswer) -> None:
-    """Print the outcome of an exchange."""
+    """Print the outcome of exchanging memories with the team."""
     output.line(
         (f"{answer.added:,} new, {answer.changed:,} changed, {answer.forgotten:,} forgotten by others", common.HEADING),
         f"; {plural(answer.pushed, 'operation')} sent, {answer.pulled:,} received",
@@ -30,7 +30,7 @@ def exchanged(output: Output, answer: SharingAnswer) -> None:
 
 @renders(SharingStatus)
 def status(output: Output, found: SharingStatus) -> None:
-    """Print the state of the exchange with the team."""
+    """Print the state of the exchange of memories with the team."""
     if not found.last:
         output.line("memories are not shared yet; run `graphmem sync postgresql://…`")
     else:
@@ -44,7 +44,7 @@ def status(output: Output, found: SharingStatus) -> None:
 
 
 def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
-    """Print disagreements with all sides."""
+    """Print values of memories on which people disagree, with all sides."""
     if found:
         output.line((f"{plural(len(found), 'disagreement')}:", common.HEADING))
     for one in found:

@@ -1,4 +1,4 @@
-"""Findings of `graphmem doctor` and checks of `graphmem verify`, as text."""
+"""Print the results of `graphmem doctor` and `graphmem verify`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKS = {"ok": ("✓", common.GOOD), "note": ("·", common.UNSURE), "bad": ("�
 
 
 def findings(output: Output, found: list[Finding]) -> None:
-    """Print one line for each finding, then the verdict."""
+    """Print one line for each result of `graphmem doctor`, then the verdict."""
     output.rows([(_MARKS[one.level], (one.name, common.NAME), one.said) for one in found], indent=0)
     bad = sum(one.level == "bad" for one in found)
     output.line()
@@ -36,13 +36,13 @@ def findings(output: Output, found: list[Finding]) -> None:
 
 
 def _in_part(found: list[Finding]) -> float:
-    """The share of files that were parsed only in part, 0 to 1."""
+    """Return the share of files that were parsed only in part, 0 to 1."""
     return next((one.data["in_part"] / max(1, one.data["files"]) for one in found if one.name == READ_IN_PART), 0.0)
 
 
 @renders(VerifyAnswer, bare=lambda _: (), refused=lambda answer: not answer.sound)
 def checks(output: Output, answer: VerifyAnswer) -> None:
-    """Print each check with its remedy, then the verdict."""
+    """Print each check of `graphmem verify` with its remedy, then the verdict."""
     for one in answer.checks:
         output.rows([(_MARKS[one.level], (one.name, common.NAME), one.said)], indent=0)
         if one.fix:
@@ -54,10 +54,10 @@ def checks(output: Output, answer: VerifyAnswer) -> None:
 
 @renders(CompactAnswer, bare=lambda answer: [str(answer.after)])
 def compacted(output: Output, answer: CompactAnswer) -> None:
-    """Print the size of the file before and after."""
+    """Print the size of the database file before and after compaction."""
     output.line(f"{megabytes(answer.before)} before, {megabytes(answer.after)} now, {answer.seconds:.1f} s")
 
 
 def megabytes(size: float) -> str:
-    """A number of bytes in megabytes."""
+    """Write a number of bytes in megabytes."""
     return f"{size / 1e6:,.1f} MB"
