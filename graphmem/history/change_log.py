@@ -1,8 +1,8 @@
-"""Append-only log of changes, one SQLite file beside the database.
+"""Append-only log of changes of files: one SQLite file.
 
-A change is a commit or an agent's session: its files, its time, its renames and deletions. The log is the source of truth. Weights, pairs
-and the `CO_ACCESSED` edges of the graph are derived from it. Each write is one SQLite transaction in write-ahead mode, so an acknowledged
-change survives any end of the process.
+It is beside the database. A change is a commit or an agent's session: its files, its time, its renames and deletions. The log is the source
+of truth. Weights, pairs and the `CO_ACCESSED` edges of the graph are derived from it. Each write is one SQLite transaction in write-ahead
+mode, so an acknowledged change survives any end of the process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
 class Change(NamedTuple):
-    """One change: files that one commit or session touched.
+    """The files that one commit or one agent's session touched, at one time.
 
     It also has the files that were renamed and deleted.
     """
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class HistoryLog:
-    """The log of one project's changes. Thread-safe.
+    """The log of changes (commits and sessions) of one project. Thread-safe.
 
     Args:
         path: the SQLite file, created by the first change.
@@ -82,7 +82,7 @@ class HistoryLog:
                 seal(self.path)
 
     def append(self, changes: Iterable[Change]) -> int:
-        """Record changes in one transaction; return the number of new changes.
+        """Record changes in one transaction; return how many of them are new.
 
         A change replaces a former one with the same source and key, and counts as new if it differs.
         """
@@ -90,7 +90,7 @@ class HistoryLog:
             return _put(db, changes)
 
     def exchange(self, source: str, gone: Iterable[str] | None, changes: Iterable[Change], meta: dict[str, str]) -> int:
-        """Remove and add changes of a source, such as Git, in one transaction.
+        """Remove and add changes from one source, such as Git, in one transaction.
 
         Returns the number of added changes.
 
@@ -114,7 +114,7 @@ class HistoryLog:
             return written
 
     def erase(self, source: str) -> int:
-        """Erase every change of a source from the file; return their number."""
+        """Erase every change from one source, such as Git; return their number."""
         with self._writing() as db:
             db.execute("PRAGMA secure_delete = ON")
             removed = db.execute("DELETE FROM change WHERE source = ?", (source,)).rowcount
@@ -123,7 +123,7 @@ class HistoryLog:
         return removed
 
     def since(self, seq: int) -> Iterator[Entry]:
-        """Changes after a position in the log, in recorded order."""
+        """Yield the changes recorded after a position in the log, in order."""
         while rows := self._select(
             "SELECT seq, source, key, at, author, body FROM change WHERE seq > ? ORDER BY seq LIMIT ?", (seq, _CHUNK)
         ):
@@ -132,7 +132,7 @@ class HistoryLog:
             seq = rows[-1][0]
 
     def mark(self) -> tuple[str, int]:
-        """Return the epoch of the log and the position of its newest change.
+        """Return the state of the log: its epoch and its newest position.
 
         If a change is removed or replaced, a new epoch begins, which invalidates derived data.
         """
@@ -143,13 +143,16 @@ class HistoryLog:
             return (epoch, self._select("SELECT coalesce(max(seq), 0) FROM change")[0][0])
 
     def counts(self) -> dict[str, int]:
-        """Number of changes of each source."""
+        """Count the changes from each source, such as Git."""
         if not self.exists:
             return {}
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
 
     def meta(self) -> dict[str, str]:
-        """Return the meta values: those that `exchange` set, and the log's own."""
+        """Return the values that are stored with the log, by name.
+
+        They are those that `exchange` set, and the log's own.
+        """
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 
     @contextmanager
@@ -207,7 +210,7 @@ def _put(db: sqlite3.Connection, changes: Iterable[Change]) -> int:
 
 
 def _bump(db: sqlite3.Connection) -> None:
-    """Begin a new epoch, which invalidates derived data."""
+    """Begin a new epoch of the log, which invalidates data derived from it."""
     db.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")
 
 

@@ -1,4 +1,4 @@
-"""Index of all changes in memory: changes by file, across renames.
+"""The history of changes in memory, by file, across renames.
 
 It is derived from `change_log`. No pair of files is stored. A file's list of changes and each change's list of files answer every question
 about pairs exactly, with current weights. A file of 2,000 changes takes milliseconds, and a new change costs only its own files.
@@ -19,7 +19,10 @@ MAX_FILES: Final = 30  # a larger change says little about any two of its files
 
 
 class FileFacts(NamedTuple):
-    """Counts and times of one file's changes, under all names of the file."""
+    """How often and when one file changed, and by whom.
+
+    Changes under all names of the file count.
+    """
 
     path: str
     changes: int  # commits and sessions that touched it, large ones included
@@ -32,7 +35,7 @@ class FileFacts(NamedTuple):
 
 @dataclass
 class _Node:
-    """A file with its changes under all its names."""
+    """A file with the changes under all its names."""
 
     path: str
     alive: bool = True
@@ -41,7 +44,9 @@ class _Node:
 
 
 class History:
-    """All changes, indexed by file. Thread-safe. `follow` updates it.
+    """All commits and sessions of a project, indexed by file. Thread-safe.
+
+    `follow` reads new ones.
 
     Attributes:
         groups: for each change, the numbers of its files, in the order of the change, each once.
@@ -74,7 +79,7 @@ class History:
         return len(self.groups)
 
     def follow(self, log: HistoryLog) -> History:
-        """Read new changes of the log.
+        """Read new changes from the log.
 
         The cost grows with the number of new changes. All changes are read again if a new one is older than known ones or a change was
         removed. The result depends on the log's content and times, not on the order of recording: a rename applies to everything before it.
@@ -162,13 +167,13 @@ class History:
         moved.alive, moved.all, moved.changes = False, [], []
 
     def known(self, path: str) -> int | None:
-        """Return the number of the file with a path; None if it is unknown."""
+        """Return the number under which a path is indexed; None if it is unknown."""
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:
-        """Return the numbers of the files in the newest changes.
+        """Return numbers of the files that changed last, at least `count` of them.
 
-        There are at least `count` files, if the history has so many.
+        There are fewer if the history has fewer. Files of one change are not separated.
         """
         found: set[int] = set()
         for group in reversed(self.groups):
@@ -178,7 +183,7 @@ class History:
         return found
 
     def files(self, half_life_s: float) -> Iterator[FileFacts]:
-        """Yield the facts of every existing file with a history, by path."""
+        """Yield how often each existing file changed, sorted by path."""
         for path in sorted(self.by_path):
             node = self.nodes[self.by_path[path]]
             if node.alive and node.all:
@@ -203,7 +208,7 @@ _EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
 
 @functools.lru_cache(maxsize=100_000)
 def words(path: str) -> frozenset[str]:
-    """Return the words of a file name in lower case.
+    """Return the words of a file's name in lower case.
 
     Its suffix and words such as `test` are left out: `test_user_api.py` gives `user` and `api`.
     """

@@ -35,7 +35,7 @@ RECENT: Final = 50  # last changed files, the fallback without history and simil
 
 
 class Weights(NamedTuple):
-    """Parameters of the ranking."""
+    """Parameters of the ranking of files that change together."""
 
     age_days: float = 30.0  # a change weighs 1 / sqrt(1 + age / this): half as much after 90 days, a tenth after eight years
     age_power: float = 0.5
@@ -55,7 +55,7 @@ WEIGHTS: Final = Weights()
 
 
 class Ranked(NamedTuple):
-    """One file in the ranking, with its score."""
+    """One file that changes with the given files, with its score."""
 
     node: int
     score: float
@@ -65,7 +65,7 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Counts of the changes that a file has in common with the given files.
+    """How often a file changed together with the given files.
 
     Old changes count as much as new ones.
     """
@@ -88,7 +88,9 @@ def rank(
     min_support: int = 0,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """Rank every existing file with a score, best first; ties by path.
+    """Rank the files that change together with given files, best first.
+
+    Ties are ordered by path.
 
     Args:
         history: the changes. Ages count back from its newest change, so that the same history gives the same answer on any day.
@@ -130,7 +132,7 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """Return the strength of each file that changed with the given files.
+    """Return how strongly files are connected with the given files.
 
     With depth 2, files of a second step count as well; the second result names the file between. The strengths of one step add up to at
     most 1.
@@ -153,11 +155,11 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """Return how strongly each file is connected with the given files.
+    """Return how strongly each file is connected by common changes.
 
-    It is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over their common changes. A small change is stronger evidence for
-    each of its files than a large one. A change with both of two given files is far stronger evidence than a change with one. The powers
-    were measured.
+    The connection is with the given files. It is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over their common changes. A
+    small change is stronger evidence for each of its files than a large one. A change with both of two given files is far stronger evidence
+    than a change with one. The powers were measured.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -180,10 +182,10 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Return a second strength, for which ages are counted in changes.
+    """Return how strongly files are connected, with ages counted in changes.
 
-    It is the sum of 1 / (1 + place / 5) / others over the changes of each given file, newest first. Days say little about a file that
-    changes twice a year.
+    Days say little about a given file that changes twice a year. The strength is the sum of 1 / (1 + place / 5) / others over the changes
+    of each given file, newest first.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -196,9 +198,10 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return for each file the oldest of its last common changes.
+    """Return, for each file, the oldest of its last common changes.
 
-    A file has one last common change with each given file. The value is -1 if it has none with one of them.
+    A common change is one with a given file; each given file has one last common change with the file. Changes are numbers. The value is -1
+    if the file never changed with one of the given files.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
@@ -213,9 +216,9 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """Return counts of the changes that each file has in common.
+    """Return, for each file, how often it changed with one of the given files.
 
-    `nodes` has the numbers of the files. Common are changes with one of the given files.
+    `nodes` has the numbers of the files to count for.
     """
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
@@ -247,7 +250,7 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 
 
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
-    """Return how similar each file's name is to those of the given files.
+    """Return how similar files' names are to those of the given files.
 
     It is the mean share of common words in base names, if not 0. Only existing files are included.
     """

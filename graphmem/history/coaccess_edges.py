@@ -19,9 +19,10 @@ LEAST_CONFIDENCE: Final = 0.3  # as impact's default: a less likely edge explain
 
 
 def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
-    """Return the files that code edges connect with given files.
+    """Return the files that edges of the code connect with given files.
 
-    The value of each path has the kinds of these edges, ascending. Edges of both directions count. The given files are left out.
+    An edge is for example a call or an import. The value of each path has the kinds of these edges, ascending. Edges of both directions
+    count. The given files are left out.
     """
     nodes = np.concatenate([*(view.by_path(path) for path in files if path in view.path_number), np.empty(0, dtype=np.int64)]).astype(
         np.int64

@@ -1,6 +1,6 @@
-"""Files to read before work on a place, judged by earlier changes.
+"""Find files to read before work on some files or folders.
 
-Each of them was part of more than half of the changes of the given files or folders.
+Each of them was part of more than half of the earlier changes of these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file in more than half of the changes of the given files or folders."""
+    """A file that is in more than half of the changes of some other files.
+
+    These are the given files or folders.
+    """
 
     path: str
     share: float  # of those changes, in (LEAST_SHARE, 1]
@@ -26,10 +29,10 @@ class Often(NamedTuple):
 
 
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
-    """Return existing files in more than half of the changes of given places.
+    """Return files that are in most changes of the given files or folders.
 
-    A place is a file or folder. The most frequent files come first, ties by path. Sessions and commits count alike. Changes that are too
-    large to relate two files do not count.
+    Most means more than half. Only existing files are returned. The most frequent come first, ties by path. Sessions and commits count
+    alike. Changes that are too large to relate two files do not count.
 
     Args:
         history: the changes.
@@ -52,7 +55,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
 
 
 def _within(history: History, place: str) -> list[int]:
-    """Return the number of a file, or the numbers of a folder's files.
+    """Return the number of a file, or the numbers of all files in a folder.
 
     The path must be a current name.
     """

@@ -16,7 +16,7 @@ MOST: Final = 10  # of one file, the most frequent
 
 
 class Together(NamedTuple):
-    """A file and another file that changes together with it."""
+    """A file and another file that often changes together with it."""
 
     path: str
     other: str
@@ -26,7 +26,7 @@ class Together(NamedTuple):
 
 
 def pairs(history: History, among: Collection[str]) -> list[Together]:
-    """Return pairs of a file and another file that changes with it.
+    """Return pairs of files that often change together.
 
     Both files are in `among`. A pair has a direction, because its confidence depends on the first file. Pairs are sorted by path.
     """

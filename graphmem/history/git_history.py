@@ -28,7 +28,7 @@ STEP: Final = 500  # commits between two reports of progress
 
 
 class Reading(NamedTuple):
-    """Result of reading the commits of a repository."""
+    """What changed in the log after the commits of a repository were read."""
 
     commits: int  # new ones
     gone: bool  # whether some were removed
@@ -85,7 +85,7 @@ def read(
 
 
 class _Reader(NamedTuple):
-    """One reading of a repository, repeated if an object is missing."""
+    """Reads the commits of a repository; again if an object is missing."""
 
     root: Path
     log: HistoryLog
@@ -97,9 +97,9 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Return a key of how commits are read; a new key reads all commits again.
+        """Return a text that says in which way commits are read.
 
-        `missing` is an object that the repository lacks.
+        If it changes, all commits are read again. `missing` is an object that the repository lacks.
         """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
@@ -145,14 +145,14 @@ class _Reader(NamedTuple):
 
 
 def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
-    """Store the notes of a reading, for processes that do not read Git."""
+    """Store notes on missing data, for processes that do not read Git."""
     told = json.dumps(list(notes))
     if told != log.meta().get("notes", "[]"):
         log.exchange(GIT, [], (), {"notes": told})
 
 
 def notes_of(log: HistoryLog) -> list[str]:
-    """Return notes on data that was missing when Git was last read.
+    """Return sentences on data that was missing when Git was last read.
 
     Raises:
         HistoryError: the log is damaged.
@@ -180,7 +180,7 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
 
 
 def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
-    """Convert a commit to a change.
+    """Convert a commit to a change for the log.
 
     A time in the future is replaced by the current time, because one wrong clock would otherwise make all other commits old.
     """

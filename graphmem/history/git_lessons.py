@@ -45,7 +45,7 @@ _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
 def may_teach(commit: Commit) -> bool:
-    """Whether a commit may contain a lesson, so that its message is read.
+    """Whether a commit may explain a trap, so that its message is read.
 
     The subject and the changed paths decide.
     """
@@ -60,7 +60,7 @@ def may_teach(commit: Commit) -> bool:
 def lessons(
     commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the lessons of commits as arguments of `remember`.
+    """Return the traps that commits explain, as arguments of `remember`.
 
     The newest come first. At most `MOST_LEARNT` are returned.
 
@@ -87,7 +87,7 @@ def lessons(
 
 
 def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
-    """Return the arguments of `remember` for a commit's lesson, or None."""
+    """Return a commit's explained trap as arguments of `remember`, or None."""
     said = _explained(message)
     files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
     if not (said and files and _is_code(files[0])):
@@ -120,7 +120,7 @@ def _is_code(path: str) -> bool:
 
 
 def _explained(message: str) -> str:
-    """Return the sentence of a message that warns of a trap, or "".
+    """Return the sentence of a commit's message that warns of a trap, or "".
 
     It is the first such sentence, with the sentences before and after it.
     """

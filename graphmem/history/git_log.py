@@ -35,7 +35,7 @@ class Commit(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """State of a project in its Git repository."""
+    """The Git repository of a project: its current commit and its limits."""
 
     head: str  # commit; "" before the first one
     prefix: str  # folder of the project in the repository, ending with '/'; or ""
@@ -67,12 +67,12 @@ def repository(root: Path) -> Repository | None:
 
 
 def is_there(root: Path, commit: str) -> bool:
-    """Whether the repository contains a commit."""
+    """Whether the repository contains the commit with this hash."""
     return bool(_ask(root, "rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}", may_fail=True))
 
 
 def has_object(root: Path, name: str) -> bool:
-    """Whether the repository contains an object of any kind."""
+    """Whether the repository contains a commit, file or other Git object."""
     return _git.answer(root, ("cat-file", "-e", name)).returncode == 0
 
 
@@ -82,12 +82,12 @@ def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
 
 
 def count(root: Path, revisions: Sequence[str]) -> int:
-    """Return how many commits `commits` yields for these revisions."""
+    """Count the commits of some revisions, as `commits` yields them."""
     return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
 
 
 def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the messages of commits without subjects.
+    """Return the messages of commits, without their subjects.
 
     The second result has the commits that Git cannot read.
 
@@ -228,9 +228,9 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
 
 
 def hashed(email: str, salt: str) -> str:
-    """Hash of an author's address, equal for equal addresses and salts.
+    """Return a salted hash of an author's address.
 
-    The address cannot be derived from it without the salt of the index.
+    Equal addresses give equal hashes. The address cannot be derived from it without the salt of the index.
     """
     return hashlib.blake2b(email.strip().lower().encode("utf-8", "replace"), key=bytes.fromhex(salt), digest_size=6).hexdigest()
 

@@ -14,10 +14,10 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 
 
 def mark(root: Path) -> Mark | None:
-    """Return a value that changes when the current commit changes.
+    """Return a value that changes when a repository's current commit changes.
 
-    It also changes with the limit of a shallow clone. None if it cannot be determined. Git replaces each of the files by a rename, so that
-    its inode changes with every write.
+    It also changes with the limit of a shallow clone. None if it cannot be determined. It is made of states of Git's files. Git replaces
+    each of them by a rename, so that its inode changes with every write.
 
     Args:
         root: a folder of a working tree.

@@ -1,4 +1,4 @@
-"""People who know each file of a project, from one reading of the log."""
+"""People who know each part of a project, from its commits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
 
 @dataclass
 class Known:
-    """Who knows one part of a project, measured by their commits.
+    """Who knows one part of a project, by the commits of each person.
 
     Attributes:
         weight: commits by person; a commit's weight halves every year.
@@ -37,11 +37,14 @@ class Known:
     last: dict[str, str] = field(default_factory=dict)
 
     def order(self) -> list[str]:
-        """Return people by their weight, largest first, ties by name."""
+        """Return the people who know a part, by the weight of their commits.
+
+        The largest comes first, ties are ordered by name.
+        """
         return sorted(self.weight, key=lambda name: (-self.weight[name], name))
 
     def bus_factor(self) -> int:
-        """Return how few people together have half of the knowledge."""
+        """Return how few people together have half of the knowledge of a part."""
         total, held = sum(self.weight.values()), 0.0
         for number, name in enumerate(self.order(), 1):
             held += self.weight[name]
@@ -51,7 +54,7 @@ class Known:
 
 
 def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
-    """Return who knows each part of a project, and how many commits were read.
+    """Return who knows each part of a project, and the number of commits.
 
     A commit counts once for each part that it touched. Renames are not followed.
 

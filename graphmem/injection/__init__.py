@@ -1,1 +1,4 @@
-"""Choose, pack and format context for an agent within a deadline."""
+"""Choose what an agent is shown without asking: its injected context.
+
+Memories, rules and code are chosen, packed into a number of tokens and formatted within a deadline.
+"""

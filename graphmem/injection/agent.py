@@ -1,9 +1,9 @@
-"""Background agent that prepares memories for the next turn of a session.
+"""A background thread that prepares memories for a session's next turn.
 
-`update` returns at once. A thread embeds the context, compares it with the previous one and looks for memories. A new topic starts if the
-similarity is below 0.3, after 50 turns, and with a new session. Memories shown before may then be shown again. Within a topic no memory is
-shown twice. An optional check by a language model runs in threads of its own, so that a slow model does not delay the contexts of other
-sessions.
+`update` returns at once. A thread embeds the context of the conversation, compares it with the previous one and looks for memories. A new
+topic starts if the similarity is below 0.3, after 50 turns, and with a new session. Memories shown before may then be shown again. Within a
+topic no memory is shown twice. An optional check by a language model runs in threads of its own, so that a slow model does not delay the
+contexts of other sessions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Context(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory that fits the context, with its score."""
+    """A memory that fits a conversation and may be shown, with its score."""
 
     id: str
     similarity: float
@@ -55,14 +55,14 @@ cannot be done.
 
 
 class Ready(NamedTuple):
-    """Candidates that the agent has prepared for a session's next turn."""
+    """Memories that were prepared for the next turn of a session."""
 
     found: list[Candidate]  # not yet shown, best first
     note: str  # why the candidates were not checked; "" if they were
 
 
 class Looking(Protocol):
-    """Interface to a project's search functions that the agent uses."""
+    """Interface to the search of a project, for the background thread."""
 
     def vector(self, text: str) -> Sequence[float] | None:
         """Return a text's vector of unit length; None if no model is available."""
@@ -71,12 +71,12 @@ class Looking(Protocol):
         """Return a text's normalised words, to compare topics without a model."""
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
-        """Memories that fit the context, best first."""
+        """Return memories that fit a conversation, best first."""
 
 
 @dataclass(slots=True)
 class SessionState:
-    """State of one session: its topic, and its shown and ready memories."""
+    """State of one session: its topic, and its shown and prepared memories."""
 
     shown: set[str] = field(default_factory=set)
     shown_ever: set[str] = field(default_factory=set)
@@ -92,7 +92,7 @@ class SessionState:
 
 
 class ContextAgent:
-    """The background agent of one project.
+    """Prepares memories in the background for the sessions of one project.
 
     All sessions share one thread. Only the newest context of each session is processed.
 
@@ -139,7 +139,10 @@ class ContextAgent:
             return len(state.shown_ever) if state is not None else 0
 
     def update(self, session: str, context: Context) -> int:
-        """Queue a new context; return the number of the turn at once."""
+        """Queue a session's new context to be processed in the background.
+
+        Returns the number of the turn at once.
+        """
         with self._work:
             state = self._state(session)
             state.turns += 1
@@ -155,26 +158,26 @@ class ContextAgent:
             return state.turns
 
     def take(self, session: str) -> Ready:
-        """Return the prepared candidates not yet shown, and clear them."""
+        """Return the prepared memories that were not shown yet, and clear them."""
         with self._lock:
             state = self._state(session)
             ready, state.ready = [one for one in state.ready if one.id not in state.shown], []
             return Ready(ready, state.note)
 
     def shown(self, session: str) -> frozenset[str]:
-        """Ids of the memories shown within the topic."""
+        """Ids of the memories that a session was shown within its current topic."""
         with self._lock:
             return frozenset(self._state(session).shown)
 
     def show(self, session: str, ids: Sequence[str]) -> None:
-        """Record that these memories were shown."""
+        """Record that a session was shown some memories."""
         with self._lock:
             state = self._state(session)
             state.shown.update(ids)
             state.shown_ever.update(ids)
 
     def was_shown(self, memory_id: str) -> list[str]:
-        """Names of open sessions that were shown a memory, ascending."""
+        """Return names of open sessions that were shown a memory, ascending."""
         with self._lock:
             return sorted(name for name, state in self._sessions.items() if memory_id in state.shown_ever)
 
@@ -245,9 +248,9 @@ class ContextAgent:
             self._work.notify_all()
 
     def _look(self, session: str, turn: int, context: Context) -> bool:
-        """Search candidates for a new context and detect a change of topic.
+        """Search memories for a new context, and detect a change of topic.
 
-        Returns whether a check of the candidates by a language model still runs.
+        Returns whether a check of the memories by a language model still runs.
         """
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))
@@ -300,9 +303,9 @@ class ContextAgent:
 
 
 def similarity(one: tuple[Sequence[float] | None, Mapping[str, int]], other: tuple[Sequence[float] | None, Mapping[str, int]]) -> float:
-    """Return the cosine of two contexts, each given as (vector, words).
+    """Return the cosine of two contexts of a conversation.
 
-    Vectors are compared, or the words if one context has no vector.
+    Each is given as (vector, words). Vectors are compared, or the words if one context has no vector.
     """
     if one[0] is not None and other[0] is not None and len(one[0]) == len(other[0]):
         return math.fsum(float(a) * float(b) for a, b in zip(one[0], other[0], strict=True))

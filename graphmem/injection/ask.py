@@ -1,4 +1,4 @@
-"""A request for context to inject, its validation, and its packed result."""
+"""A request for context to show to an agent, and its packed result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SESSION_NAME: Final = 200
 
 
 class Ask(NamedTuple):
-    """A request for context to inject."""
+    """A request for context: session, moment, words, files, phase."""
 
     point: str
     session: str = ""
@@ -27,7 +27,7 @@ class Ask(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The items found for a request, packed."""
+    """The memories, rules and code found for a request, packed as a text."""
 
     packed: Packed
     why: str = ""
@@ -57,7 +57,7 @@ def check(ask: Ask) -> None:
 
 
 def whole_budget(tokens: int) -> Budget:
-    """Return a budget in which each section may use all tokens.
+    """Return token limits with which each section may use all tokens.
 
     The sections are those of `budgets.SECTIONS`.
     """

@@ -1,7 +1,7 @@
-"""Token budgets, from the remaining context and the phase of work.
+"""How many tokens may be shown to an agent, in total and by section.
 
-A budget limits the tokens of an injection, in total and for each section of it. Both tables come from the product's specification. Shares
-are interpolated between two rows of the first table.
+The numbers depend on the remaining context and on the phase of work. Both tables come from the product's specification. Shares are
+interpolated between two rows of the first table.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ROWS: Final = (  # remaining context, then always, editor, retrieval, summaries
 
 
 def budget_for(remaining: int | None = None) -> Budget:
-    """The budget for a number of remaining tokens of context.
+    """Return the token limits for a given number of remaining tokens.
 
     Args:
         remaining: number of tokens. None means that the agent does not report it; then 100,000 are assumed.
@@ -74,7 +74,10 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 
 
 class PhaseShares(NamedTuple):
-    """Shares of the retrieval tokens by type of memory in one phase."""
+    """How the tokens for search results are divided among memory types.
+
+    There is one such division for each phase of work.
+    """
 
     budget: int  # maximum tokens
     shares: Mapping[str, float]  # by type; OTHER covers all unnamed types
@@ -97,9 +100,9 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 
 
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
-    """Shares of the retrieval tokens by type of memory in a phase of work.
+    """Return how a phase of work divides tokens among types of memory.
 
-    None means that the phase has no shares.
+    The tokens are those for search results. None means that the phase has no such shares.
 
     Args:
         phase: name of the phase of work.
@@ -116,6 +119,9 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 
 
 def retrieval_budget(budget: Budget, phase: str) -> int:
-    """Tokens for search results: the smaller of section and phase limits."""
+    """Return the number of tokens for search results in a phase of work.
+
+    It is the smaller of the section's limit and the phase's limit.
+    """
     shares = PHASE_SHARES.get(phase)
     return budget.retrieval if shares is None else min(budget.retrieval, shares.budget)

@@ -25,7 +25,7 @@ _MARGIN: Final = 0.15  # share of a deadline reserved for writing and sending th
 
 
 class Timed(NamedTuple, Generic[T]):
-    """Outcome of a call with a deadline."""
+    """The result of a call with a deadline: its value, or that it was late."""
 
     value: T | None  # None if it was late
     seconds: float
@@ -74,7 +74,9 @@ class Deadlines:
 
 
 def deadline_of(point: str) -> float:
-    """Seconds allowed for an answer at an injection point.
+    """Return how many seconds an answer may take at a moment of a session.
+
+    A moment is for example `start` or `tool`.
 
     Raises:
         BadInputError: the point is unknown.

@@ -1,7 +1,8 @@
-"""Advice about an edit: what breaks, which tests run it, what is known.
+"""Advice about an edit: what it breaks, which tests run it, what is known.
 
 The project computes the `Consequences` of an edit. `EditBook` records which advice each session got and which files it opened since. So
-advice is given once. After an edit, dependents that were not opened are named. When the agent stops, forgotten files are named.
+advice is given once. After an edit, dependents (code that uses the edited code) that were not opened are named. When the agent stops,
+forgotten files are named.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Dependent(NamedTuple):
 
 
 class Consequences(NamedTuple):
-    """The consequences of one edit."""
+    """What an edit affects: dependents, tests, other files, memories."""
 
     targets: tuple[str, ...]  # references of the edited symbols, or the file
     dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first
@@ -77,7 +78,7 @@ class EditBook:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Return the part of an edit's consequences that is new to a session.
+        """Return what an edit affects, as far as a session was not told yet.
 
         None if the session got advice about all edited symbols or files before.
         """
@@ -90,7 +91,7 @@ class EditBook:
             return found._replace(targets=fresh, moves=moves)
 
     def tell(self, session: str, found: Consequences) -> None:
-        """Record that a session got advice about these consequences."""
+        """Record that a session was told what an edit affects."""
         with self._lock:
             state = self._of(session)
             state.told.update(found.targets)
@@ -120,7 +121,7 @@ class EditBook:
             self._of(session).tested = True
 
     def unopened(self, session: str) -> list[Dependent]:
-        """Dependents of changed signatures in files that were not opened yet.
+        """Return code that uses changed signatures, in files not opened yet.
 
         The list is empty if their files are the same as at the last call.
         """
@@ -134,9 +135,9 @@ class EditBook:
             return [one for path in left for one in left[path]]
 
     def at_stop(self, session: str) -> str:
-        """Reminder of forgotten files for an agent that stops, or "".
+        """Return a reminder of forgotten files for an agent that stops, or "".
 
-        It is given once. A forgotten file is a dependent of a changed signature, or a file that often changes with an edited one.
+        It is given once. A forgotten file uses a changed signature, or often changes together with an edited file.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -184,9 +185,9 @@ class EditBook:
 
 
 def notes(found: Consequences) -> list[Item]:
-    """Return the advice about an edit as items, most important first.
+    """Return the advice about an edit as sentences, most important first.
 
-    The items name its dependents, files that often change with it, and tests.
+    They name code that uses the edited code, files that often change with it, and tests.
     """
     names = _named(map(plain_path, found.targets))
     said = []
@@ -206,7 +207,7 @@ def notes(found: Consequences) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Return an item that names dependents not opened after an edit."""
+    """Return a note that names unopened code that uses edited code."""
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 

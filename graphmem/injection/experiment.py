@@ -1,8 +1,7 @@
-"""Divide sessions into the groups of the experiment by a fixed hash.
+"""Divide sessions by a fixed hash, to measure the effect of memories.
 
-The control group makes the effect of injection measurable. It has 5 in 100 sessions and is shown nothing.
-10 in 100 sessions are passive: they receive context at the start and on request only. All other sessions receive everything.
-Detectors run in all groups.
+The control group has 5 in 100 sessions and is shown nothing. 10 in 100 sessions are passive: they receive context at the start and on
+request only. All other sessions receive everything. Sessions of all groups are observed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ GROUPS: Final = {CONTROL: _CONTROL_BELOW, PASSIVE: _PASSIVE_BELOW - _CONTROL_BEL
 
 
 def group_of(session: str, project: str) -> str:
-    """Group of a session: control, passive or full.
+    """Return the group of a session: control, passive or full.
 
     It is sha256(project, session) mod 100, so it is the same on every machine.
     """

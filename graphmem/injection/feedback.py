@@ -1,7 +1,8 @@
-"""Find uses of memories and doubts about them in the events of sessions.
+"""Find out which shown memories agents used or called wrong.
 
-A doubt is a sentence of an agent that calls a memory wrong. Every interface reports the same events, so the feedback does not depend on the
-agent. A session that has read external text gives no feedback, because that text may have caused its words.
+The source are events of sessions, such as edits and messages. A doubt is a sentence of an agent that calls a memory wrong. Every interface
+reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no feedback, because that
+text may have caused its words.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _OFFERED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
 
 
 class Feedback:
-    """Reads events of sessions for uses of memories. Thread-safe.
+    """Finds uses of memories in the events of sessions. Thread-safe.
 
     Args:
         book: the memory repository.
@@ -53,7 +54,9 @@ class Feedback:
         self._uses = UseBook(self._known)
 
     def heard(self, events: Sequence[Any], session: str = "") -> None:
-        """Find uses of memories in events, before the observer accepts the events.
+        """Find uses of memories in events, such as edits and messages.
+
+        It is called before the observer accepts the events.
 
         Args:
             events: as for `Sessions.observe`; invalid ones are ignored.

@@ -1,4 +1,4 @@
-"""Find the memories that may be shown without a request.
+"""Find the memories that an agent may be shown without asking.
 
 They are found by open files, by a text, or because they apply to every session. The last kind is called standing memories.
 """
@@ -54,7 +54,10 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """Results derived from all memories, cached until a memory changes."""
+    """Ids and memories that apply to every session, cached.
+
+    The cache is valid until a memory changes.
+    """
 
     standing: list[str]  # ids for every session: pinned, global, of modules, recipes; most important first
     more: int  # further memories beyond the first STANDING
@@ -62,7 +65,7 @@ class Kept(NamedTuple):
 
 
 class Finder:
-    """Finds memories for injection. Thread-safe.
+    """Finds memories to show without a request. Thread-safe.
 
     Args:
         book: repository of the memories.
@@ -97,7 +100,7 @@ class Finder:
         self._counting = 0  # id of the thread that is counting shown memories
 
     def vector(self, text: str) -> Sequence[float] | None:
-        """See `injection.agent.Looking`."""
+        """Return a text's vector of unit length; None without a model."""
         embedder = self._vectors.query_embedder()
         if embedder is None:
             return None
@@ -108,11 +111,14 @@ class Finder:
             return None
 
     def words(self, text: str) -> Sequence[str]:
-        """See `injection.agent.Looking`."""
+        """Return a text's normalised words, to compare topics without a model."""
         return query_words(text)
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
-        """See `injection.agent.Looking`: by vectors, or by search without vectors."""
+        """Return memories that fit a conversation, best first.
+
+        They are found by vectors, or by search without vectors.
+        """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
         found: list[tuple[str, float]]
@@ -127,7 +133,10 @@ class Finder:
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
-        """Return memories whose relevance to a text is above a fixed threshold."""
+        """Return memories that are relevant enough to a text, best first.
+
+        The threshold of relevance is fixed. Memories made from the project's own files come last.
+        """
         left = until - time.monotonic()
         if left <= 0:
             return []
@@ -146,7 +155,7 @@ class Finder:
         return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Return those of the given memories that are relevant to a text.
+        """Return those of some memories that are relevant to a text.
 
         They are near by vector, or have enough of the words of one sentence.
         """
@@ -163,7 +172,10 @@ class Finder:
         return meant | spoken_of(index, sentences, self._in_code(frozenset().union(*sentences)), rest)
 
     def _in_code(self, words: Collection[str]) -> Elsewhere:
-        """Frequencies of words in code; empty if the code's words are not loaded."""
+        """Count how often each word occurs in code.
+
+        The counts are empty if the words of the code are not loaded.
+        """
         shot = self._projections.snapshot()
         if shot.words is None:
             return Elsewhere({}, 0)
@@ -204,7 +216,10 @@ class Finder:
         return list(best.values())
 
     def answers(self, query: str, session: str = "") -> list[str]:
-        """Memories that answer a search, best first."""
+        """Return ids of memories that answer an agent's search, best first.
+
+        They may be shown to the session.
+        """
         if not query.strip():
             return []
         found = self.search(query, Ask("step"), 3, time.monotonic() + 2)
@@ -241,7 +256,7 @@ class Finder:
         return self._endings[1]
 
     def about_files(self, files: Sequence[str], shown: frozenset[str], session: str) -> tuple[list[tuple[MemoryInfo, float]], int]:
-        """Memories about files by weight, and the number left out.
+        """Return memories about files by weight, and the number left out.
 
         At most MAX_STANDING are returned. Ties are ordered by id.
         """
@@ -257,9 +272,9 @@ class Finder:
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
-        """Return the cached results, which a change of memories invalidates.
+        """Return the memories for every session from the cache.
 
-        Counting that a memory was shown does not invalidate them.
+        A change of memories invalidates it. Counting that a memory was shown does not.
         """
         kept = self._standing
         if kept is None:
@@ -291,13 +306,13 @@ class Finder:
         every: bool = False,
         fades: bool = True,
     ) -> list[tuple[MemoryInfo, float]]:
-        """Return memories that may be shown without a request, with weights.
+        """Return those of some memories that may be shown without a request.
 
-        Memories of another session or unit of work are left out. `shown` are ids that are left out as well.
+        Each comes with its weight, importance × confidence × trust in the source. The order of the ids is kept. Memories of another session
+        or unit of work are left out, and so are ids in `shown`.
 
         With `fades=False`, time does not lower the confidence that is compared with the trust level; see `traps`. With `every=True`, all
-        memories are returned that do not await review. The order of the ids is kept. The weight is importance × confidence × trust in the
-        source.
+        memories are returned that do not await review.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -347,9 +362,9 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
-        """Confidence in use, without the penalty for changed code.
+        """Return a memory's confidence in use, as if its code had not changed.
 
-        The person who changed the code needs the memory most, and the item reports the change.
+        The person who changed the code needs the memory most, and the text that is shown reports the change.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(
@@ -357,11 +372,11 @@ class Finder:
         )  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
-        """See `PhaseBook.leaning`."""
+        """Return the weights of memory types in a phase; see `PhaseBook.leaning`."""
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
-        """Record that these memories were shown."""
+        """Record that a session was shown some memories."""
         from graphmem.memory.changes import note_use
 
         self._counting = get_ident()
@@ -371,7 +386,7 @@ class Finder:
             self._counting = 0
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Invalidate the cache after a write of memories.
+        """Invalidate the cache of standing memories after a write.
 
         A write that only counts shown memories does not invalidate it.
         """
@@ -390,9 +405,9 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 
 
 def _stands(row: MemoryRow) -> bool:
-    """Return whether a memory is a standing one, for every session.
+    """Return whether a memory applies to every session (a standing one).
 
-    Seeds are memories made from a project's own files. Of these only the orientation stands: agents read their instructions by themselves,
+    Seeds are memories made from a project's own files. Of these only the orientation applies: agents read their instructions by themselves,
     and the rest is for those who ask.
     """
     if row.status == "pinned":

@@ -1,4 +1,4 @@
-"""Filter memories that are relevant to a text by an absolute threshold.
+"""Filter memories that are relevant to a text, by a fixed threshold.
 
 Ranking alone always returns some memory. A memory is relevant if its vector is near the text's. It is also relevant if it has enough of the
 words of one sentence. Words are weighted by their rarity in memories and code together. An unknown word counts as the rarest. So "deploy to
@@ -27,9 +27,9 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 def sentences_of(text: str) -> list[frozenset[str]]:
-    """Return the content words of each sentence or line, at most 64 sets.
+    """Return the set of words of each sentence or line of a text.
 
-    A text without content words gives all of its words.
+    Words without content are left out, and at most 64 sets are returned. A text without content words gives all of its words.
     """
     parts = [frozenset(query_words(part)) for part in _SENTENCE.split(text)]
     meant = [part - STOP_WORDS for part in parts]
@@ -37,9 +37,7 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Return those of the given memories that share enough words with a text.
-
-    A memory must have enough of the words of one sentence, weighted by rarity.
+    """Return those of some memories that share enough words with a text.
 
     Args:
         index: index of all memories.

@@ -1,8 +1,8 @@
-"""Output formats for packed items: XML, Markdown, plain text and JSON.
+"""Formats for injected context: XML, Markdown, plain text and JSON.
 
-Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. The text of a memory cannot break out of its
-item. XML escapes the text. Markdown and plain text fence untrusted text with a line that does not occur in it. A library writes JSON. So a
-reader can always distinguish graphmem's own text from quoted text.
+Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. An item is one memory, rule or piece of
+code. The text of a memory cannot break out of its item. XML escapes the text. Markdown and plain text fence untrusted text with a line that
+does not occur in it. A library writes JSON. So a reader can always distinguish graphmem's own text from quoted text.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 
 
 def citation(one: Item) -> str:
-    """Return a mark that cites an item, which a reader can quote.
+    """Return a mark that cites a memory or a piece of code.
 
-    For example `[^ Memory: … #a1b2]` for a memory. Items other than memories and code give "".
+    A reader can quote it, for example `[^ Memory: … #a1b2]`. Other items give "".
     """
     said = " ".join(one.citation.split()).translate(_ROUND)
     return f"[^ Memory: {said} #{one.short_id}]" if one.kind == "memory" else f"[^ {_place(one)}]" if one.kind == "code" else ""
@@ -65,25 +65,25 @@ def _place(one: Item) -> str:
 
 
 class Format(ABC):
-    """Interface of an output format.
+    """Interface of a text format for injected context.
 
-    The text is the frame, around sections with headings, around items. It is the sum of these parts, so that the cost of a part is known
-    before it is added.
+    The text consists of a frame, in it sections with headings, and in these items: memories, rules, code. It is the sum of these parts, so
+    that the cost of a part is known before it is added.
     """
 
     name: str
 
     @abstractmethod
     def frame(self) -> tuple[str, str]:
-        """Return the text before and after all items."""
+        """Return the text before and after all sections."""
 
     @abstractmethod
     def heading(self, section: str) -> tuple[str, str]:
-        """Return the text before and after the items of a section."""
+        """Return the text before and after the items of one section."""
 
     @abstractmethod
     def item(self, one: Item) -> str:
-        """Return the text of one item."""
+        """Return the text of one item, such as a memory or a rule."""
 
     def frame_cost(self, count: Count) -> int:
         """Number of tokens of the frame, including its line ends."""
@@ -98,7 +98,7 @@ class Format(ABC):
         return count(self.item(one)) + 1
 
     def write(self, items: Sequence[Item]) -> str:
-        """Return the whole text: frame, headings and items; "" for no items."""
+        """Return the whole text with frame, headings and items; "" if empty."""
         if not items:
             return ""
         before, after = self.frame()
@@ -270,7 +270,7 @@ def _as_object(one: Item) -> dict[str, Any]:
 
 
 def _inside(text: str) -> str:
-    """Indent all lines but the first, so that they stay within their item."""
+    """Indent all lines of a text but the first, as list items need."""
     return "\n  ".join(text.split("\n"))
 
 
@@ -288,7 +288,7 @@ FORMATS: Final[dict[str, Format]] = {one.name: one for one in (XmlFormat(), Mark
 
 
 def format_named(name: str) -> Format:
-    """Format with this name, one of FORMATS.
+    """Return the format with a given name, one of FORMATS.
 
     Raises:
         BadInputError: the format is unknown.

@@ -1,6 +1,7 @@
-"""Handle the events of agents' hooks on the server.
+"""Answer the hooks of coding agents, on the server.
 
-Each event is observed. The answer is the context to inject at that moment.
+An agent calls a hook when something happens, such as the use of a tool. Each event is observed. The answer is the context to show to the
+agent at that moment.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Observe = Callable[[Sequence[Mapping[str, Any]]], object]
 
 
 class Hooks:
-    """Handles the hook events of coding agents.
+    """Answers hook events of coding agents with context for the agent.
 
     Args:
         injector: chooses the context to inject.
@@ -54,7 +55,10 @@ class Hooks:
         self._phases = WorkPhases()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
-        """See `ContextOperations.hook`."""
+        """Observe an event of an agent's hook; return the text for the agent.
+
+        See `ContextOperations.hook`.
+        """
         started = time.monotonic() if begun is None else begun
         known = agents.agent_named(agent)
         call = agents.read(known, _parsed(payload))
@@ -88,7 +92,7 @@ class Hooks:
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
     def _step(self, call: HookCall) -> int:
-        """Return the session's step number; each tool call counts as one step."""
+        """Return the number of a session's step; each tool call counts as one."""
         with self._lock:
             step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
             if call.moment != END:
@@ -102,7 +106,10 @@ class Hooks:
             self._observe(events)
 
     def _about(self, call: HookCall) -> tuple[list[str], str]:
-        """Project files that a tool read or edited, and the text it searched for."""
+        """Return which files of the project a tool read or edited.
+
+        The second result is the text that the tool searched for, or "".
+        """
         if call.moment not in (TOOL, FAILURE) or not call.tool:
             return [], ""
         meant = call_of(call.tool, call.args)
@@ -126,7 +133,7 @@ class Hooks:
             return ""
 
     def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
-        """Context to inject for an event; None if nothing is injected for it."""
+        """Return the context to show to the agent after an event, or None."""
         injector, can = self._injector, call.event in agent.injects
         ask = Ask("step", call.session, call.text, tuple(files), call.phase, agent.form)
         if call.moment == BEFORE:
@@ -187,9 +194,9 @@ class Hooks:
         return [Edit(path, one.old, one.new) for path, one in found if path]
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
-        """Return the context to inject after a tool, or None.
+        """Return the context to show after a tool ran, or None.
 
-        It is the traps of the tool's files, else a step's item, else prepared candidates.
+        It has warnings (traps) about the tool's files. Without any, it is one item for a step, else memories that were prepared.
         """
         if not can:
             return None
@@ -221,7 +228,10 @@ def _parsed(payload: str) -> Mapping[str, Any]:
 
 
 def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
-    """Convert a hook call to events for the observer, which sets the times."""
+    """Convert the call of a hook to events for the observer.
+
+    The observer sets the times.
+    """
     base: dict[str, Any] = {"session_id": call.session, "step": step}
     if call.moment == START:
         return [{**base, "kind": "session_start", "args": {"agent": call.agent, "cwd": call.folder}}]

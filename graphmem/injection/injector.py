@@ -1,6 +1,6 @@
-"""Inject context into an agent's sessions at fixed points.
+"""Show context to an agent's sessions at fixed moments.
 
-A point is a moment of a session: its start, a prompt, a tool's result, a step. Slow work runs after the answer was sent. Each point has a
+A moment is called a point: the start, a prompt, a tool's result, a step. Slow work runs after the answer was sent. Each point has a
 deadline; after it an empty answer is sent.
 """
 
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 
 class Injector:
-    """Injection for one project. Thread-safe.
+    """Chooses what agents are shown, for one project. Thread-safe.
 
     Args:
         book: repository of the memories.
@@ -122,7 +122,7 @@ class Injector:
     # ---- sessions
 
     def begin(self, session: str) -> None:
-        """Start or restart a session; all memories may be shown again."""
+        """Start or restart a session; all memories may be shown to it again."""
         self.agent.begin(session)
         self.steps.forget(session)
         self.edits.forget(session)
@@ -148,7 +148,10 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Offer new memories to their sessions, and count memories flagged wrong."""
+        """Offer new memories to their sessions, and count those flagged wrong.
+
+        It is called after each write of memories.
+        """
         self._finder.memories_changed(delta)
         for link in delta.learnt:
             self.steps.learnt(link.session_id, [link.memory_id])
@@ -168,7 +171,7 @@ class Injector:
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
-        """Queue a new context for a conversation; return the turn's number."""
+        """Queue a new context of a conversation; return the turn's number."""
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase, session))
 
     def settle(self, timeout_s: float) -> bool:
@@ -182,7 +185,7 @@ class Injector:
     # ---- points
 
     def inject(self, ask: Ask, deadline_s: float | None = None, begun: float | None = None) -> Injection:
-        """Return the context to inject at a point, within its deadline.
+        """Return the context to show at a moment of a session, in time.
 
         Args:
             ask: the request with its point and the known circumstances.
@@ -321,9 +324,9 @@ class Injector:
         return Gathered(packed, why, [*said, *notes])
 
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Context for the system prompt: rules, recipes and general memories.
+        """Return the context at the start of a session, for the system prompt.
 
-        The recipes are those of workflows. The memories are pinned, global and module memories, which apply to every session.
+        It has rules, recipes of workflows, and memories that apply to every session: pinned, global and module memories.
         """
         self._refresh()
         rules, notes = self._rules(None)
@@ -339,7 +342,7 @@ class Injector:
         return self._pack(ask, budget, items, until, notes=notes)
 
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Context for the first message of a session.
+        """Return the context for the first message of a session.
 
         It has rules of open files, memories about them and about the message, files to read first, and summaries of sessions.
         """
@@ -371,7 +374,7 @@ class Injector:
         return [one for one in of_rules(scoped) if one.id not in shown]
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Context for the result of a tool: rules and traps of its files."""
+        """Return rules and warnings (traps) about the files that a tool used."""
         shown = self._shown(ask)
         rules = self._rules_of(ask.files, shown)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
@@ -382,7 +385,10 @@ class Injector:
         return self._pack(ask, budget, [*rules, *items], until, why, notes)
 
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Context between two steps: one item if a trigger fires."""
+        """Return one item between two steps of an agent, or nothing.
+
+        A trigger decides, such as a trap about a file that was just read.
+        """
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
             return self._pack(ask, budget, (), until)
@@ -392,7 +398,7 @@ class Injector:
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return the candidates that the background agent has prepared, packed."""
+        """Return the memories that were prepared in the background, packed."""
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)
@@ -406,11 +412,11 @@ class Injector:
     # ---- planning
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Injection:
-        """See `Planner.plan`."""
+        """Return memories about earlier work on a task; see `Planner.plan`."""
         return self._planned("plan", ask, lambda: self._planner.plan(task, modules, ask))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Injection:
-        """See `Planner.relay`."""
+        """Return memories for the next phase of work; see `Planner.relay`."""
         return self._planned("relay", ask, lambda: self._planner.relay(before, to, ask, work_unit))
 
     def prefetch(self, module: str) -> Prefetch:
@@ -418,11 +424,11 @@ class Injector:
         return self._planner.prefetch(module)
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """See `injection.planning.step_limit`."""
+        """Scale planned steps by past overruns; see `planning.step_limit`."""
         return self._planner.step_limit(module, base)
 
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
-        """See `Planner.packed`."""
+        """Pack search hits into one text; see `Planner.packed`."""
         return self._planner.packed(answer, budget_tokens, form)
 
     def _planned(self, point: str, ask: Ask, gather: Callable[[], Gathered]) -> Injection:
@@ -439,10 +445,7 @@ class Injector:
         return []
 
     def heard(self, timeout_s: float = HEARD_S) -> None:
-        """Wait until earlier background work is done, up to a timeout.
-
-        The work includes earlier hook events.
-        """
+        """Wait until background work for earlier events is done, or a timeout."""
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)
         except TimeoutError:

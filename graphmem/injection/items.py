@@ -1,4 +1,4 @@
-"""Items to inject: memories, code, rules, summaries and notes."""
+"""Items to show to an agent: memories, code, rules, summaries, notes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ EXTRAS: Final = {
 
 
 class Item(NamedTuple):
-    """An item that may be shown. Its text is data, whatever its author."""
+    """A memory, rule, piece of code or note that may be shown to an agent.
+
+    Its text is data, whatever its author.
+    """
 
     section: str  # one of budgets.SECTIONS
     kind: str  # memory | code | rule | summary | note | file
@@ -61,7 +64,7 @@ class Item(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Remove invisible characters; line ends become line feeds."""
+    """Remove invisible characters from a text; line ends become line feeds."""
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
 
 
@@ -74,7 +77,7 @@ def plain_path(path: str) -> str:
 
 
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
-    """Convert a memory to an item."""
+    """Convert a memory to an item that can be shown to an agent."""
     conflicts = tuple(
         (info.short_id, one.short_id, "not reviewed" if one.status == "candidate" else clean(one.title))
         for one in info.relations
@@ -102,9 +105,9 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Add the typed extras of a memory that its content does not mention.
+    """Add those typed fields of a memory that its content does not mention.
 
-    Extras are the fields in `details` that its type defines; see `memory.types`.
+    They are the fields in `details` that its type defines, such as the fix of an error; see `memory.types`.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():
@@ -120,7 +123,7 @@ def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
 
 
 def _has_all(content: str, value: Any) -> bool:
-    """Return whether a content mentions every entry of a list."""
+    """Return whether a content mentions every text of a list."""
     entries = [str(one.get("description", "")) if isinstance(one, dict) else str(one) for one in value] if isinstance(value, list) else []
     return bool(entries) and all(one.casefold() in content.casefold() for one in entries)
 
@@ -136,7 +139,7 @@ def _seeded_from(info: MemoryInfo) -> str:
 
 
 def of_rules(rules: Iterable[Rule]) -> list[Item]:
-    """Convert rules to items, verbatim and in order."""
+    """Convert rules to items for an agent, word for word and in order."""
     return [
         Item(section="always", kind="rule", id=f"rule:{one.origin}:{one.name}", text=clean(one.text), title=clean(one.name))
         for one in rules

@@ -1,8 +1,9 @@
-"""Pack items into a token budget in order of need, and report omissions.
+"""Pack memories, rules and code into a number of tokens.
 
 The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. From the other
 items it drops the worst 30 % and takes the best, at most 2 of one session and 5 in all. The phase of work divides the tokens of retrieval
-among types, and the next best items use the remainder. Overlapping pieces of code are merged, and code is grouped by file.
+among types, and the next best items use the remainder. Overlapping pieces of code are merged, and code is grouped by file. Omissions are
+reported.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LEAST_LINES: Final = 3  # minimum for a truncated piece of code
 
 
 class Packed(NamedTuple):
-    """The items that fit, in display order."""
+    """The memories, rules and code that fit, in the order of display."""
 
     items: list[Item]
     text: str
@@ -42,7 +43,7 @@ class Packed(NamedTuple):
 
 
 def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[Item]:
-    """Choose the memories worth showing: pinned ones, then the best few.
+    """Choose the memories to show: pinned ones, then the best few.
 
     Both groups are ordered by score; ties are ordered by id.
     """
@@ -94,7 +95,7 @@ def _merged_file(pieces: list[Item]) -> list[Item]:
 
 
 def _is_whole(one: Item) -> bool:
-    """Return whether a code item has all lines of its range, and no others.
+    """Return whether the text of a piece of code has all lines of its range.
 
     A truncated text does not.
     """
@@ -102,7 +103,7 @@ def _is_whole(one: Item) -> bool:
 
 
 def arranged(items: Sequence[Item]) -> list[Item]:
-    """Order pinned memories first, then all items by score.
+    """Order items for display: pinned memories first, then by score.
 
     Code is grouped by file with its pieces merged. Ties are ordered by id and path.
     """
@@ -175,8 +176,8 @@ def _fill(
 ) -> list[Item]:
     """Return the items that fit into a number of tokens, in order.
 
-    Items that exceed the share of their type are considered again for the remaining tokens. Code that does not fit is truncated if
-    possible.
+    An item is a memory, a rule or a piece of code. Items that exceed the share of their type are considered again for the remaining tokens.
+    Code that does not fit is truncated if possible.
     """
     items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
@@ -215,7 +216,7 @@ def _fill(
 
 
 def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str]) -> Item:
-    """Truncate a piece of code to leave space for others."""
+    """Truncate a long piece of code to leave tokens for other items."""
     if form.cost(one, count) <= most or (part := _first_lines(one, most, form, count)) is None:
         return one
     cut.append(one.id)

@@ -24,7 +24,7 @@ class _Session:
 
 
 class WorkPhases:
-    """Phases of the running sessions. Thread-safe."""
+    """Phases of work of the running sessions. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -47,12 +47,12 @@ class WorkPhases:
                 state.phase, state.looks = "validate" if state.edited else state.phase or "explore", 0
 
     def of(self, session: str) -> str:
-        """Return the phase of a session; "" before its first tool."""
+        """Return the phase of work of a session; "" before its first tool."""
         with self._lock:
             state = self._sessions.get(session)
             return state.phase if state is not None else ""
 
     def end(self, session: str) -> None:
-        """Remove a session."""
+        """Forget the phase of a session that ended."""
         with self._lock:
             self._sessions.pop(session, None)

@@ -1,6 +1,7 @@
-"""Context for planned work: plans, relays, files to prefetch, step limits.
+"""Memories and files for planned work: before a task, and between phases.
 
-A relay passes memories from one phase of work to the next. Files to prefetch are worth reading before the work begins.
+A relay passes memories from one phase of work to the next. Files to prefetch are worth reading before the work begins. Step limits come
+from past overruns.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ MAX_MODULE: Final = 1_000  # characters
 
 
 class Moving(NamedTuple):
-    """Files that usually change together with some files or folders."""
+    """Files that usually change together with a given set of files."""
 
     files: list[planning.Wanted]
     note: str  # why the history suggests none, or ""
 
 
 class Planner:
-    """Planning for one project. Thread-safe.
+    """Finds memories and files for planned work in one project. Thread-safe.
 
     Args:
         finder: finds memories.
@@ -67,9 +68,9 @@ class Planner:
         self._moving = moving
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
-        """Return memories about earlier work on a task, packed by kind.
+        """Return memories about earlier work on a task, packed by type.
 
-        Trust levels do not apply.
+        Memories are returned whatever their confidence.
         """
         if not task.strip():
             raise BadInputError("the task is empty; describe the work", argument="task")
@@ -102,7 +103,7 @@ class Planner:
         return Gathered(packed, f"{before} to {to}")
 
     def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:
-        """Files to read before work on a module.
+        """Return files to read before work on a module.
 
         They are files that past sessions read, and files that changed together with the module.
 
@@ -141,7 +142,7 @@ class Planner:
         return items, []
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """See `injection.planning.step_limit`."""
+        """Scale planned steps by past overruns; see `planning.step_limit`."""
         describer = self._book.describer()
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])
 

@@ -1,4 +1,4 @@
-"""Planning helpers: sections, files to prefetch, step limits, relays."""
+"""Rules for planned work: files to read first, limits of steps, relays."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MAX_BASE: Final = 10_000
 
 
 class Wanted(NamedTuple):
-    """A file suggested for reading first."""
+    """A file suggested for reading before the work begins, with the reason."""
 
     path: str
     share: float
@@ -55,9 +55,9 @@ class Wanted(NamedTuple):
 
 
 def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
-    """Files that memories of type prefetch_pattern suggest for a module.
+    """Return the files that memories suggest to read before work on a module.
 
-    Files read in over 80 % of the module's sessions come first, then those read in over 50 %.
+    The memories are of type prefetch_pattern. Files read in over 80 % of the module's sessions come first, then those read in over 50 %.
     """
     found: list[Wanted] = []
     for info in patterns:
@@ -76,7 +76,7 @@ def within_module(one: str, module: str) -> bool:
 
 
 def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None]) -> tuple[list[PrefetchedFile], int]:
-    """Select the files that fit, and count those that do not.
+    """Select the suggested files that fit, and count those that do not.
 
     The limits are 12 files and 32,000 tokens; the most often read files come first.
 
@@ -103,9 +103,9 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """Scale planned steps by past overruns in a module, at most to twice.
+    """Scale a planned number of steps by past overruns, at most to twice.
 
-    The calibration with the most samples is used; among equals the newest.
+    The overruns are those of a module. The record with the most samples is used; among equals the newest.
 
     Raises:
         BadInputError: base is not a number of steps.
@@ -130,7 +130,9 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
 
 
 def relay_types(to: str) -> tuple[str, ...]:
-    """Types of memories that a phase receives from the previous one.
+    """Return the types of memories that a phase gets from the previous phase.
+
+    A phase of work that ends passes memories to the one that begins.
 
     Raises:
         BadInputError: unknown phase.

@@ -1,6 +1,6 @@
-"""Convert files, searches and sessions of a project to items.
+"""Convert files, search hits and sessions to items for an agent.
 
-Files are read from the tree, never from outside it.
+Files are read from the tree of the project, never from outside it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COUNTED: Final = 4_096  # files whose token counts are cached while unchanged
 
 
 def of_summary(one: SessionSummary, room: int) -> Item:
-    """A session's summary as an item.
+    """Return the summary of a session as an item for an agent.
 
     It is the full summary if that takes at most half of the tokens, else its short form.
     """
@@ -34,19 +34,19 @@ def of_summary(one: SessionSummary, room: int) -> Item:
 
 
 def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
-    """Files to read before work on a module, in one line."""
+    """Return one line that names files to read before work on a module."""
     listed = ", ".join(f"{plain_path(one.path)} ({one.why})" for one in files)
     return Item("editor", "file", f"prefetch:{module}", f"Work on {plain_path(module)} usually begins with: {listed}")
 
 
 def of_places(hits: Sequence[SearchHit]) -> Item:
-    """Places in the code that a task most likely concerns, in one line."""
+    """Return one line that names the code a task most likely concerns."""
     listed = ", ".join(f"{plain_path(one.path)}:{one.start_line} {plain_path(one.qualname)}".rstrip() for one in hits)
     return Item("editor", "file", "places", f"Code that this task most likely concerns, likeliest first: {listed}")
 
 
 def tokens_of(root: Path | None, path: str) -> int | None:
-    """Number of tokens of a project file.
+    """Return the number of tokens of a project's file.
 
     None means that the file is missing or outside the project.
     """
@@ -64,16 +64,16 @@ def tokens_of(root: Path | None, path: str) -> int | None:
 
 @lru_cache(maxsize=COUNTED)
 def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
-    """Number of tokens in the first mebibyte of a version of a file.
+    """Return the number of tokens in the first mebibyte of a file.
 
-    A larger file never fits into a budget.
+    The result is cached for a version of the file. A larger file never fits into a budget.
     """
     with file.open("rb") as opened:
         return count_once(opened.read(1 << 20).decode("utf-8", "replace"))
 
 
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
-    """Convert a search hit to an item.
+    """Convert a search hit to an item for an agent.
 
     A memory is shown in full. Code is shown with its current lines, or as its snippet if the lines moved.
     """

@@ -1,7 +1,7 @@
-"""Let a language model drop irrelevant candidates of the background agent.
+"""Let a language model drop prepared memories that are irrelevant.
 
 The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output says so. The model
-answers with numbers of candidates, so it cannot add text. Untrusted memories are not sent, because they could instruct the model to drop
+answers with numbers of memories, so it cannot add text. Untrusted memories are not sent, because they could instruct the model to drop
 others.
 """
 
@@ -34,7 +34,7 @@ INSTRUCTIONS: Final = (
 
 
 class RelevanceCheck:
-    """Check of candidates by a language model; see `injection.agent.Check`.
+    """Asks a language model which memories are relevant to a conversation.
 
     Args:
         model: the configured language model.
@@ -48,7 +48,7 @@ class RelevanceCheck:
         self._projections = projections
 
     def __call__(self, context: Context, found: Sequence[Candidate], until: float) -> list[Candidate]:
-        """Return the relevant candidates, in their order.
+        """Return the memories that are relevant to a conversation, in order.
 
         Args:
             context: the conversation.

@@ -1,4 +1,4 @@
-"""Triggers that show one item between two steps of an agent.
+"""Decide whether an agent is shown one item between two of its steps.
 
 From the fifth step on, the first matching trigger fires. The triggers are, in order:
 
@@ -26,7 +26,7 @@ FILE, LEARNT, SEARCH = "file", "learnt", "search"
 
 
 class Trigger(NamedTuple):
-    """A trigger that fired."""
+    """A reason to show an item between two steps, and its memories."""
 
     name: str  # file | learnt | search
     ids: list[str]  # of memories to show, best first
@@ -35,7 +35,7 @@ class Trigger(NamedTuple):
 
 @dataclass(slots=True)
 class _Steps:
-    """State of one session."""
+    """What one session did, to decide about its next step."""
 
     step: int = 0
     files: deque[str] = field(default_factory=lambda: deque(maxlen=_FILES))
@@ -44,7 +44,7 @@ class _Steps:
 
 
 class StepTriggers:
-    """The triggers of all sessions of a project. Thread-safe.
+    """Decides for each session what is shown between two steps. Thread-safe.
 
     Args:
         traps: returns the active memories about a file whose type is in TRAPS, most confident first, with their confidence in use.
@@ -79,7 +79,7 @@ class StepTriggers:
                 own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
-        """Count a step after which another item was already shown."""
+        """Count a step of an agent at which another item was already shown."""
         with self._lock:
             self._of(session).step += 1
 
@@ -89,9 +89,9 @@ class StepTriggers:
             self._sessions.pop(session, None)
 
     def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
-        """Count a step; return the trigger that fires, or None.
+        """Count a step of an agent; return the reason to show an item, or None.
 
-        A trigger fires once.
+        Each reason (trigger) is given once.
 
         Args:
             session: name of the session.

@@ -62,9 +62,9 @@ def _count(text: str) -> int:
 
 
 def is_exact() -> bool:
-    """Whether the vocabulary is installed.
+    """Whether tokens are counted with the vocabulary, which is installed.
 
-    Without it four letters count as one token.
+    Otherwise four letters count as one token.
     """
     return _tokenizer() is not None
 

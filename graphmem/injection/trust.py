@@ -56,7 +56,7 @@ class Experience:
 
 
 class TrustBook:
-    """Experience of one project, in a small file of the index. Thread-safe.
+    """Experience of one project with its memories, in a file. Thread-safe.
 
     Args:
         folder: the index directory.
@@ -68,13 +68,13 @@ class TrustBook:
         self._now = _read(self._file)
 
     def now(self) -> Experience:
-        """The current experience."""
+        """The current experience of the project."""
         return self._now
 
     def threshold(self) -> float:
-        """Confidence in use that a memory needs to be shown without a request.
+        """Return the confidence that a memory needs to be shown without asking.
 
-        Pinned memories need none.
+        It is compared with the confidence in use. Pinned memories need none.
         """
         return THRESHOLDS[self._now.level()]
 
@@ -119,7 +119,7 @@ class TrustBook:
 
 
 def _read(file: Path) -> Experience:
-    """Read the file; a missing or damaged one means no experience.
+    """Read a project's experience; a missing or damaged file means none.
 
     A project without experience has the most careful level.
 

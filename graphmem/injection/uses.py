@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 class Known(NamedTuple):
-    """The properties of one memory that `UseBook` compares with events."""
+    """Id, text and files of one memory, to recognise its use."""
 
     id: str
     short_id: str
@@ -64,14 +64,17 @@ class Said(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Names that an edit added or removed as a memory says."""
+    """Names in code that an edit added or removed as a memory says."""
 
     added: frozenset[str]
     removed: frozenset[str]
     failed: bool = False  # a test failed since
 
     def is_undone(self, old: set[str], new: set[str]) -> bool:
-        """Whether an edit from the words `old` to `new` undoes it."""
+        """Whether a later edit takes back what this edit changed.
+
+        `old` are the words before the later edit, `new` the words after it.
+        """
         return bool(self.added & (old - new) or self.removed & (new - old))
 
 
@@ -85,7 +88,7 @@ class _Session:
 
 
 class UseBook:
-    """Uses of memories in the running sessions. Thread-safe.
+    """Finds uses of shown memories in the running sessions. Thread-safe.
 
     Args:
         known: looks up memories by id.
@@ -106,7 +109,7 @@ class UseBook:
                     state.shown[one.id] = one
 
     def said(self, session: str, text: str) -> Said:
-        """Memories that an agent's words cite, and those that they call wrong."""
+        """Return the memories that an agent's words cite, or call wrong."""
         with self._lock:
             state = self._sessions.get(session)
             if state is None or not state.shown or "#" not in text:
@@ -126,9 +129,9 @@ class UseBook:
             return Said(self._count(state, [one for one in cited if one not in doubts]), [Doubt(*one) for one in doubts.items()])
 
     def edited(self, session: str, edits: Sequence[Edit]) -> Said:
-        """Record edits; return memories that they cite and that did not hold.
+        """Record edits; return memories that they cite, and refuted memories.
 
-        A memory did not hold if an edit followed it, tests failed, and another edit undid the first.
+        A memory is refuted if an edit followed it, tests failed, and another edit undid the first.
         """
         cited = self.said(session, "\n".join(one.new for one in edits)).used
         doubts: list[Doubt] = []
@@ -165,7 +168,7 @@ class UseBook:
             return self._count(state, followed)
 
     def end(self, session: str) -> list[str]:
-        """Remove a session; return memories it followed without a failed test."""
+        """Forget a session; return memories it followed without a failed test."""
         with self._lock:
             state = self._sessions.pop(session, None)
             return self._count(state, state.followed) if state is not None and not state.failed else []
@@ -202,7 +205,7 @@ def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
 
 
 def _names(content: str) -> tuple[set[str], set[str]]:
-    """Names of code that a text recommends, and names that it rejects."""
+    """Return names in code that a text recommends, and those it rejects."""
     wanted: set[str] = set()
     rejected: set[str] = set()
     for clause in _CLAUSE.split(content):
