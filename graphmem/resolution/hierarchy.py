@@ -32,7 +32,7 @@ class Hierarchy:
         inference.below = self.below
 
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
-        """Read the bases of changed files, and of files whose inputs are stale.
+        """Read the base classes of changed files and of files with stale inputs.
 
         Returns:
             The inputs (`subclasses` of a class) that changed.
@@ -84,8 +84,8 @@ class Hierarchy:
     def implementing(self, package: str, dotted: str, name: str, caller: Symbol) -> list[Symbol]:
         """Return the project's methods that a call on a library's type may run.
 
-        They belong to project classes that extend the type. Where none of these has the method, classes that extend other types of the
-        package count. One of those may extend the type in turn. Empty when there are more than `MAX_IMPLEMENTED`.
+        They belong to project classes that extend the type. If none of these has the method, classes that extend other types of the package
+        count, because such a type may extend the first one. Empty when there are more than `MAX_IMPLEMENTED`.
         """
         in_tests = self.project.files[caller.path].in_tests
         for outside in _outside_names(package, dotted):
@@ -104,7 +104,7 @@ class Hierarchy:
         return []
 
     def below(self, symbol: Symbol) -> Sequence[Symbol]:
-        """Return all direct and indirect subclasses, sorted by place."""
+        """Return all subclasses of a class, direct and indirect, sorted by place."""
         memo = self.project.files[symbol.path].memo
         return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)
 
@@ -125,8 +125,8 @@ class Hierarchy:
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
         """Return the methods in subclasses that override a method of a class.
 
-        The caller itself is left out, because a method that calls its own name wraps another object. For callers outside tests,
-        classes that only tests define are left out. Empty when there are more than `MAX_OVERRIDES`.
+        `caller` is left out, because a method that calls its own name wraps another object. For callers outside tests, classes that only
+        tests define are left out. Empty when there are more than `MAX_OVERRIDES`.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo
@@ -157,7 +157,7 @@ class Hierarchy:
         return rules_of(self.project.entry(symbol)).is_made(self.inference, symbol)
 
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
-        """Return the overrides in classes that are instantiated.
+        """Return the overrides of a method in classes that are instantiated.
 
         All overrides if no class of the hierarchy is instantiated.
         """
@@ -176,8 +176,8 @@ class Hierarchy:
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
-    """Return the keys of a library's type and of its package.
+    """Return the keys of a library type and of its package.
 
-    Examples are `requests:Session` and `requests:`. Empty for results of calls and subscripts.
+    For `requests.Session` they are `requests:Session` and `requests:`. Empty for results of calls and subscripts.
     """
     return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

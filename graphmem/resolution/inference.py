@@ -1,7 +1,7 @@
-"""Interfaces of inference, as its parts and the language rules use them.
+"""Interfaces of type inference, for its own parts and for language rules.
 
-`evaluation.Evaluation` implements them. Callers import only this module, so that `names`, `classes`, `functions` and the
-rules of a language do not depend on each other.
+`evaluation.Evaluation` implements them. Callers import only this module, so that `names`, `classes`, `functions` and the rules of a
+language do not depend on each other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphmem.resolution.types import Atom, Base, Func, Instance, Receiver, Type
 
 
 class AsksNames(Protocol):
-    """The part of the inference interface that resolves names."""
+    """The part of the type inference interface that resolves names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the bindings (places) that can define a name at a line.
@@ -27,11 +27,14 @@ class AsksNames(Protocol):
         ...
 
     def slot(self, place: Place) -> Type:
-        """Return the type that one binding (a slot) gives its name."""
+        """Return the type that one binding of a name, such as `x = f()`, gives it."""
         ...
 
     def defined(self, symbol: Symbol) -> Type:
-        """Return the type of the name that a definition binds."""
+        """Return the type of a defined name: the class or function itself.
+
+        Decorators may change that type.
+        """
         ...
 
     def binding(self, entry: FileEntry, position: int) -> Type:
@@ -39,7 +42,10 @@ class AsksNames(Protocol):
         ...
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type that an annotation names; the empty type for -1."""
+        """Return the type that an annotation names; the empty type for -1.
+
+        The annotation is given by its position in the file's list of expressions.
+        """
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
@@ -59,14 +65,14 @@ class AsksNames(Protocol):
 
 
 class AsksClasses(Protocol):
-    """The part of the inference interface about base classes and attributes."""
+    """The part of the type inference interface for classes and attributes."""
 
     def mro(self, symbol: Symbol) -> tuple[Base, ...]:
         """Return the class and its ancestors in method resolution order."""
         ...
 
     def bases(self, symbol: Symbol) -> tuple[Base, ...]:
-        """Return the direct bases in source order."""
+        """Return the direct base classes of a class, in source order."""
         ...
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
@@ -78,29 +84,33 @@ class AsksClasses(Protocol):
         ...
 
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
-        """Return the class in the resolution order that defines an attribute.
+        """Return the class that defines an attribute, in method resolution order.
 
-        If no class of the project defines it, the result is the first external base (`EXT`). None if there is none.
+        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if there is
+        none.
         """
         ...
 
     def attribute(self, value: Type, name: str) -> Type:
         """Return the type of an attribute `x.name`, given the type of `x`.
 
-        It is the union over all alternatives (atoms) of that type.
+        A type is a set of alternatives, such as `A` or `B`. The result is the union of the attribute's types for all of them.
         """
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute of one atom (one alternative of a type)."""
+        """Return the type of an attribute of one alternative of a type.
+
+        For `x.name`, where `x` is an `A` or a `B`, an alternative is an object of `A`.
+        """
         ...
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a hook for missing attributes."""
+        """Whether a class defines a hook for missing attributes: `__getattr__`."""
         ...
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
-        """Return the methods whose names begin with a prefix."""
+        """Return the methods of a value whose names begin with a prefix."""
         ...
 
     def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
@@ -108,7 +118,7 @@ class AsksClasses(Protocol):
         ...
 
     def method_result(self, receiver: Instance, name: str) -> Type:
-        """Return the result of calling a method without arguments."""
+        """Return the result type of calling a method without arguments."""
         ...
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
@@ -120,7 +130,7 @@ class AsksClasses(Protocol):
 
 
 class AsksCalls(Protocol):
-    """The part of the inference interface about calls and their results."""
+    """The part of the type inference interface for calls and their results."""
 
     def returned(self, symbol: Symbol) -> Type:
         """Return the type of a function's result before arguments are substituted.
@@ -134,35 +144,42 @@ class AsksCalls(Protocol):
         ...
 
     def called(self, callee: Type, call: Call) -> Type:
-        """Return the result type of a call, given the type of the callee.
+        """Return the result type of a call, given the type of the called value.
 
-        It is the union over all alternatives (atoms) of that type.
+        A type is a set of alternatives, such as several functions. The result is the union of their results.
         """
         ...
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result type of a call whose arguments are unknown."""
+        """Return the result type of a call whose arguments are not known."""
         ...
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """Return the result type of calling one atom (one alternative of a type)."""
+        """Return the result type of calling one alternative of a type.
+
+        For `f()`, where `f` is one of several functions or classes, an alternative is one of them.
+        """
         ...
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Replace a function's parameters in a result type by a call's arguments."""
+        """Replace parameters in a function's result type by a call's arguments.
+
+        For `def f(x): return x`, the result of `f(A())` is an `A`.
+        """
         ...
 
 
 class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
-    """The inference interface: types of expressions, names, classes and calls."""
+    """The type inference interface: types of expressions, names and calls."""
 
     project: Project
     below: Callable[[Symbol], Sequence[Symbol]]
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """Return the type of an expression (a term) at a line of a scope.
+        """Infer the type of an expression at a line of a scope.
 
-        `index` is the position of the expression in the file's list of terms.
+        A scope is a function, a class or the module. `index` is the position of the expression in the file's list of expressions,
+        `FileFacts.terms`.
         """
         ...
 
@@ -174,14 +191,14 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
-        """Return the receivers that blocks imply at a line, innermost first.
+        """Return the implicit receivers at a line, the innermost first.
 
-        In Kotlin, the receiver inside `x.apply { … }` is `x`.
+        In Kotlin, the receiver inside the block of `x.apply { … }` is `x`.
         """
         ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when a term has the same type on every line of a scope."""
+        """True when an expression has the same type on every line of a scope."""
         ...
 
     def instances(self, value: Type) -> Iterator[Type]:

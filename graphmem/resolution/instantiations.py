@@ -1,6 +1,6 @@
-"""Classes that a file may instantiate: it calls or passes them.
+"""Find the classes that a file may instantiate: it calls or passes them.
 
-Annotations and type tests do not count.
+Annotations and type tests such as `isinstance(x, A)` do not count.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graphmem.resolution.terms import arguments_of, call_at, children, items_or_
 
 
 class _Part(NamedTuple):
-    """A range of lines within one scope."""
+    """A range of lines within one function, class or module."""
 
     scope: int
     first: int
@@ -27,9 +27,9 @@ def is_class_name(name: str) -> bool:
 
 
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
-    """Return class names that a file calls, uses as values or has in strings.
+    """Return the class names that a file calls, uses as values or has in text.
 
-    Uses in annotations and type tests do not count.
+    Uses in annotations and type tests do not count. The text is that of string literals.
 
     Args:
         facts: facts of the file.
@@ -70,7 +70,7 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
 
 
 def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
-    """Whether a reference uses a class only in an annotation or a type test."""
+    """Whether a use of a class is only an annotation or a type test."""
     place = (reference.scope, reference.line)
     if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):
         return True
@@ -78,9 +78,9 @@ def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests:
 
 
 def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
-    """Whether a reference is in the second argument of a type test.
+    """Whether a use of a class is the second argument of `isinstance(x, A)`.
 
-    The argument may be a tuple of classes.
+    Other functions that test types count too. The argument may be a tuple of classes.
     """
     for test in tests:
         if test.line <= reference.line <= test.end_line:
@@ -91,9 +91,9 @@ def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Referenc
 
 
 def _annotated(facts: FileFacts) -> dict[int, list[_Part]]:
-    """Return the parts of the file in which each annotation term occurs.
+    """Map each expression in an annotation to the lines of that annotation.
 
-    Nested terms are included. A part is a statement or the header of a definition.
+    Nested expressions are included. The lines are those of a statement or of the header of a definition.
     """
     found: dict[int, list[_Part]] = {}
     starts = sorted({binding.line for binding in facts.bindings} | {definition.start_line for definition in facts.definitions})

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 
 class JinjaRules(ScopedRules):
-    """Names of a template are its macros, imported ones, filters and globals."""
+    """Resolution rules for Jinja, whose names are macros, filters or globals.
+
+    Macros may be imported from other templates.
+    """
 
     links_routes = True
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the function that Python code registers for templates.
+        """Return the function that Python code registers for templates by a name.
 
-        Without such a function, a name of the template language is returned.
+        An example is `@app.template_filter("name")`. Without such a function, a name of the template language is returned.
         """
         sites, _ = inference.project.call_sites(f"{TEMPLATE}{name}")
         found = [value for site in sites for value in _registered(inference, site, name)]
@@ -33,7 +36,10 @@ class JinjaRules(ScopedRules):
 
 
 def _registered(inference: Inference, site: CallSite, name: str) -> Iterator[Type]:
-    """Yield the functions that one site registers under a name."""
+    """Yield the types of the functions that one place registers under a name.
+
+    The place is a decorator, a call such as `app.add_template_filter(f, "x")`, or an assignment.
+    """
     entry = inference.project.files[site.path]
     inference.project.touch("passed", site.path, entry.definitions[site.scope].qualname, f"{TEMPLATE}{name}")
     if site.decorated >= 0:

@@ -1,9 +1,8 @@
-"""Rules of languages: one subclass of `Rules` for each, found by name.
+"""Resolution rules of languages: a subclass of `Rules` for each language.
 
-The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and
-`CallRules` declare the overridable methods. Every method has a default: a new language needs only `module_names` and
-`import_targets`. Rules keep no state about files. They read other files through `inference.project`, which records
-the inputs.
+The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and `CallRules` declare the
+overridable methods. Every method has a default: a new language needs only `module_names` and `import_targets`. Rules keep no state about
+files. They read other files through `inference.project`, which records the inputs.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Rules(NameRules, ClassRules, CallRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
-        """Return the rules of one language.
+        """Create the rules of one language.
 
         A subclass that serves several languages overrides this and reads the language's table.
         """
@@ -63,7 +62,7 @@ _MODULES: Final[Mapping[str, str]] = {
 
 @cache
 def rules_class(name: str) -> type[Rules] | None:
-    """Return the rules class of a name; None for "" and unknown names."""
+    """Return the rules class of a given name; None for "" and unknown names."""
     if name not in _MODULES:
         return None
     found: type[Rules] = import_module(_MODULES[name]).RULES
@@ -84,5 +83,5 @@ def as_rules(rules: FileRules) -> Rules:
 
 
 def external(package: Package, dotted: str = "") -> Type:
-    """Return the type of an object outside the project."""
+    """Return the type of a name in a package outside the project."""
     return one((EXT, package, dotted, None))

@@ -1,6 +1,7 @@
-"""Locations of modules, read from a project's configuration files.
+"""Read where modules are from a project's configuration files.
 
-The files are untrusted. Content that is nested too deep, too long or of an unexpected type is ignored.
+Examples are `package.json`, `go.mod` and `pyproject.toml`. The files are untrusted. Content that is nested too deep, too long or of an
+unexpected type is ignored.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Script(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Facts from configuration files; paths start at the repository root."""
+    """Facts from a project's configuration files, with paths from its root."""
 
     python_roots: tuple[str, ...] = ("", "src")
     """Directories on the import path; "" is the root."""
@@ -144,7 +145,7 @@ _TOML_PART: Final = re.compile(
 
 
 def _refuse_depth(part: re.Pattern[str], text: str) -> None:
-    """Refuse deep brackets before a parser reads them.
+    """Raise an error for text with deeply nested brackets, before parsing it.
 
     How deep a parser can recurse depends on Python's limit, which any code may change.
     """
@@ -157,7 +158,7 @@ def _refuse_depth(part: re.Pattern[str], text: str) -> None:
 
 
 def _is_deeper(document: Any, depth: int) -> bool:
-    """True when mappings and lists are nested deeper than a limit."""
+    """True when mappings and lists in a document are nested beyond a limit."""
     level = [document]
     for _ in range(depth):
         level = [inner for one in level for inner in _inside(one)]
@@ -167,7 +168,7 @@ def _is_deeper(document: Any, depth: int) -> bool:
 
 
 def _inside(document: Any) -> Iterable[Any]:
-    """Yield the mappings and lists directly inside a document."""
+    """Yield the mappings and lists directly inside a mapping or a list."""
     parts = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
     return (one for one in parts if isinstance(one, (dict, list)))
 
@@ -199,7 +200,7 @@ _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?
 
 
 def _declared_scripts(path: str, document: Any) -> set[Script]:
-    """Return scripts and entry points of a pyproject.toml.
+    """Return the commands and entry points that a pyproject.toml declares.
 
     The tables of the standard and those of Poetry are read.
     """

@@ -1,4 +1,4 @@
-"""Inference of names from scopes, imports, modules and assigned values."""
+"""Infer the types of names from scopes, imports, modules and assignments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Meaning(NamedTuple):
 
 
 class Names:
-    """The part of inference that resolves names."""
+    """The part of type inference that resolves names."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -92,7 +92,7 @@ class Names:
         return not meaning.slots and not meaning.local
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
-        """Return the meaning of a name, cached in the file entry."""
+        """Return what a name in a scope refers to, cached in the file's entry."""
         local = entry.locals.get((scope, name), ())
         here = scope
         slots = entry.names(here).get(name)
@@ -114,7 +114,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return the meaning that a scope's name has in all nested scopes."""
+        """Return what a name of a scope refers to in all scopes inside it."""
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
         value = self._plain(places[0], key) if len(places) == 1 else None
@@ -122,7 +122,7 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """Return the type of a name at a place, if its file alone determines it.
+        """Return the type that a binding gives a name, if its file alone decides.
 
         None if other files matter too.
         """
@@ -140,7 +140,7 @@ class Names:
         return None
 
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
-        """Return the members of a given name that a class scope inherits.
+        """Return the bindings of a name that a class scope inherits from bases.
 
         For a method written outside its class, the members of that class are returned.
         """
@@ -160,7 +160,7 @@ class Names:
         return found
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve a name that the file itself does not bind.
+        """Resolve a name that no binding in the file itself defines.
 
         Such a name is shared by the package, or comes from a star import.
         """
@@ -176,9 +176,9 @@ class Names:
         return None if target is None else [Place(target, 0, slot) for slot in whole(target, target.names(0).get(name, ()))]
 
     def _star_origin(self, entry: FileEntry, name: str) -> str:
-        """Return the path of the file that binds a star-imported name.
+        """Return the path of the file from which `import *` takes a name.
 
-        The last import wins.
+        The last import wins. The result is "" if there is none.
         """
         for position in reversed(entry.stars):
             found = entry.facts.imports[position]
@@ -211,7 +211,7 @@ class Names:
         return None if target is None else self._module_places(target, name)
 
     def slot(self, place: Place) -> Type:
-        """Return the type that one binding (a slot) gives its name."""
+        """Return the type that one binding of a name, such as `x = f()`, gives it."""
         entry, scope, slot = place
         if slot.kind == "parameter":
             return one((PARAM, entry.symbols[scope], slot.index))
@@ -310,7 +310,10 @@ class Names:
         return rules_of(entry).bound(self.inference, entry, binding, value)
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type that an annotation names; the empty type for -1."""
+        """Return the type that an annotation names; the empty type for -1.
+
+        The annotation is given by its position in the file's list of expressions.
+        """
         if term < 0:
             return EMPTY
         return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)
@@ -331,7 +334,10 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
 
 
 def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
-    """Whether a type is a type parameter of a definition or an enclosing one."""
+    """Whether an annotation is a type parameter, such as `T` in `class A[T]`.
+
+    Parameters of the definition itself and of enclosing ones count.
+    """
     found = entry.terms[term]
     if found[0] != NAME:
         return False
@@ -345,7 +351,8 @@ def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
     """Return the innermost of several bindings of a name on a line.
 
-    Each binding holds on a range of lines. Of those that hold on the line, the one that begins last is innermost. -1 if none holds.
+    Each binding holds on a range of lines, such as a lambda's parameter. Of those that hold on the line, the one that begins last is
+    innermost. The result is its position in the file's list of bindings, -1 if none holds.
     """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))
@@ -368,9 +375,9 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
-    """Return the bindings (slots) of a name that can hold at a line.
+    """Return the bindings of a name whose value can hold at a line.
 
-    `slots` must be ordered by line.
+    `slots` are the bindings in the order of their lines.
     """
     if len(slots) == 1:
         return slots
@@ -384,7 +391,7 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
-    """Return the bindings (slots) of a name that other scopes can see.
+    """Return the bindings of a name that other scopes can see.
 
     If a name has overloads, only the implementation is returned.
     """

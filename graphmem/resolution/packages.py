@@ -50,7 +50,10 @@ if TYPE_CHECKING:
 
 
 class PackageRules(Rules):
-    """Default rules for packages, declared types and members defined apart."""
+    """Default rules for languages with packages and declared types.
+
+    Members of a class may be defined outside of it.
+    """
 
     name: ClassVar[Language] = Language("")
     """Name of the language, as used in `NAMESPACE` atoms."""
@@ -95,7 +98,7 @@ class PackageRules(Rules):
         return kept
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """Whether a file sees the names of another file of its package."""
+        """Whether a file sees the names of another file in its package."""
         return entry.in_tests or not other.in_tests
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
@@ -114,7 +117,7 @@ class PackageRules(Rules):
         return found
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve a name of the file's package, or one from its star imports.
+        """Return the bindings of a name in the file's package or star imports.
 
         A star import may bring everything from a package or a class.
         """
@@ -136,13 +139,16 @@ class PackageRules(Rules):
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return the files of a package that bind a name; test files are left out."""
+        """Return the files of a package that bind a name; test files are left out.
+
+        For the name "" or "*", all files of the package are returned.
+        """
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
         return [(MODULE, path) for path in paths if not project.files[path].in_tests]
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the value of a name in a package."""
+        """Return the type of a name that a package contains."""
         if module[0] != NAMESPACE:
             return EMPTY
         return join_all(inference.slot(place) for place in self.package_places(inference, module[1], name, None))
@@ -161,7 +167,7 @@ class PackageRules(Rules):
         return definition.parent, definition.name
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return methods of a class in other files of its package."""
+        """Return the methods of a class that other files of its package define."""
         if "." in owner.qualname:
             return ()
         entry = inference.project.entry(owner)
@@ -176,9 +182,9 @@ class PackageRules(Rules):
         return inference.expanded(join_all(inference.slot(place) for place in places or ()))
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """Return the class whose members a scope sees.
+        """Return the class whose members code sees without a prefix.
 
-        Methods written outside their class see its members too.
+        It is the enclosing class. For a method written outside its class, it is that class.
         """
         definition = entry.definitions[scope]
         if definition.kind != "method" or entry.definitions[definition.parent].kind in CLASS_KINDS:
@@ -186,11 +192,14 @@ class PackageRules(Rules):
         return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the class itself for its member `__class__`; else nothing."""
+        """Return the class itself for its member `__class__`; else the empty type."""
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the enclosing class of a method if the term is its receiver."""
+        """Return the enclosing class of a method if an expression is its receiver.
+
+        The class is given by its position among the file's definitions, -1 for other expressions.
+        """
         found = super().receiver_class(entry, scope, base)
         return found if found > 0 and entry.definitions[found].kind in CLASS_KINDS else -1
 
@@ -242,7 +251,7 @@ class PackageRules(Rules):
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
-        """Return the bounds of a type parameter, as terms.
+        """Return the bounds of a type parameter, as indices of expressions.
 
         In `T extends Base`, the bound is `Base`. Type parameters of different definitions are not distinguished. If they differ, there are
         more bounds than `most_bounds`, and none is returned.
@@ -293,7 +302,7 @@ class PackageRules(Rules):
         return found
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type of `Base<Key>`."""
+        """Return the type of a generic annotation `Base<Key>`."""
         arguments = [item for item in items_or_itself(entry.terms, key) if entry.terms[item][0] != UNKNOWN]
         objects = self.objects(inference, entry, scope, base)
         written = last_name(entry.terms[base])
@@ -313,7 +322,7 @@ class PackageRules(Rules):
         return found
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return the type of a base class that is named in the header or embedded."""
+        """Return the type of a base class that a class header names or embeds."""
         return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def builtin(self, name: str) -> Type:
@@ -352,7 +361,10 @@ def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
 
 
 def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
-    """Return the project classes in a value, its elements or its results."""
+    """Return the project classes in a value, its elements or its results.
+
+    For `list[A]` the class is `A`. For a function that returns an `A`, it is `A` too.
+    """
     found: set[Symbol] = set()
     for atom in inference.expanded(value):
         if atom[0] == INST:
@@ -377,9 +389,9 @@ def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
 
 
 def mapped(inference: Inference, function: Type) -> Type:
-    """Return the joined result type of the functions in a type.
+    """Return the union of the result types of the functions in a type.
 
-    A container's method such as `map` calls them on its elements.
+    `xs.map(f)` calls such a function with each element of `xs`.
     """
     found = EMPTY
     for atom in inference.expanded(function):

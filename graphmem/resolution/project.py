@@ -1,8 +1,7 @@
-"""Indexed facts of all files; each cross-file look-up records an input.
+"""Index the facts of all files; look-ups across files record their inputs.
 
-An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C".
-`Project.replace` swaps the facts of files and returns the keys whose content changed. Only results computed from
-these keys are out of date.
+An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C". `Project.replace` swaps the
+facts of files and returns the keys whose content changed. Only results computed from these keys are out of date.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _NO_NAMES: Final[Mapping[str, set[str]]] = {}
 
 
 class Project:
-    """All files by path, with indexes over them.
+    """All files of a project by path, with indexes over their facts.
 
     Args:
         name: name of the project, which is part of every id.
@@ -71,15 +70,14 @@ class Project:
     def key(self, *parts: str) -> int:
         """Return the number of an input; the first part gives the input's kind.
 
-        `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) ·
-        `having`: classes with an attribute of a bare name ·
-        `passed`: arguments that (path, scope) passes to callees of a bare name ·
-        `uses`: attributes that (path, function) uses of its parameters ·
-        `module`: the files of a dotted module name · `named`: definitions of a bare name ·
-        `embeds`: structural interfaces with a base of a bare name ·
-        `shared`: the files of (dotted name) that bind (name) · `calls`: call sites of a bare name ·
-        `made`: whether a class's name is used ·
-        `subclasses`: of (symbol id) · `file`: whether a path exists · `clause`: the package and the builds that (path) declares.
+        An input is a fact about other files that an answer depends on. These are the kinds:
+
+        `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) · `having`:
+        classes with an attribute of a bare name · `passed`: arguments that (path, scope) passes to callees of a bare name · `uses`:
+        attributes that (path, function) uses of its parameters · `module`: the files of a dotted module name · `named`: definitions of a
+        bare name · `embeds`: structural interfaces with a base of a bare name · `shared`: the files of (dotted name) that bind (name) ·
+        `calls`: call sites of a bare name · `made`: whether a class's name is used · `subclasses`: of (symbol id) · `file`: whether a path
+        exists · `clause`: the package and the builds that (path) declares.
         """
         found = self._keys.get(parts)
         if found is None:
@@ -87,19 +85,25 @@ class Project:
         return found
 
     def keys(self, first: int = 0) -> list[Key]:
-        """Return the inputs from a number on, in the order of their numbers."""
+        """Return the keys of all inputs in the order of their numbers.
+
+        `first` is the lowest number to include.
+        """
         return list(islice(self._keys, first, None))
 
     def number(self, keys: Iterable[Key]) -> None:
-        """Give the inputs the numbers 0, 1, … before any other input has one."""
+        """Give the inputs the numbers 0, 1, … before any other input has one.
+
+        They are the numbers that an earlier resolver used.
+        """
         self._keys = {key: position for position, key in enumerate(keys)}
 
     def touch(self, *parts: str) -> None:
-        """Record that the current answer depends on an input."""
+        """Record that the answer being computed depends on an input."""
         self.solver.reads.add(self.key(*parts))
 
     def top_key(self, entry: FileEntry, name: str) -> int:
-        """Return the input for a top-level name of a file."""
+        """Return the number of the input for a top-level name of a file."""
         key = entry.tops.get(name)
         if key is None:
             key = entry.tops[name] = self.key("top", entry.path, name)
@@ -127,7 +131,7 @@ class Project:
         return self.files.get(path)
 
     def modules(self, dotted: str) -> list[str]:
-        """Return the paths of the files of a dotted module name, sorted."""
+        """Return the sorted paths of the files with a dotted module name: `a.b`."""
         self.touch("module", dotted)
         return sorted(self._modules.get(dotted, ()))
 
@@ -140,29 +144,38 @@ class Project:
         return sorted(self._binders.get(dotted, _NO_NAMES).get(name, ()))
 
     def demanded(self, name: str) -> list[Symbol]:
-        """Return the methods of a given name that structural interfaces require."""
+        """Return the methods of a given name that structural interfaces declare.
+
+        A class satisfies a structural interface if it has all its methods.
+        """
         self.touch("named", name)
         return sorted(self._demanded.get(name, ()), key=_place)
 
     def embedding(self, name: str) -> list[Symbol]:
-        """Return the structural interfaces that have a base with this bare name."""
+        """Return the structural interfaces that have a base with a given name."""
         self.touch("embeds", name)
         return sorted(self._embedding.get(name, ()), key=_place)
 
     def is_folder(self, dotted: str) -> bool:
-        """Whether the dotted name of any module begins with a given name."""
+        """Whether the dotted name of any module begins with a given name.
+
+        For `a.b`, a module `a.b.c` counts.
+        """
         self.touch("module", dotted)
         return self._folders.get(dotted, 0) > 0
 
     def named(self, name: str) -> list[Symbol]:
-        """Return functions, methods and classes of a bare name, sorted by place."""
+        """Return the functions, methods and classes of a given name, sorted.
+
+        The name has no dots. The order depends only on the source code.
+        """
         self.touch("named", name)
         return sorted(self._named.get(name, ()), key=_place)
 
     def having(self, name: str) -> list[Symbol]:
         """Return the classes that define or assign an attribute, sorted by place.
 
-        Empty in languages in which uses do not tell classes.
+        Empty in languages in which classes are not inferred from the attributes in use.
         """
         self.touch("having", name)
         return sorted(self._having.get(name, ()), key=_place)
@@ -183,9 +196,9 @@ class Project:
         return bool(self._made.get(name))
 
     def call_sites(self, name: str) -> tuple[list[CallSite], bool]:
-        """Return call sites of a bare name, and whether the list is complete.
+        """Return the calls of a name, and whether the list is complete.
 
-        Sites outside tests come first. The list has at most `MAX_CALL_SITES`.
+        The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES`.
         """
         self.touch("calls", name)
         paths = self._called.get(name, {})
@@ -199,7 +212,7 @@ class Project:
         return found, True
 
     def entry(self, symbol: Symbol) -> FileEntry:
-        """Return the file of a symbol and record the symbol as an input."""
+        """Return the file that defines a symbol; record the symbol as an input."""
         self.solver.reads.add(symbol.key)
         return self.files[symbol.path]
 
@@ -259,7 +272,7 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Map each input to the content that one file contributes to it."""
+        """Map each input to the content that a file contributes to it."""
         entry = self.files.get(path)
         if entry is None:
             return {}
@@ -295,7 +308,10 @@ class Project:
             return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
-        """Index a file; after an unexpected error, index only its module."""
+        """Index a file.
+
+        After an unexpected error, index only its module, without definitions.
+        """
         try:
             self._add(facts, rules)
         except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
@@ -391,7 +407,7 @@ def _folders(dotted: str) -> list[str]:
 
 
 def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
-    """Yield the interfaces of a file with the last name of each base."""
+    """Yield (base name, interface) for the structural interfaces of a file."""
     for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
         if definition.kind == "interface":
             for _, term in definition.bases:
@@ -399,7 +415,7 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 
 
 def _index_key(key: Key) -> Key:
-    """Return the input to which a contribution of a file belongs.
+    """Return the input to which a part of a file's content belongs.
 
     The inputs `named`, `having`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
     """

@@ -50,7 +50,7 @@ _LOOK: Final = 256  # files resolved between two counts of the answers
 
 
 class Dependencies(NamedTuple):
-    """The inputs from which the edges of each file were made."""
+    """The inputs (facts of files) from which the edges of each file were made."""
 
     keys: list[Key]  # inputs; the number of an input is its position
     groups: list[Members | None]  # groups of inputs and groups (see `solver.Groups`); the first one is NOTHING
@@ -58,7 +58,7 @@ class Dependencies(NamedTuple):
 
 
 class Resolver:
-    """Resolution of one project. Not thread-safe.
+    """Resolves the names and calls of one project to edges. Not thread-safe.
 
     Args:
         project: name of the project, which is part of every id.
@@ -89,7 +89,7 @@ class Resolver:
         return self._rules[language]
 
     def _made(self, rules: type[Rules], spec: LanguageSpec) -> Rules:
-        """Create the rules of a language.
+        """Create the resolution rules of a language.
 
         Configuration files that cause an unexpected error are ignored.
         """
@@ -142,9 +142,9 @@ class Resolver:
         return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
 
     def _forget(self, stale: set[int]) -> None:
-        """Drop the cached answers that were made from stale inputs.
+        """Drop the cached answers, such as types, that used stale inputs.
 
-        Groups that contain one of these inputs become stale too.
+        A group is a set of inputs. Groups that contain one of these inputs become stale too.
         """
         groups = self._project.solver.groups
         if not stale:
@@ -165,7 +165,7 @@ class Resolver:
             self._groups_kept = max(len(groups), FEW_GROUPS)
 
     def resolve(self, path: str) -> FileResolution:
-        """Return the edges that begin in a file, externals and unresolved sites.
+        """Return the edges that begin in a file, externals and unresolved calls.
 
         Raises:
             KeyError: `update` never got that file, or its language has no rules.
@@ -213,7 +213,7 @@ class Resolver:
         Args:
             path: the file.
             scope: the definition by its index in the file.
-            handler: name of a function that is meant instead, in this file or near it.
+            handler: name of a function to return instead of that definition, if this file or one near it defines it.
             near: returns the part of the project that a path belongs to.
         """
         entry = self._project.files.get(path)
@@ -230,15 +230,15 @@ class Resolver:
         return found.id, found.qualname, entry.in_tests
 
     def is_left_out(self, path: str) -> bool:
-        """Whether an unexpected error left only a file's module in the graph."""
+        """Whether an unexpected error left only the module of a file in the graph."""
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Return the error that left a file partly in the graph; "" for none."""
+        """Return the error that left a file only partly in the graph; "" for none."""
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
-        """Return the facts of a file.
+        """Return the facts of a file, which are the result of parsing it.
 
         None if the file is unknown, or if its language has no rules.
         """
@@ -258,7 +258,8 @@ class Resolver:
     def dependencies(self, paths: Iterable[str] | None = None, first_key: int = 0, first_group: int = 0) -> Dependencies:
         """Return all inputs and groups, and those of each resolved file's edges.
 
-        Numbers stay fixed for the life of a resolver; new inputs and groups get the next ones.
+        An input is a fact of some file, a group is a set of inputs. Both have numbers, which stay fixed for the life of a resolver; new
+        ones get the next numbers.
 
         Args:
             paths: return the inputs of these files only.
@@ -269,14 +270,14 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def group_count(self) -> int:
-        """Return the number of groups of inputs in use (see `solver.Groups`)."""
+        """Return the number of groups (sets of inputs) in use."""
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:
-        """Restore `dependencies` of an earlier resolver, before any other call.
+        """Restore the result of `dependencies` of an earlier resolver.
 
-        The first `update` must then contain the same facts as the earlier one's last state. The files it returns need not be resolved,
-        because their edges are known. Later updates return what an uninterrupted resolver would.
+        This must be the first call. The first `update` must then contain the same facts as the earlier one's last state. The files it
+        returns need not be resolved, because their edges are known. Later updates return what an uninterrupted resolver would.
         """
         self._project.number(kept.keys)
         self._project.solver.groups.restore(kept.groups)

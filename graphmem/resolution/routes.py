@@ -1,4 +1,4 @@
-"""Paths of routes and of requests: which route answers a request.
+"""Match paths of requests with routes, to find the route that answers.
 
 The code of a route states only the end of its path. Blueprints, routers or `include` may add a prefix elsewhere. So a route matches a
 request if it matches the last segments of the request's path.
@@ -28,7 +28,10 @@ Match = tuple[int, int]  # matched segments that are written out, and all that a
 
 
 def segments(path: str) -> list[str]:
-    """Return the segments of a path or of the pattern of a route."""
+    """Return the segments of a path, or of the pattern of a route.
+
+    For `/users/<id>` they are `users` and `<id>`.
+    """
     path = path.partition("#")[0]
     if "(" not in path and "<" not in path:
         path = path.partition("?")[0]
@@ -44,15 +47,18 @@ def is_computed(segment: str) -> bool:
 
 
 def key_of_route(path: str) -> str:
-    """Return the key under which a route is indexed.
+    """Return the key under which a route is indexed: "/" and a segment.
 
-    It is "/" followed by the last segment that is not a placeholder.
+    The segment is the last one that is not a placeholder: `/users` for `/api/users/<id>`.
     """
     return ROUTE + next((part for part in reversed(segments(path)) if not is_computed(part)), "")
 
 
 def keys_of_request(path: str) -> Iterator[str]:
-    """Yield the keys of the routes that may answer a request."""
+    """Yield the keys of the routes that may answer a request.
+
+    They are "/" followed by each fixed segment of the request's path.
+    """
     yield from dict.fromkeys(ROUTE + part for part in segments(path) if not is_computed(part))
     yield ROUTE
 

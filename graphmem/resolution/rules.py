@@ -1,4 +1,4 @@
-"""Rules of edges, each with a name, a confidence and a sentence."""
+"""Rules that find the targets of edges: name, confidence and description."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Rule(NamedTuple):
-    """A way to find the target of an edge."""
+    """One way to find the target of an edge, with its confidence."""
 
     confidence: float  # (0, 1]: expected share of true edges
     sentence: str

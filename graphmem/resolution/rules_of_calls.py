@@ -1,4 +1,4 @@
-"""Rules of a language for calls.
+"""Interface of the rules of a language for calls.
 
 The rules cover parameters, results, operators and libraries.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """A method that the language calls on an operand.
+    """A method that the language calls on an operand: `__len__` for `if x`.
 
     The method is the first of `names` that the operand's class has.
     """
@@ -135,7 +135,7 @@ class CallRules:
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the classes of the project that an external call receives.
 
-        The external function may return objects of them.
+        The external function, such as `load(User)`, may return objects of them.
         """
         return ()
 
@@ -146,7 +146,7 @@ class CallRules:
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the type that a call of a function gives its caller.
 
-        `value` is the type of the function's body or declaration. For a coroutine, the result wraps it.
+        `value` is the type that the body returns or the declaration states. For a coroutine, the result wraps it.
         """
         return value
 
@@ -162,17 +162,20 @@ class CallRules:
         return EMPTY
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return the type of a parameter that only its uses tell."""
+        """Return the type of an unannotated parameter from the attributes in use.
+
+        In a function that reads `x.read` and `x.close`, `x` has a class with both.
+        """
         return EMPTY
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return functions that a framework runs for a definition (test fixtures)."""
+        """Return functions that a framework runs for a definition: test fixtures."""
         return ()
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
-        """Return the methods that the language calls for an operation.
+        """Return the methods that the language calls for an expression.
 
-        Operations are operators, subscripts, loops and blocks.
+        Such expressions are operators, subscripts, loops and blocks: `a + b` calls `__add__`.
         """
         return ()
 
@@ -185,7 +188,7 @@ class CallRules:
         return ()
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the result of an operator on an object of a class of the project."""
+        """Return the result type of an operator on an object of a project class."""
         return EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
@@ -200,15 +203,24 @@ class CallRules:
         return ""
 
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the functions of the project that run when a class is defined."""
+        """Return the functions of the project that run when a class is defined.
+
+        In Python, an example is `__init_subclass__` of a base class.
+        """
         return ()
 
     def runs_on_instantiation(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the functions that run before the constructors of a class."""
+        """Return the functions that run before the constructors of a class.
+
+        In Python, an example is `__call__` of the metaclass.
+        """
         return ()
 
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
-        """Return the calls that an external function makes to its arguments."""
+        """Return the calls that an external function makes to its arguments.
+
+        For `sorted(items, key=f)`, an example is the call of `f`.
+        """
         return ()
 
     resuming: frozenset[str] = frozenset()
@@ -222,11 +234,17 @@ class CallRules:
         return True
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the extension functions of a name that fit a receiver's type."""
+        """Return the extension functions of a name that fit a receiver's type.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        """
         return ()
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
-        """Return the extension functions that may fit a value of unknown type."""
+        """Return the extension functions that may fit a value of unknown type.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        """
         return ()
 
     def member_of_library(self, member: Atom) -> Type:
@@ -243,7 +261,7 @@ class CallRules:
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a function share.
 
-        A call chooses among the functions with one key.
+        A call chooses one of the functions with the same key.
         """
         return symbol.path, entry.definitions[symbol.index].parent, symbol.name
 
@@ -252,7 +270,7 @@ class CallRules:
         return True
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
-        """Return the methods of a receiver that is not of a project class.
+        """Return the methods of a receiver whose class is not in the project.
 
         An example is `self` in a Rust `impl` for a built-in type. None if the type of the receiver is unknown.
         """
@@ -277,7 +295,7 @@ class CallRules:
         return None
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the type that a call of a bare name calls.
+        """Return the type of the value that a call of a bare name, `f()`, calls.
 
         `value` is the type of the name. In C++, a field that a constructor initialises is replaced by its class.
         """

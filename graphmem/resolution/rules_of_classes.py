@@ -1,4 +1,4 @@
-"""Rules of a language for classes: receivers, members, bases."""
+"""Interface of a language's rules for classes: receivers, members, bases."""
 
 from __future__ import annotations
 
@@ -102,7 +102,10 @@ class ClassRules:
         return inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the bases not named in the header: symbols and `EXT` atoms."""
+        """Return the base classes that the class header does not name.
+
+        Classes of the project are symbols, others are external names (`EXT` tuples).
+        """
         return ()
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
@@ -133,19 +136,28 @@ class ClassRules:
         return ()
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
-        """Return the type of a member that the first external base may define."""
+        """Return the type of a member that an external base class may define.
+
+        That class is the first base outside the project.
+        """
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the interfaces that a class satisfies without naming them."""
+        """Return the interfaces that a class satisfies without naming them.
+
+        An example is a Go type with all methods of an interface.
+        """
         return ()
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Return the methods of satisfied interfaces that a method implements."""
+        """Return the interface methods that a method implements.
+
+        The class of the method does not name the interface.
+        """
         return ()
 
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
-        """Whether a class may have objects of its own, not only of subclasses."""
+        """Whether objects of a class may exist that are not of a subclass."""
         return True
 
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
@@ -160,11 +172,17 @@ class ClassRules:
         return True
 
     def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
-        """Return the bases that code outside the header gives a class."""
+        """Return the base classes that code outside the header gives a class.
+
+        An example is `A.prototype = Object.create(B.prototype)` in JavaScript.
+        """
         return EMPTY
 
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
-        """Whether a definition inside a class is a member of the receiver."""
+        """Whether a definition inside a class is a member of a receiver.
+
+        In JavaScript, only the class has static members, and only objects have the others.
+        """
         return True
 
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
@@ -172,9 +190,10 @@ class ClassRules:
         return False
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class if a term is the receiver of a method; else -1.
+        """Return the class if an expression is the receiver of a method; else -1.
 
-        The scope must be inside a method of the class.
+        The receiver is `self` or `this`. The class is given by its position among the file's definitions. The scope must be inside a method
+        of the class.
         """
         term = entry.terms[base]
         if term[0] != SELF and not (self.first_parameter_is_receiver and term[0] == NAME):
@@ -194,17 +213,20 @@ class ClassRules:
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Whether a term is `super`, the receiver seen as its base class."""
+        """Whether an expression is `super`, the receiver as its base class."""
         return bool(entry.terms[term][0] == SUPER)
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:
-        """Return the methods of another language that a property stands for."""
+        """Return the methods of another language that a property stands for.
+
+        The Kotlin property `price` stands for `getPrice()` and `setPrice(…)` of a Java class.
+        """
         return ()
 
     def property_of(self, accessor: str) -> str:
         """Return the property of another language that an accessor reads.
 
-        Empty for other methods.
+        For the method `getPrice`, it is the Kotlin property `price`. Empty for other methods.
         """
         return ""
 

@@ -1,4 +1,4 @@
-"""Rules of a language for names: modules, imports, scopes, annotations."""
+"""Interface of the rules of a language for names, imports and annotations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ class NameRules:
         return ()
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return `module_names`, for languages whose files declare their package."""
+        """Return the names under which other files may import a file.
+
+        In contrast to `module_names`, they may come from the content of the file, as in languages whose files declare their package.
+        """
         return self.module_names(facts.path)
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
@@ -65,13 +68,13 @@ class NameRules:
         return ()
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve a name that its file does not bind, in files of the package."""
+        """Return the bindings of a name that other files of the package define."""
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """Return the files of a package (`NAMESPACE`) that bind a name.
 
-        The files are `MODULE` atoms. For the name "", all files that importers see are returned.
+        The files are `MODULE` tuples. For the name "", all files that importers see are returned.
         """
         return []
 
@@ -80,13 +83,16 @@ class NameRules:
         return False
 
     def type_names(self, name: str) -> Sequence[str]:
-        """Return the names under which a scope stores the type of a given name."""
+        """Return the keys under which a scope stores the type of a given name.
+
+        In TypeScript, a type and a value of the same name have different keys.
+        """
         return (name,)
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
-        """Return the terms inside an annotation's term that can name types.
+        """Return the expressions inside an annotation that can name types.
 
-        The annotation's term is not a name itself. For a call, the result is the arguments.
+        The annotation itself is not a name. For a call, the result is the arguments.
         """
         return found[2] if found[0] == CALL else children(found)
 
@@ -95,7 +101,10 @@ class NameRules:
         return value
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
-        """Return the term of `value` in an annotation `typeof value`; -1 for none."""
+        """Return the expression `value` in `typeof value`; -1 for other types.
+
+        The result is its position in the file's list of expressions.
+        """
         return -1
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
@@ -109,19 +118,19 @@ class NameRules:
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return a file's own names and its imports that may define an export.
 
-        Of the imports, the first one with a target counts.
+        For `export { a as b }`, the export `b` is defined by the name `a`. Of the imports, the first one with a target counts.
         """
         return (name,), ()
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """Return the module that an import names, not the imported members.
 
-        The atoms are `MODULE`, `NAMESPACE` and `EXT`. Implementations must look files up through `inference.project` only.
+        The result contains `MODULE`, `NAMESPACE` and `EXT` tuples. Implementations must look files up through `inference.project` only.
         """
         return EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return a module inside another one, as `MODULE` or `NAMESPACE` atoms."""
+        """Return a module inside another one, as `MODULE` or `NAMESPACE` tuples."""
         return EMPTY
 
     def exported(self, entry: FileEntry, name: str) -> bool:
@@ -136,30 +145,30 @@ class NameRules:
         return None
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the type of a name that an import takes from a module."""
+        """Return the type of the name `b` in `from a import b`."""
         return inference.module_member(module, name)
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return the type of a name that is bound to a whole module."""
+        """Return the type of the name `a` in `import a`, bound to a whole module."""
         return frozenset((module,))
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which look-ups find a definition.
 
-        Usually these are its enclosing scope and its own name.
+        Usually these are the scope that encloses the definition and the definition's own name.
         """
         definition = entry.definitions[position]
         return definition.parent, definition.name
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """Return the enclosing scope of each definition of a file.
+        """Return, for each definition of a file, the scope that encloses it.
 
         The scope is -1 for the module.
         """
         return [definition.parent for definition in definitions]
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Return whether inner scopes see a scope's names without a prefix."""
+        """Return whether inner scopes see the names of a scope without a prefix."""
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
@@ -167,7 +176,7 @@ class NameRules:
         return ()
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """Return the type of a variable, given the type of its initial expression."""
+        """Return the type of a variable, given the type of its initial value."""
         return value
 
     def builtin(self, name: str) -> Type:
@@ -186,7 +195,7 @@ class NameRules:
         return self.builtin(name)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type of an annotation.
+        """Return the type that an annotation declares.
 
         If a part is left open, as by `Any`, the type contains `UNTYPED`.
         """
@@ -207,7 +216,10 @@ class NameRules:
         return {}
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return whether an undefined name may be a global of another file."""
+        """Return whether a name that a file does not define may be a global.
+
+        Such a global is defined in another file.
+        """
         return True
 
     def sees_methods(self, entry: FileEntry) -> bool:

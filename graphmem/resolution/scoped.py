@@ -1,4 +1,4 @@
-"""Rules of languages that only a table of settings describes.
+"""Resolution rules of languages that a table of settings describes.
 
 One class serves all these languages. Their differences are in `[resolution]` of `language.toml`, see `grammars/README.md`.
 """
@@ -95,7 +95,7 @@ MAX_SUFFIX: Final = 8
 
 
 class ScopedRules(PackageRules):
-    """Rules of a language that are read from its table.
+    """Resolution rules of a language that are read from its `language.toml`.
 
     Args:
         layout: contents of the project's configuration files.
@@ -169,7 +169,7 @@ class ScopedRules(PackageRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> ScopedRules:
-        """Create the rules from the table of a language."""
+        """Create the rules from the `language.toml` of a language."""
         return cls(layout, spec)
 
     def is_open_enum(self, definition: Definition) -> bool:
@@ -241,7 +241,7 @@ class ScopedRules(PackageRules):
         return one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return a name of a package, or a package inside it."""
+        """Return the type of a name in a package, or a package inside it."""
         if module[0] != NAMESPACE:
             return EMPTY
         found = super().submodule(inference, module, name)
@@ -251,7 +251,10 @@ class ScopedRules(PackageRules):
         return found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the package or the language's own name that a name refers to."""
+        """Return the type of a name that no scope of its file binds.
+
+        It is a package, or a name of the language itself.
+        """
         if self.separator in name:
             return self._qualified(inference, entry, name)
         if name and name == self._maker:
@@ -273,7 +276,7 @@ class ScopedRules(PackageRules):
         return known
 
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
-        """Return the value of the first part of a qualified name.
+        """Return the type of the first part of a qualified name.
 
         With the separator `::`, a name `::a` begins at the root. A name `a::` is a namespace or an imported name.
         """
@@ -296,11 +299,11 @@ class ScopedRules(PackageRules):
         return one((NAMESPACE, dotted, self._language)) if is_known else EMPTY
 
     def builtin(self, name: str) -> Type:
-        """Return the type of a type or function of the language."""
+        """Return the type of a type or function that the language defines."""
         return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return the value of a file, in languages whose files return one."""
+        """Return the value that importing a file gives, where files return one."""
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
@@ -310,7 +313,7 @@ class ScopedRules(PackageRules):
         return join(frozenset((module,)), inference.expanded(join_all(given)))
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the places that define a name in the package.
+        """Return the bindings of a name that other files of the package have.
 
         In languages in which the whole project shares names, the result is None if several files define the name and none is clearly meant.
         """
@@ -364,7 +367,10 @@ class ScopedRules(PackageRules):
         return found
 
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
-        """Return the other pieces of a class that is written in several."""
+        """Return (path, position) of the other declarations of a split class.
+
+        Such a class has several declarations, as a `partial class` in C#.
+        """
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
         for package in self.names_of(entry.facts)[:1]:
@@ -379,11 +385,11 @@ class ScopedRules(PackageRules):
         return tuple(found)
 
     def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
-        """Whether a class may have other parts; in C#, its header says so."""
+        """Whether a class may have further declarations; in C#, `partial` says so."""
         return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return the type of a base, which may be defined inside the class itself."""
+        """Return the type of a base class, which may be defined inside the class."""
         first = entry.terms[term]
         while first[0] in (ATTR, INDEX):
             first = entry.terms[first[1]]
@@ -506,14 +512,20 @@ class ScopedRules(PackageRules):
         return not self.has_overloads or len(first.parameters) == len(second.parameters)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the type of the receiver, in a class body the class itself."""
+        """Return the type of the receiver in a method, such as `this`.
+
+        In a class body outside methods, it is the class itself.
+        """
         around = entry.enclosing(scope, CLASS_KINDS)
         if around > 0 and self.is_on_class(entry, scope, around):
             return one((CLASS, entry.symbols[around], False))
         return super().this(inference, entry, scope)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of a receiver: the class of a method, or the body."""
+        """Return the class of the receiver in a method or class body; else -1.
+
+        The class is given by its position among the file's definitions.
+        """
         on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
         return scope if on_class else super().receiver_class(entry, scope, base)
 
@@ -530,15 +542,21 @@ class ScopedRules(PackageRules):
     # extensions
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the extension functions of a name that fit a receiver's type."""
+        """Return the extension functions of a name that fit a receiver's type.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        """
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
-        """Return the extension functions that may fit a value of unknown type."""
+        """Return the extension functions that may fit a value of unknown type.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        """
         return of_unknown(self, inference, entry, receiver, name) if self._extends else ()
 
     def extended_type(self, entry: FileEntry, position: int) -> str:
-        """Return the name of the type that an extension extends."""
+        """Return the name of the type that an extension function extends."""
         definition = entry.definitions[position]
         if self._extends != "parameter":
             return definition.qualname.rpartition(".")[0]
@@ -553,15 +571,21 @@ class ScopedRules(PackageRules):
         return self._extends == "parameter" and "extension" in definition.modifiers
 
     def converted_to(self, name: str) -> Sequence[str]:
-        """Return the types to which the language converts a final type implicitly."""
+        """Return the types to which the language converts a final type implicitly.
+
+        A final type, such as `String` in Kotlin, has no subclasses.
+        """
         return self._conversions.get(name, ())
 
     def containers_of(self, kind: str) -> Sequence[str]:
-        """Return the names of the types that are containers of a kind (`list`)."""
+        """Return the names of the types that are `list`, `dict` or another kind."""
         return tuple(name for name, (other, _) in self._containers.items() if other == kind)
 
     def is_common_name(self, name: str) -> bool:
-        """Return whether the table lists a name as common."""
+        """Return whether the language's table lists a method name as common.
+
+        Such a name does not identify a method.
+        """
         return name in self._common
 
     # values
@@ -581,7 +605,7 @@ class ScopedRules(PackageRules):
         return EMPTY if inference.lookup(entry, scope, name, 1 << 30) else one((EXT, UNNAMED, name, None))
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type of an annotation.
+        """Return the type that an annotation declares.
 
         A container without element types has unknown elements.
         """
@@ -592,7 +616,10 @@ class ScopedRules(PackageRules):
         return box(known[0], *(EMPTY for _ in known[1]))
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type of `Base<Key>`, with the containers of the table."""
+        """Return the type of a generic annotation `Base<Key>`.
+
+        The language's table lists the names that are containers.
+        """
         written = last_name(entry.terms[base])
         if written and (written in self._containers or written in self._transparent):
             arguments = items_or_itself(entry.terms, key)
@@ -603,7 +630,7 @@ class ScopedRules(PackageRules):
         return super().generic(inference, entry, scope, base, key)
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the classes that are passed to an external call by a constant.
+        """Return the project classes that a constant passes to an external call.
 
         In PHP, the constant is `Name::class`, or a text with the qualified name.
         """
@@ -619,7 +646,7 @@ class ScopedRules(PackageRules):
         return found
 
     def member_of_library(self, member: Atom) -> Type:
-        """Return the type of a member of a library type that the table gives."""
+        """Return the type of a library type's member, from the language's table."""
         if not self._results or member[0] != EXT or "." not in member[2]:
             return EMPTY
         *_, owner, name = member[2].split(".")
@@ -628,7 +655,7 @@ class ScopedRules(PackageRules):
         return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return what a library function makes, by the tables of the language."""
+        """Return the result type of a library function, from the language's table."""
         known = self.member_of_library(atom)
         if known:
             return known
@@ -644,7 +671,10 @@ class ScopedRules(PackageRules):
         return box(kind, call.rest(0)) if kind != "map" else box(kind, EMPTY, EMPTY)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method that returns an element or the container."""
+        """Return the result of a container's method, from the language's table.
+
+        Such a method returns an element or the container.
+        """
         if name in self._itself:
             return frozenset((container,))
         if name == self._type_of:
@@ -661,7 +691,7 @@ class ScopedRules(PackageRules):
 
 
 def _local_names(entry: FileEntry) -> frozenset[str]:
-    """Return the names that hold on some lines of a file only.
+    """Return the names that are bound on only some lines of a file.
 
     Type parameters are such names.
     """
@@ -672,7 +702,7 @@ def _local_names(entry: FileEntry) -> frozenset[str]:
 
 
 def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
-    """Map each qualified class name to its definitions in a file.
+    """Map each qualified class name to its declarations in a file.
 
     A class that was reopened has several.
     """
@@ -718,7 +748,7 @@ def is_private(place: Place) -> bool:
 
 
 def is_class(place: Place) -> bool:
-    """Return whether a place defines a class."""
+    """Return whether a binding of a name is the definition of a class."""
     definition = _definition(place)
     return definition is not None and definition.kind in CLASS_KINDS
 

@@ -1,8 +1,8 @@
-"""Limit the memory for facts: release those of files not used recently.
+"""Limit the memory for facts of files: release those used longest ago.
 
-A large project has more facts than memory. Between two files that are resolved, the facts used longest ago are released. Their next use
-reads them again (`FileEntry.rest`). Answers of inference, symbols and indexes by name stay, so most files are read again only to be
-resolved.
+Facts are the result of parsing a file, and a large project has more of them than memory. Between two files that are resolved, the facts
+used longest ago are released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes by name
+stay, so most files are read again only to be resolved.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Shelf:
         self._bytes = 0
 
     def put(self, entry: FileEntry) -> None:
-        """Add a file as the newest: its facts were just read, or are used next."""
+        """Add a file whose facts are in memory, as the one used last."""
         if self._read is None:
             return
         self.drop(entry)
@@ -59,9 +59,9 @@ class Shelf:
         self._bytes -= size
 
     def trim(self) -> None:
-        """Release the facts used longest ago until the rest fit the budget.
+        """Release the facts used longest ago until the others fit the budget.
 
-        Inference must not be answering a question, and the caller must not hold parts of facts.
+        Type inference must not be running, and the caller must not hold parts of facts.
         """
         while self._bytes > self._budget and len(self._awake) > 1:
             oldest, (size, answers) = next(iter(self._awake.items()))
@@ -72,16 +72,16 @@ class Shelf:
                 self._take(oldest, size)
 
     def divide(self, read: ReadFacts, processes: int) -> None:
-        """Prepare the shelf for one of several forked processes.
+        """Prepare the shelf for use in one of several forked processes.
 
-        Its budget becomes a share of the whole. Facts that were in memory before the fork are shared, and count when they are used.
+        Its memory budget becomes a share of the whole. Facts that were in memory before the fork are shared, and count when they are used.
         """
         self._read = read
         self._budget //= processes
         self.clear()
 
     def clear(self) -> None:
-        """Forget all files; their facts stay as they are."""
+        """Forget all files, without releasing their facts."""
         self._awake.clear()
         self._bytes = 0
 

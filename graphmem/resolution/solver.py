@@ -1,9 +1,9 @@
 """Memoised recursive questions, with fixpoints and recorded dependencies.
 
-Inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of one
-file. If a question is asked while it is being answered, it gets the best answer so far. That answer is empty at first. When the outermost
-question of such a cycle is done, the cycle is repeated until no answer changes. Answers only grow, so the result is the least fixpoint and
-does not depend on the order of questions. An incremental index thus equals a new one.
+Type inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of
+one file. If a question is asked while it is being answered, it gets the best answer so far. That answer is empty at first. When the
+outermost question of such a cycle is done, the cycle is repeated until no answer changes. Answers only grow, so the result is the least
+fixpoint and does not depend on the order of questions. An incremental index thus equals a new one.
 
 Every answer has one integer for its inputs: an input (see `project.Project.key`), or a group of inputs and other groups. A group has a
 negative number, lower than those of the groups inside. So one pass finds all groups that depend on something (`dependents`), and an answer
@@ -42,7 +42,7 @@ _AGAIN: Final = 2
 
 
 class Groups:
-    """Assigns one number to each set of inputs and groups."""
+    """Assigns one number to each set of inputs, which may contain other sets."""
 
     def __init__(self) -> None:
         self._numbers: dict[Members, int] = {(): NOTHING}
@@ -82,7 +82,10 @@ class Groups:
         self._containing.forget()
 
     def spread(self, stale: set[int]) -> None:
-        """Extend a set of inputs by all groups that contain one, at any depth."""
+        """Extend a set of inputs by all groups that contain one, at any depth.
+
+        A group is a set of inputs with a number of its own.
+        """
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
@@ -99,7 +102,7 @@ class Groups:
         return frozenset(number for number in seen if number > NOTHING)
 
     def keep(self, used: set[int]) -> None:
-        """Delete groups that are neither used nor part of a used one."""
+        """Delete groups (sets of inputs) that nothing uses, directly or nested."""
         kept = {NOTHING} | used
         for members, number in reversed(self._numbers.items()):
             if number in kept:
@@ -110,7 +113,7 @@ class Groups:
 
 
 def _number(position: int) -> int:
-    """Return the number of the group at a position."""
+    """Return the (negative) number of the group at a position."""
     return NOTHING - position
 
 
@@ -122,7 +125,7 @@ Memo = dict[Any, Any]
 
 
 class _TooDeepError(Exception):
-    """A question is nested too deep.
+    """Raised when questions to the solver are nested too deep.
 
     The outermost question catches this error and answers the deep question first.
     """
@@ -162,7 +165,10 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start a set that collects inputs and groups read outside of questions."""
+        """Start to record which inputs are read outside of questions.
+
+        The returned set collects the numbers of inputs and groups.
+        """
         self.reads = set()
         return self.reads
 
@@ -199,7 +205,10 @@ class Solver:
         return waiting
 
     def forget_interned(self) -> None:
-        """Release the table of shared answers, after memos were dropped."""
+        """Release the table that makes equal answers share memory.
+
+        It is for use after cached answers were dropped.
+        """
         self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -238,7 +247,7 @@ class Solver:
                 self._cut.clear()
 
     def _abandon(self, outside: set[int]) -> set[int]:
-        """Close all open questions and return the inputs that they had read."""
+        """Close all unanswered questions and return the inputs that they read."""
         read: set[int] = set()
         for question in self._stack:
             read |= question.reads
@@ -288,7 +297,7 @@ class Solver:
         return value
 
     def _grew(self, question: _Question, value: Any) -> bool:
-        """Whether another pass over a cycle may find more.
+        """Whether another pass over a cycle of questions may find more.
 
         If so, the answers of this pass are kept as guesses for the next one.
         """
@@ -304,7 +313,10 @@ class Solver:
         return True
 
     def _close(self, question: _Question, value: Any) -> int:
-        """Store the final answers of a question and of the cycle that it heads."""
+        """Store the final answer of a question, and those of its cycle.
+
+        The cycle consists of questions whose answers depend on each other. The result is the number of the inputs that they read.
+        """
         number = self.groups.number(question.reads)
         if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes
             value = self._interned.setdefault(value, value)

@@ -1,4 +1,7 @@
-"""Convert facts to rows of symbols, with ids, tests and entry points."""
+"""Convert parsed definitions to symbol rows, with tests and entry points.
+
+An entry point is code that is called from outside, such as a route's handler.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ WAYS_IN: Final = ("route", "command", "event", "task", "export")  # kinds that a
 
 
 def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Return a row per definition of a file, in source order, module first."""
+    """Return a row per definition of a file, in source order, module first.
+
+    The rows mark tests and entry points by the rules of the language.
+    """
     facts = entry.facts
     spec = language_spec(facts.language)
     in_tests = entry.in_tests
@@ -40,7 +46,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Return the rows of `symbol_rows` without applying rules of the language."""
+    """Return a row per definition of a file, without tests and entry points."""
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
 
@@ -95,9 +101,9 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 @cache
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
-    """Return the rules of entry points, divided by their need of a decorator.
+    """Return the entry point rules of a language, and a pattern.
 
-    The result is the rules that need no decorator, and a pattern of the decorators that the other rules may match.
+    The rules are those that need no decorator. The pattern matches the decorators that the other rules need.
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
@@ -129,7 +135,7 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """Return a decorator in the form that the entry point rules compare.
+    """Return a decorator as the entry point rules compare it: name and text.
 
     None for a decorator of a test double or a test runner.
     """
@@ -147,9 +153,9 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
 
 
 def dotted(terms: list[Term], index: int) -> str:
-    """Return the dotted name (`a.b`) of a term.
+    """Return the dotted name (`a.b`) of an expression.
 
-    The term is a name, an attribute, or a call of one. The result is "" for other terms.
+    The expression is a name, an attribute, or a call of one, such as `a.b(c)`. The result is "" for others.
     """
     term = terms[index]
     if term[0] in (CALL, NEW):

@@ -1,4 +1,7 @@
-"""Functions that read terms (see `parsing.facts`)."""
+"""Read expressions of parsed files, which are tuples called terms.
+
+`parsing.facts` explains terms. Functions take the list of a file's expressions and the index of one.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,10 @@ from graphmem.parsing.facts import (
 
 
 def call_at(terms: Sequence[Term], index: int) -> Call:
-    """Return the call at an index, such as that of a `call` reference.
+    """Return the call expression at an index of a file's expressions.
 
     Raises:
-        TypeError: the term is not a call.
+        TypeError: the expression is not a call.
     """
     term = terms[index]
     if term[0] == CALL or term[0] == NEW:
@@ -45,7 +48,7 @@ def call_at(terms: Sequence[Term], index: int) -> Call:
 
 
 def arguments_of(term: Term) -> tuple[TermIndex, ...]:
-    """Return the positional arguments of a call; none for other terms."""
+    """Return the positional arguments of a call; none for other expressions."""
     if term[0] in (CALL, NEW):
         _, _, positional, _ = term
         return positional
@@ -53,7 +56,7 @@ def arguments_of(term: Term) -> tuple[TermIndex, ...]:
 
 
 def last_name(term: Term) -> str:
-    """Return `b` for the name `b` and the attribute `a.b`; "" for other terms."""
+    """Return `b` for the name `b` and the attribute `a.b`; "" for others."""
     if term[0] == ATTR:
         _, _, name = term
         return name
@@ -64,7 +67,7 @@ def last_name(term: Term) -> str:
 
 
 def string_of(term: Term) -> str:
-    """Return the text of a string literal; "" for other terms."""
+    """Return the text of a string literal; "" for other expressions."""
     if term[0] == STRING:
         _, text = term
         return text
@@ -72,9 +75,9 @@ def string_of(term: Term) -> str:
 
 
 def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
-    """Return the items of a tuple, or the index of any other term.
+    """Return the items of a tuple, or the index of any other expression.
 
-    The arguments of `Base[A, B]` are a tuple, and the argument of `Base[A]` is a single term.
+    The key of `Base[A, B]` is a tuple, and the key of `Base[A]` is a single expression.
     """
     term = terms[index]
     if term[0] == TUPLE:
@@ -84,7 +87,10 @@ def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
 
 
 def children(term: Term) -> Sequence[TermIndex]:
-    """Return the indices of the terms inside a term, leaving out missing ones."""
+    """Return the indices of the expressions inside an expression.
+
+    For `f(a)`, these are the indices of `f` and `a`. Missing parts are left out.
+    """
     if term[0] == ATTR:
         _, base, _ = term
         return (base,) if base >= 0 else ()

@@ -1,4 +1,4 @@
-"""Types of expressions for resolution: small, bounded sets of atoms.
+"""Types of expressions: small, bounded sets of alternatives (atoms).
 
 A `Type` is a frozenset of atoms. An atom is one possible value, such as an instance of a class. It is a tuple whose first item is its tag.
 The empty set means "nothing is known"; `TOP` means "too many alternatives". Joining is monotone and the height is bounded (at most
@@ -187,7 +187,7 @@ MAX_DEPTH: Final = 3
 
 
 def one(atom: Atom) -> Type:
-    """Return the type that has a single alternative (atom)."""
+    """Return the type that has a single alternative, such as one class."""
     return frozenset((atom,))
 
 
@@ -224,7 +224,10 @@ _NESTING: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
 
 
 def _normal(atoms: Type) -> Type:
-    """Merge containers of one kind; return `TOP` for too many atoms."""
+    """Merge the containers of one kind in a type: `list[A] | list[B]`.
+
+    Return `TOP` for more than `MAX_ATOMS` alternatives.
+    """
     nesting = [atom for atom in atoms if atom[0] in _NESTING]
     if len(nesting) > 1:
         atoms = _merged(atoms, nesting)
@@ -300,7 +303,7 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
-    """Empty the containers that are nested too deep.
+    """Empty the containers in a type that are nested too deep.
 
     The containers around them stay. A type that grows therefore never loses a container, so that fixpoints are reached.
     """
@@ -313,7 +316,7 @@ def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
 
 
 def _cut(atom: Atom, limit: int) -> Type:
-    """Return a container without the containers that are nested too deep."""
+    """Return a container without those inside it that are nested too deep."""
     if limit <= 0:
         return EMPTY
     if atom[0] == BOX:
@@ -360,23 +363,26 @@ def tuple_of(parts: Iterable[Type]) -> Type:
 
 
 def object_of(fields: dict[str, Type]) -> Type:
-    """Return the type of an object literal with given fields."""
+    """Return the type of an object literal `{a: b}` with given fields."""
     kept = tuple((name, _shallow(fields[name])) for name in sorted(fields))
     return one((OBJ, kept, 1 + max((depth(value) for _, value in kept), default=0)))
 
 
 def order(atom: Atom) -> str:
-    """Return a sort key of an atom that is the same in every process."""
+    """Return a sort key for an alternative of a type.
+
+    The key is the same in every process.
+    """
     return repr(atom)
 
 
 def ordered(value: Type) -> Iterable[Atom]:
-    """Return the atoms of a type in an order that every process shares."""
+    """Return the alternatives of a type in an order that all processes share."""
     return value if len(value) < 2 else sorted(value, key=order)
 
 
 def bottom_for(value: Type) -> Type:
-    """Return the start value for a union over the atoms of a type.
+    """Return the start value for a union over the alternatives of a type.
 
     It is empty, or `TOP` for the type `TOP`.
     """
@@ -388,12 +394,12 @@ OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
 
 
 def is_open(declared: Type) -> bool:
-    """Whether an annotation leaves a part of the type to inference."""
+    """Whether a declared type leaves a part to type inference, as `Any` does."""
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
 def closed(declared: Type) -> Type:
-    """Return the atoms of an annotation that state a type."""
+    """Return a declared type without the parts that it leaves open, as `Any`."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
 
 
@@ -404,9 +410,9 @@ def class_of(instance: Instance) -> Class:
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """Return the project class that an external call received.
+    """Return the project class that a call of a library function received.
 
-    The result of the call may be an object of that class. None for other atoms.
+    For `load(User)`, it is `User`, and the result may be a `User`. None for values that are not results of such calls.
     """
     if atom[0] != EXTI:
         return None
@@ -415,7 +421,10 @@ def handed_back(atom: Atom) -> Symbol | None:
 
 
 def pending(value: Type) -> Type:
-    """Return the generators and coroutines whose bodies have not run yet."""
+    """Return the calls in a type whose bodies have not run yet.
+
+    They are calls of generators and coroutines.
+    """
     return frozenset(atom for atom in value if atom[0] == PENDING)
 
 
@@ -427,6 +436,6 @@ def is_deferred(declared: Type) -> bool:
 def made(value: Type) -> Type:
     """Return new objects of the classes in a type.
 
-    The classes of instances in the type count too.
+    For the class `A`, the result is an object of `A`. The classes of instances in the type count too.
     """
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

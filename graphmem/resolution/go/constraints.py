@@ -1,4 +1,4 @@
-"""Build constraints of Go files: which files one build can contain.
+"""Build constraints of Go files: whether one build can contain two files.
 
 A file names an operating system and an architecture in its name (`poll_linux_arm64.go`) or has a `//go:build` line.
 """
@@ -51,7 +51,7 @@ def are_built_together(path: str, line: str, other_path: str, other_line: str) -
 
 
 def _constraint(path: str, line: str) -> str:
-    """Return the constraints of a file as one expression."""
+    """Return the build constraints of a Go file as one expression."""
     parts = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test").split("_")[1:]
     words = [parts[-1]] if parts and parts[-1] in _SYSTEMS | _MACHINES else []
     if words and words[0] in _MACHINES and len(parts) > 1 and parts[-2] in _SYSTEMS:
@@ -61,9 +61,9 @@ def _constraint(path: str, line: str) -> str:
 
 
 def _parsed(text: str, tags: set[str]) -> Condition | None:
-    """Parse an expression to a condition, and collect its tags.
+    """Parse a build constraint to a condition, and collect its tags.
 
-    None if the text is not an expression.
+    In `linux && !cgo`, the tags are `linux` and `cgo`. None if the text is not an expression.
     """
     words = _WORD.findall(text)
     if "".join(words) != re.sub(r"\s", "", text):

@@ -90,7 +90,7 @@ class GoRules(PackageRules):
         return (f"{self._modules[above]}/{below}" if below else self._modules[above],)
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether a file sees the top-level names of another.
+        """Return whether a file sees the top-level names of another file.
 
         Their package clauses must agree, and one build must contain both. Definitions in test files are visible only to test files.
         """
@@ -110,7 +110,10 @@ class GoRules(PackageRules):
     # methods
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the declared type of a method's receiver."""
+        """Return the declared type of a method's receiver.
+
+        For `func (t T) f()`, it is `T`.
+        """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         if entry.definitions[definition.parent].kind in CLASS_KINDS:
@@ -157,7 +160,7 @@ class GoRules(PackageRules):
         return tuple(sorted(found, key=lambda interface: interface.place))
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Return the interface methods that a method implements.
+        """Return the interface methods that a method of a type implements.
 
         These are the methods of the interfaces that the receiver's type satisfies.
         """
@@ -241,9 +244,10 @@ class GoRules(PackageRules):
         return call.argument(0) or EMPTY if atom[2] == "append" else None
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the classes passed to an external generic function.
+        """Return the project classes that a call passes to a library function.
 
-        The classes are passed as type arguments or as values. In the standard library, only packages in `_GENERIC` have such functions.
+        The function is generic and may return objects of these classes. They are passed as type arguments or as values. In the standard
+        library, only packages in `_GENERIC` have such functions.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()
@@ -253,7 +257,7 @@ class GoRules(PackageRules):
 
 
 def _shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:
-    """Return the types of a method's parameters and results, as written.
+    """Return the types of a method's parameters and results as source text.
 
     The receiver and package qualifiers are left out.
     """
@@ -280,9 +284,9 @@ def _written(terms: Sequence[Term], index: int) -> Any:
 
 
 def _ranged(atom: Atom, position: int) -> Type:
-    """Return the type of a loop variable of `for … range` over one atom.
+    """Return the type of a loop variable in `for k, v := range x`.
 
-    `position` is 0 for the first loop variable and 1 for the second.
+    `atom` is one of the types that `x` may have. `position` is 0 for the first loop variable and 1 for the second.
     """
     if atom[0] == TUP:
         return join_all(atom[1]) if position == 1 else EMPTY

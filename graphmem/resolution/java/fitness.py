@@ -117,9 +117,9 @@ def _of_primitive(name: str, wanted: str) -> int:
 
 
 def _widened(name: str, wanted: str) -> int:
-    """Return the number of steps that widen a primitive.
+    """Return the number of steps that widen one primitive type to another.
 
-    It is negative if the primitive cannot be widened to the wanted one.
+    An example is `int` to `long`. The result is negative if the first type cannot be widened to the second.
     """
     if name == wanted:
         return 0

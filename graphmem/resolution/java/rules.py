@@ -148,7 +148,10 @@ class JavaRules(PackageRules):
         return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return a type of `java.lang`, or a file of Kotlin as the class it makes."""
+        """Return the type of a name that no scope of its Java file binds.
+
+        It is a type of `java.lang`, or the class that a Kotlin file compiles to.
+        """
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():
             return found
@@ -158,7 +161,10 @@ class JavaRules(PackageRules):
     # classes
 
     def property_of(self, accessor: str) -> str:
-        """Return the Kotlin property that an accessor reads or writes."""
+        """Return the Kotlin property that an accessor reads or writes.
+
+        For `getPrice` and `setPrice`, it is `price`.
+        """
         ending = accessor[3:] if accessor[:3] in ("get", "set") else ""
         return ending[:1].lower() + ending[1:] if ending[:1].isupper() else accessor if accessor[:2] == "is" else ""
 
@@ -173,7 +179,7 @@ class JavaRules(PackageRules):
         return super().definition_slot(entry, position)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the type of a member that is not defined.
+        """Return the type of a member that a class does not define.
 
         A class without an explicit constructor has an implicit one. Calling it creates an object, like calling the class.
         """
@@ -187,9 +193,9 @@ class JavaRules(PackageRules):
         return one((INST, entry.symbols[scope], False)) if name == CONSTRUCTOR else value
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether a method has the parameters of one in a base class.
+        """Return whether a method overrides one of the same name in a base class.
 
-        A type parameter of the base can stand for any type.
+        Their parameters must have the same types. A type parameter of the base can stand for any type.
         """
         above, below = (inference.project.entry(symbol) for symbol in (base, method))
         if base.index < 0 or method.index < 0:

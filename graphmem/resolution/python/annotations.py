@@ -65,7 +65,7 @@ _VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 
 class PythonTypes(PythonModules):
-    """Types that Python annotations declare."""
+    """The part of the Python rules that evaluates annotations to types."""
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type of an annotation: a class, alias or `typing` form."""
@@ -90,9 +90,10 @@ class PythonTypes(PythonModules):
         return EMPTY if found[0] in (LITERAL, STRING) else one((UNTYPED,))
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
-        """Return the terms inside an annotation that are types themselves.
+        """Return the expressions inside an annotation that are types themselves.
 
-        A call is not a type. The arguments of `Literal` are values. In `Annotated`, only the first argument must be a type.
+        For `dict[A, B]` they are `dict` and the tuple `A, B`. A call is not a type. The arguments of `Literal` are values. In `Annotated`,
+        only the first argument must be a type.
         """
         if found[0] == INDEX:
             _, base, key = found
@@ -129,9 +130,9 @@ class PythonTypes(PythonModules):
         return found
 
     def _instance(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return an instance of a class; for a protocol, also an untyped atom.
+        """Return the type of an instance of a class.
 
-        A value of another class may satisfy the protocol.
+        For a protocol, the type also contains `UNTYPED`, because a value of another class may satisfy the protocol.
         """
         found = one((INST, symbol, False))
         return join(found, one((UNTYPED,))) if self.is_protocol(inference, symbol) else found
@@ -139,7 +140,7 @@ class PythonTypes(PythonModules):
     def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the objects that a name in an annotation refers to.
 
-        The objects are classes, modules and externals (`EXT`). An alias is replaced by the types it stands for.
+        The objects are classes, modules and external names (`EXT` tuples). An alias is replaced by the types it stands for.
         """
         found = entry.terms[term]
         if found[0] == ATTR:
@@ -285,7 +286,10 @@ def _is_typing(atom: Ext) -> bool:
 
 
 def _external_type(atom: Ext) -> Type:
-    """Return the instance type that an external class in an annotation means."""
+    """Return the type of an object whose annotation is an external class.
+
+    For `Sequence` it is a list, for `Any` it is open.
+    """
     _, package, dotted, _ = atom
     name = dotted.rpartition(".")[2]
     if _is_typing(atom):

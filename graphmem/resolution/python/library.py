@@ -92,7 +92,7 @@ def _container(kind: str) -> Known:
 
 
 def _iterator(inference: Inference, call: Call) -> Type:
-    """Return an iterator: a generator itself, or what `__iter__` returns."""
+    """Return the result of `iter(x)`: a generator, or what `__iter__` returns."""
     given = inference.expanded(call.argument(0) or EMPTY)
     found = join(box("iter", inference.element(given)), pending(given))
     for atom in given:
@@ -167,10 +167,10 @@ def _getattr(inference: Inference, call: Call) -> Type:
 
 
 def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
-    """Return the literal prefix of a computed name; "" if there is none.
+    """Return the literal prefix of a computed string; "" if there is none.
 
-    Examples: `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()`, `"do_{}".format(name)`. Variables are followed up to
-    `MAX_RENAMES` times.
+    Examples: `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()`, `"do_{}".format(name)`. Variables are followed up to `MAX_RENAMES`
+    times.
     """
     found = entry.terms[term]
     if found[0] == CALL:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PythonModules(Rules):
-    """Resolve packages, import roots, and relative and absolute imports."""
+    """The part of the Python rules that resolves imports to files."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -37,7 +37,7 @@ class PythonModules(Rules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return a file's dotted names relative to every folder above it.
 
-        Names relative to declared import roots come first.
+        For `src/a/b.py` they are `src.a.b`, `a.b` and `b`. Names relative to declared import roots come first.
         """
         found = self._names.get(path)
         if found is None:
@@ -72,7 +72,10 @@ class PythonModules(Rules):
         return self._at(inference, "/".join(folder))
 
     def _at(self, inference: Inference, place: str) -> Type:
-        """Return the module or package at a path that has no file suffix."""
+        """Return the module or package at a path that has no file suffix.
+
+        For `a/b` it is `a/b/__init__.py` or `a/b.py`, otherwise the folder itself.
+        """
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
                 return one((MODULE, path))
@@ -195,6 +198,9 @@ def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[s
 
 
 def _root_of(path: str, dotted: str) -> str:
-    """Return the folder relative to which a dotted name resolves to a path."""
+    """Return the folder from which a dotted name leads to a path.
+
+    For `a.b` and `src/a/b.py`, it is `src`.
+    """
     stem = path.rpartition(".")[0].removesuffix("/__init__")
     return stem[: -len(dotted)].rstrip("/")

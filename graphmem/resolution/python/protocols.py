@@ -1,7 +1,7 @@
-"""Special methods that Python and its standard library call.
+"""Tables of the special methods that Python and its library call.
 
-The tables cover operations without an operator sign (loops, `in`, truth tests, formatting, `del`), builtin functions and functions of
-the standard library. Each row names methods in the order in which Python tries them.
+The tables cover operations without an operator sign (loops, `in`, truth tests, formatting, `del`), builtin functions and functions of the
+standard library. Each row names methods in the order in which Python tries them.
 """
 
 from __future__ import annotations

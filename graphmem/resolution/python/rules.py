@@ -97,7 +97,7 @@ class PythonRules(PythonTypes):
         return one((INST, owner, False))
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Return whether a term is `super()` or `super(Class, self)`."""
+        """Return whether an expression is `super()` or `super(Class, self)`."""
         found = entry.terms[term]
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
@@ -181,7 +181,10 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return objects of the classes that have all attributes used."""
+        """Return objects of the classes that have all attributes used of a value.
+
+        The value is a parameter without an annotation: code such as `x.read()` and `x.close()` suggests classes with both methods.
+        """
         return used_as(inference, symbol, index)
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
@@ -244,7 +247,7 @@ class PythonRules(PythonTypes):
         return None
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
-        """Return the type of a class attribute's value when it is read.
+        """Return the type that reading a class attribute gives.
 
         Enum members are instances of their class. For a descriptor, the type is that of the result of `__get__`.
         """
@@ -259,7 +262,7 @@ class PythonRules(PythonTypes):
         return found
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
-        """Return the special methods that a term calls.
+        """Return the special methods that an expression calls: `a + b`, `__add__`.
 
         Loops, `with`, subscripts, operators, conditions and formatted strings call special methods.
         """
@@ -293,12 +296,15 @@ class PythonRules(PythonTypes):
         return (Run(left, names), Run(right, (reflected,)))
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the type that the left operand's special method returns."""
+        """Return the result type of an operator: `__add__` of `a` for `a + b`."""
         method = METHODS.get(sign)
         return inference.method_result(receiver, method) if method else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type of the iterator that a class creates."""
+        """Return the element type when an object of a class is iterated.
+
+        It is the element type of the iterator that the class creates.
+        """
         given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
         found = EMPTY
         for inner in inference.expanded(given):
@@ -342,9 +348,9 @@ class PythonRules(PythonTypes):
         return found
 
     def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
-        """Return the metaclass that the first class in the MRO declares.
+        """Return the metaclass of a class, in a list.
 
-        The list is empty if the metaclass is external.
+        The first class in the method resolution order that declares one decides. The list is empty if the metaclass is external.
         """
         for candidate in inference.mro(symbol):
             if not isinstance(candidate, Symbol):
@@ -371,7 +377,10 @@ class PythonRules(PythonTypes):
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
-        """Return the calls that a function such as `sorted` makes to arguments."""
+        """Return the calls that a library function makes to its arguments.
+
+        For `sorted(items, key=f)`, these are `f()` and `__lt__` of the items.
+        """
         return CALLED_THROUGH.get((package, dotted), ())
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:

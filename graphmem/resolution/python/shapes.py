@@ -1,4 +1,4 @@
-"""Classes of values from the attributes that code uses of them."""
+"""Infer classes of values from the attributes that code reads of them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return objects of the classes with all attributes used of a parameter.
 
-    Builtin types must lack one of the attributes. A single attribute tells a class only if it is a method or a property. Classes of tests
-    count in their file only.
+    For code such as `x.read()` and `x.close()`, these are classes with both methods. Builtin types must lack one of the attributes. A
+    single attribute tells a class only if it is a method or a property. Classes of tests count in their file only.
     """
     entry = inference.project.entry(symbol)
     names = entry.uses().get((symbol.index, index))
@@ -47,7 +47,7 @@ def _is_method(inference: Inference, name: str) -> bool:
 
 
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
-    """Return the classes that have an attribute and do not inherit it.
+    """Return the classes that define an attribute and do not inherit it.
 
     Empty if too many classes have it.
     """
@@ -61,7 +61,10 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 
 
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
-    """Whether objects of a class or of its subclasses may have all attributes."""
+    """Whether objects of a class may have all of some attributes.
+
+    Attributes of subclasses count.
+    """
     return all(
         name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))
         for name in names

@@ -31,7 +31,10 @@ _FOLDERS_OF_ROOTS: Final = ("src/bin", "examples", "tests", "benches")
 
 
 class RustModules(PackageRules):
-    """Resolve Rust crates (from `Cargo.toml`) and modules (from `mod`)."""
+    """The part of the Rust rules that resolves crates and modules.
+
+    Crates come from `Cargo.toml`, modules from `mod` declarations.
+    """
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -77,7 +80,7 @@ class RustModules(PackageRules):
         return (*names, _roots_in(path.rpartition("/")[0])) if self._is_root(path) else names
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return the same names as `module_names` for the file's path."""
+        """Return the names under which a file can be found; see `module_names`."""
         return self.module_names(facts.path)
 
     def package_of(self, path: str) -> str:
@@ -100,7 +103,10 @@ class RustModules(PackageRules):
         return path == _below(home, "build.rs") or any(folder == _below(home, place) for place in _FOLDERS_OF_ROOTS)
 
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return the crate and the module path that a file's path suggests."""
+        """Return the crate and the module path that the path of a file suggests.
+
+        For `src/a/b.rs` the module path is `a::b`.
+        """
         known = self._targets.get(path)
         if known is not None:
             return known, ()
@@ -189,7 +195,7 @@ class RustModules(PackageRules):
             above = above.rpartition("/")[0]
 
     def _may_declare(self, inference: Inference, folder: str) -> list[str]:
-        """Return files whose modules may be in a folder, the most likely first."""
+        """Return the files that may declare the modules in a folder, best first."""
         beside = (_below(folder, "mod.rs"), f"{folder}.rs") if folder else ("mod.rs",)
         roots = inference.project.modules(_roots_in(folder))
         roots.sort(key=lambda path: (_ROOTS.index(name) if (name := path.rpartition("/")[2]) in _ROOTS else len(_ROOTS), path))
@@ -289,7 +295,7 @@ class RustModules(PackageRules):
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the places of a name imported by a glob such as `use a::*`.
+        """Return the bindings of a name imported by a glob such as `use a::*`.
 
         This covers glob imports of inline modules and enums, which are not files.
         """
@@ -328,7 +334,7 @@ def _named(crate: str, below: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _roots_in(folder: str) -> str:
-    """Return the name that all crate roots in a folder share."""
+    """Return the module name that all crate roots in a folder share."""
     return f"{folder}/roots::*"
 
 

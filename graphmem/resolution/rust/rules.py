@@ -108,7 +108,7 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which look-ups find a definition.
 
-        An associated type of an `impl` block has a separate name. The enclosing scope does not bind the type's own name.
+        An associated type of an `impl` block has a separate name, because the enclosing scope does not bind the type's own name.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
@@ -116,7 +116,7 @@ class RustRules(RustModules):
         return super().definition_slot(entry, position)
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Return whether inner scopes see a scope's names without a prefix.
+        """Return whether inner scopes see the names of a scope without a prefix.
 
         Names of a module are visible inside it, but members of a type are not.
         """
@@ -228,7 +228,7 @@ class RustRules(RustModules):
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return True, because other files can use a macro after its definition."""
+        """Return True: an undefined name may be a macro that another file defines."""
         return True
 
     # implicit calls
@@ -252,7 +252,10 @@ class RustRules(RustModules):
         return frozenset((receiver,)) if is_unary else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type of the iterator that a type is or creates."""
+        """Return the element type when a value of a type is iterated.
+
+        The type is an iterator, or creates one.
+        """
         made = (
             inference.method_result(receiver, "into_iter")
             if isinstance(inference.owner(receiver[1], "into_iter"), Symbol)
@@ -270,9 +273,9 @@ class RustRules(RustModules):
     # values
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """Return the type of a variable bound by a pattern.
+        """Return the type of a variable that a pattern binds.
 
-        `Some(x) = value`, `Ok(x) = value` and `Err(x) = value` unwrap the value.
+        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` unwrap the value too.
         """
         found = entry.terms[binding.value]
         if found[0] != ATTR or found[2] not in ("Some", "Ok", "Err"):

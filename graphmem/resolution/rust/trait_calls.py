@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Iterator[tuple[Symbol, int]]:
-    """Return the methods that a call site runs implicitly.
+    """Return the trait methods that a Rust expression runs implicitly.
 
-    Each is paired with its number of alternatives, of which one runs.
+    Each item is (method, number of alternatives), where one of the alternatives runs.
     """
     site = _Site(inference, entry, reference)
     for found in site.groups(entry.terms[reference.term]):
@@ -33,7 +33,7 @@ def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Ite
 
 
 class _Site:
-    """A call or operation at which trait methods run implicitly."""
+    """An expression, such as `a + b`, that runs trait methods implicitly."""
 
     def __init__(self, inference: Inference, entry: FileEntry, reference: Reference) -> None:
         self.inference = inference
@@ -41,13 +41,13 @@ class _Site:
         self.reference = reference
 
     def value(self, term: int) -> Type:
-        """Return the type of an expression (a term) at this call site."""
+        """Infer the type of an operand or another part of this expression."""
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
-        """Yield groups of methods, one for each type that the object may have.
+        """Yield groups of trait methods, one for each type of the object.
 
-        One method of each group runs.
+        The object may have several types. One method of each group runs.
         """
         if term[0] == OPERATOR:
             yield from self.operator(term)
@@ -115,7 +115,7 @@ class _Site:
                     yield from self.of(error, ("From.from",), errors)
 
     def returned(self) -> Type:
-        """Return the declared result type of the function that contains the site."""
+        """Return the declared result type of the function around this expression."""
         around = self.entry.enclosing(self.reference.scope, FUNCTION_KINDS)
         return self.declared(around) if around > 0 else EMPTY
 
@@ -124,7 +124,7 @@ class _Site:
         return self.inference.declared(self.entry, definition.parent, definition.returns)
 
     def wanted(self) -> Type:
-        """Return the type that is expected of the call's result.
+        """Return the type that the code expects as the result of a call.
 
         The variable to which the result is assigned declares the type, or the enclosing function that returns the result.
         """
@@ -145,9 +145,9 @@ class _Site:
         return self.inference.expanded(found)
 
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield the implementations that an operand's types have of a method.
+        """Yield the implementations of a method for each type of an operand.
 
-        For each possible type, the first of several methods that the type has counts.
+        For each type, the first of several methods that the type has counts.
         """
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
@@ -155,7 +155,7 @@ class _Site:
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
         """Yield one object's implementations of the first method that it has.
 
-        Only implementations of the method's trait that accept the argument are returned.
+        `methods` are names such as `Add.add`. Only implementations of the method's trait that accept the argument are returned.
         """
         if atom[0] != INST:
             return
