@@ -1,14 +1,11 @@
 """Impact analysis: what may behave differently if a symbol changes.
 
-One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests
-are separated, and
+One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests are separated, and
 calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. Only the listed hits are cut
-by
-`limit`, and the report says so.
+by `limit`, and the report says so.
 
-A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test whose last run
-is completely known is judged by that run: it is a hit if it ran a target. It is not a hit if only its text leads to one, and a
-cause says so.
+A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test whose last run is
+completely known is judged by that run: it is a hit if it ran a target. It is not a hit if only its text leads to one, and a cause says so.
 """
 
 from __future__ import annotations

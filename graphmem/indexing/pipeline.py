@@ -279,7 +279,7 @@ class Indexer:
         return self._resolver is not None
 
     def close(self) -> None:
-        """Close the file of dependencies and all other open files."""
+        """Close the file of observations by outside tools, such as test runs."""
         self._outside.close()
 
     def let_go(self) -> bool:

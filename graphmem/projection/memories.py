@@ -221,7 +221,7 @@ class MemoryIndex(MemoryLinks):
                 yield row
 
     def ids(self, only: MemoryFilter | None = None) -> list[str]:
-        """Return the ids of matching memories, ascending."""
+        """Return the ids of memories that match a filter, ascending."""
         with self._lock:
             mask = self._mask(only or MemoryFilter())
             return sorted(self._id_at[slot] for slot in np.flatnonzero(mask))
@@ -477,7 +477,7 @@ class MemoryIndex(MemoryLinks):
             self.generation = self.generation + 1 if generation is None else generation
 
     def use_model(self, model_id: str, vectors: pa.Table) -> None:
-        """Use the vectors of this model from now on.
+        """Use the vectors of an embedding model from now on.
 
         The index uses those of `vectors` that belong to memories, and vectors that are added later.
         """

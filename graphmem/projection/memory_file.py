@@ -1,11 +1,10 @@
-"""The `memories` projection on disk.
+"""Save the `memories` projection to a file, and load it.
 
 Reading the file takes a tenth of the time of building the projection from the store.
 
-One container has the columns as arrays and the rest as one `marshal` value. The file belongs
-to one state of the knowledge, named by its key, and
-to one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are not in the
-file, because the store has them.
+One container has the columns as arrays and the rest as one `marshal` value. The file belongs to one state of the knowledge, named by its
+key, and to one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are not in
+the file, because the store has them.
 """
 
 from __future__ import annotations

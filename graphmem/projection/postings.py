@@ -176,9 +176,9 @@ class Postings:
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
         """Return BM25 × a power of the covered share of the query, by slot.
 
-        The share is the part of the query's words that the text has. The result has the slots below `size`. Stop words count
-        only if there are no other words. Words that no text has count neither in the score nor in
-        the share. Cost: one pass over the texts that have each word.
+        The share is the part of the query's words that the text has. The result has the slots below `size`. Stop words count only if there
+        are no other words. Words that no text has count neither in the score nor in the share. Cost: one pass over the texts that have each
+        word.
 
         Args:
             words: normalised words of the query.

@@ -247,7 +247,10 @@ class Projections:
         return self._words_note if self._words is None else ""
 
     def status(self) -> dict[str, Any]:
-        """Return parts, generations and sizes, which `doctor` shows."""
+        """Return which projections are ready, with generations and sizes.
+
+        `doctor` shows them.
+        """
         with self._state:
             graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories
             return {

@@ -127,7 +127,7 @@ class VectorIndex:
         return np.asarray(self._matrix[rows].mean(axis=0), np.float32) if rows else None
 
     def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of a query with the texts of these hashes.
+        """Return the cosine of a query with each text, given by hash.
 
         Texts without a vector are left out.
         """

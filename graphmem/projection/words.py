@@ -110,7 +110,10 @@ class WordAnswer(NamedTuple):
 
 
 class DamagedWordsError(Exception):
-    """SQLite finds the file damaged; it must be built again."""
+    """SQLite finds the file of the word index damaged.
+
+    The index must be built again.
+    """
 
 
 class WordIndex:

@@ -1,8 +1,7 @@
 """Abbreviations in code: `args` is found by "argument" and vice versa.
 
 The table of abbreviations has one row for each idea, such as "argument". Each form occurs in one row only. A row holds the short forms and
-their full words.
-Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
+their full words. Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
 """
 
 from __future__ import annotations

@@ -180,7 +180,9 @@ def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterato
 
 
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
-    """Fuse the lists, apply votes of files, and return the best k.
+    """Fuse the lists of code candidates and return the best k.
+
+    A candidate gains a bonus (votes) if its file has other good hits.
 
     Args:
         shot: the searched snapshot.

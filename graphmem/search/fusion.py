@@ -1,4 +1,4 @@
-"""Fuse ranked lists with a normaliser and weights.
+"""Join ranked lists of candidates into one, by weighted normalised scores.
 
 Source: Cormack, Clarke, Buettcher 2009 (reciprocal rank fusion, k = 60 in the paper); Fox and Shaw 1994 (sums of
 normalised scores). Measurements chose the default: docs/decisions/0006-fusion.md.
@@ -22,9 +22,9 @@ class Ranked(NamedTuple):
     """The candidates that one way of searching found, with their raw scores.
 
     Attributes:
-        name: name of the path.
+        name: name of the way of searching.
         scores: raw score of each candidate; larger is better.
-        weight: weight of the path; at least 0.
+        weight: weight of the list; at least 0.
         absent: raw score of a candidate without a score: 0 for BM25, where a text without any of the words has 0.
             None means the lowest score in the list.
         full: raw score that is normalised to the highest score if every candidate has less; None for the best score of the list.

@@ -76,9 +76,8 @@ def _least(path: Path) -> int:
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
     """Return address space sizes to try for a file, largest first.
 
-    The first is the requested size, or a smaller one that this process may have and the file fits into.
-    Half of the remaining address space is left for
-    everything else in the process.
+    The first is the requested size, or a smaller one that this process may have and the file fits into. Half of the remaining address space
+    is left for everything else in the process.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):

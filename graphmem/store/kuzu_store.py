@@ -1,7 +1,7 @@
 """The graph store on kuzu or on its fork ladybug, chosen by an argument.
 
-reads:  any thread → gate (shared) → a connection of its own → named query writes: any thread → queue → writer thread → one transaction, or
-a new file that replaces the old one
+A read runs in any thread: it takes the gate shared, and runs a named query on a connection of its own. A write is queued by any thread; the
+writer's thread runs it as one transaction, or writes a new file that replaces the old one.
 """
 
 from __future__ import annotations

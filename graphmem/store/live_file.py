@@ -1,6 +1,7 @@
 """Access, checkpoint, close when idle, reopen and recover a database file.
 
-reads:  any thread → gate (shared) → a connection of its own writes: any thread → queue → writer thread → one transaction
+A read runs in any thread: it takes the gate shared, and uses a connection of its own. A write is queued by any thread; the writer's thread
+runs it as one transaction.
 """
 
 from __future__ import annotations
@@ -170,8 +171,7 @@ class LiveFile:
         """Close the file if it was unused for some time.
 
         An open engine holds 100 to 350 MB. The lock on the file remains. The lock file records facts about the closed database. Generations
-        and meta are known
-        without the engine. The next read or write opens it again in 0.1 s to 0.3 s.
+        and meta are known without the engine. The next read or write opens it again in 0.1 s to 0.3 s.
 
         Returns:
             Whether this call closed the file.

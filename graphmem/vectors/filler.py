@@ -152,7 +152,7 @@ class VectorFiller:
         return self._projections.covered()[0]
 
     def chunks(self) -> int:
-        """Return the number of chunks (pieces of files) that need a vector."""
+        """Return the number of chunks (pieces of files), with or without a vector."""
         return self._projections.covered()[1]
 
     def note(self) -> str:

@@ -114,9 +114,9 @@ def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
 
 
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
-    """Public definitions that were added, removed, moved or changed.
+    """Public definitions that were added, removed or moved.
 
-    A change is one of the signature. Breaking changes come first, then path and line.
+    Those with another signature are included. Breaking changes come first, then path and line.
     """
     before, after = _public(old), _public(new)
     gone = {key: before[key] for key in before.keys() - after.keys()}

@@ -145,7 +145,7 @@ class FileGraph:
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
         """Convert edge rows to steps to show, imports first.
 
-        People edit imports to remove a dependency. Other edges are sorted by confidence, path and line.
+        People edit imports. Edges of equal rank are sorted by confidence, path and line.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)

@@ -1,7 +1,7 @@
 """The graph of a project in PostgreSQL.
 
-reads: any thread → a connection of its own → one snapshot. writes: any thread, one after the other → one transaction. One server at a time
-writes to a project: it holds an advisory lock of the database.
+A read runs in any thread, on a connection of its own, and sees one snapshot. Writes may come from any thread, and run one after the other,
+each in one transaction. One server at a time writes to a project: it holds an advisory lock of the database.
 """
 
 from __future__ import annotations
