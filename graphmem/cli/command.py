@@ -1,4 +1,4 @@
-"""Common options of all commands, and the code that runs around each.
+"""Options that all commands share, and the code that runs around each.
 
 A command is a function whose first parameter is the open `Door`. `@command` declares how it differs from the others. Two annotations
 extend those of typer: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.

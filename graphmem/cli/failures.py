@@ -23,7 +23,7 @@ _FAULTS: Final = (errors.QueryParameterError, errors.QueryFileError, errors.Gram
 
 
 def exit_code(error: errors.GraphMemError) -> int:
-    """The exit code of an error raised on purpose.
+    """Return the exit code for an error that graphmem raised on purpose.
 
     It depends only on the public code of the error, so that it is the same with and without a server.
     """

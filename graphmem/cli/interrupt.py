@@ -1,4 +1,4 @@
-"""Ctrl-C during work that can be cancelled cleanly."""
+"""Let Ctrl-C cancel work that can stop cleanly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def cancelled_by_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns True after Ctrl-C.
+    """Yield a function that returns True once Ctrl-C was pressed.
 
     A second Ctrl-C raises KeyboardInterrupt.
     """

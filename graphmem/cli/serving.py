@@ -38,9 +38,9 @@ SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
 def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
-    """Serve until Ctrl-C, SIGTERM, or `idle_s` seconds without a request.
+    """Run the server until Ctrl-C, SIGTERM, or a time without a request.
 
-    With 0 for `idle_s` the server never ends by itself. With `watch` the index follows changed files.
+    The time is `idle_s` seconds; with 0 the server never ends by itself. With `watch` the index follows changed files.
 
     The server listens before the first index exists, so that other commands find it and can show progress. It prints its address when it
     can answer.
@@ -319,7 +319,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
-    """Require tokens and encryption unless the address is a loopback one.
+    """Check that a server that other machines can reach has tokens and TLS.
 
     Raises:
         SettingsError: the token or the certificate is missing.

@@ -1,4 +1,4 @@
-"""The operations of a running server, called by persisted documents.
+"""Client that calls a server's operations by stored GraphQL documents.
 
 Answers are decoded to their declared types. An operation that needs more than one request is a method here, for example because it splits
 its input, copies files or reports progress.
@@ -157,7 +157,7 @@ class RemoteGraphMem(Operations):
     # ---- the code
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
-        """See `CodeOperations.symbol`."""
+        """Return a symbol with its edges; see `CodeOperations.symbol`."""
         found = self._wire.ask("Symbol", ref=ref, source=source, first=PAGE)["symbol"]
         info = decoder(SymbolInfo)
         around: dict[str, Any] = {name: [_site(edge) for edge in found[camel(name)]["edges"]] for name in RELATIONS}
@@ -175,7 +175,10 @@ class RemoteGraphMem(Operations):
         )
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[EdgeKind] | None = None, limit: int = 500) -> Subgraph:
-        """See `CodeOperations.subgraph`. Nodes are fetched in pages."""
+        """Return the graph around some symbols; see `CodeOperations.subgraph`.
+
+        Nodes are fetched in pages.
+        """
         names = list(kinds) if kinds is not None else None
         found = self._wire.ask("Subgraph", seeds=list(seeds), depth=depth, kinds=names, limit=limit)["subgraph"]
         ids: list[str] = found["columns"]["nodes"]["id"]
@@ -198,7 +201,7 @@ class RemoteGraphMem(Operations):
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> IndexSummary:
-        """See `CodeOperations.index`.
+        """Update the index on the server; see `CodeOperations.index`.
 
         `cancelled` ends the wait for the run; the run continues on the server.
         """
@@ -207,7 +210,7 @@ class RemoteGraphMem(Operations):
         return decoder(IndexSummary)(answer["index"]["summary"])  # type: ignore[no-any-return]
 
     def export(self) -> Iterator[dict[str, Any]]:
-        """See `CodeOperations.export`."""
+        """Yield every node and edge of the graph; see `CodeOperations.export`."""
         return self._wire.lines("/export.jsonl")
 
     def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
@@ -239,7 +242,7 @@ class RemoteGraphMem(Operations):
 
     @contextlib.contextmanager
     def _followed(self, on_progress: Callable[[IndexProgress], None] | None) -> Iterator[None]:
-        """Report progress of the server's runs during a block.
+        """While a block runs, report the progress of the server's index runs.
 
         A lost connection does not end the block, because only the answer matters.
         """
@@ -276,7 +279,7 @@ class RemoteGraphMem(Operations):
         skip_invalid: bool = False,
         actor: str = "",
     ) -> RememberManyAnswer:
-        """See `MemoryOperations.remember_many`.
+        """Store many memories; see `MemoryOperations.remember_many`.
 
         Items beyond the server's limit are sent in several requests, each of them one write.
         """
@@ -305,7 +308,7 @@ class RemoteGraphMem(Operations):
 
     @_formerly(text="content")
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
-        """See `MemoryOperations.import_memories`.
+        """Import memories from a file; see `MemoryOperations.import_memories`.
 
         A text that exceeds the limit of a GraphQL request is sent to a separate resource.
         """
@@ -319,7 +322,7 @@ class RemoteGraphMem(Operations):
     def sync_file(
         self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = True
     ) -> SyncAnswer:
-        """See `MemoryOperations.sync_file`.
+        """Synchronize MEMORY.md and memories; see `MemoryOperations.sync_file`.
 
         A server accepts only MEMORY.md, and writes no personal memories into it.
 
@@ -336,7 +339,7 @@ class RemoteGraphMem(Operations):
     # ---- sessions
 
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
-        """See `SessionOperations.observe`.
+        """Record events of agents' sessions; see `SessionOperations.observe`.
 
         Events beyond the server's limit are sent in several requests, in order.
         """
@@ -361,14 +364,14 @@ class RemoteGraphMem(Operations):
     # ---- upkeep: a server accepts no paths, so files are copied through its directory of backups
 
     def doctor(self) -> dict[str, Any]:
-        """See `UpkeepOperations.doctor`."""
+        """Return the state of the index's parts; see `UpkeepOperations.doctor`."""
         found: dict[str, Any] = self._ask(self._operation("doctor"), {}, FOR_EVER)
         return {**found, "project": self.project(), "served_at": self.address}
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
-        """See `UpkeepOperations.backup`.
+        """Back up the index; see `UpkeepOperations.backup`.
 
-        The server writes it into its own directory, from which it is copied to `dest`.
+        The server writes the backup into its own directory, from which it is copied to `dest`.
         """
         target = Path(dest).expanduser().absolute() if dest is not None else None
         if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
@@ -391,7 +394,7 @@ class RemoteGraphMem(Operations):
         return dataclasses.replace(made, path=str(target))
 
     def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
-        """See `UpkeepOperations.restore`.
+        """Restore a backup of the index; see `UpkeepOperations.restore`.
 
         The file is copied into the server's own directory during the restore.
         """
@@ -417,7 +420,10 @@ class RemoteGraphMem(Operations):
                 given.unlink(missing_ok=True)
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
-        """See `UpkeepOperations.rebuild`; it rebuilds the server's project."""
+        """Rebuild memories and code; see `UpkeepOperations.rebuild`.
+
+        It rebuilds the server's project.
+        """
         with self._followed(on_progress):
             return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
 

@@ -1,6 +1,7 @@
-"""The list of an organisation's projects, whose contracts are linked.
+"""The list of an organisation's projects, which may call each other.
 
-The list is a file of the user. Each project publishes its contracts in its index directory, so that no other index is opened.
+The list is a file of the user. Each project publishes its contracts (such as HTTP routes) in its index directory, so that no other index
+is opened.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LIST: Final = "organisation.json"
 
 
 class Neighbour(NamedTuple):
-    """Another project of the organisation."""
+    """Another project of the organisation, and the contracts it publishes."""
 
     root: Path
     published: Published | None  # None: it has no index, or one of an earlier version
@@ -111,7 +112,7 @@ def names(roots: Sequence[Path]) -> dict[Path, str]:
 
 
 def is_indexed(root: Path) -> bool:
-    """Whether a project has published its contracts."""
+    """Whether a project has published its contracts, such as HTTP routes."""
     return rows.read(locate(root, Settings(), os.environ).data_dir) is not None
 
 

@@ -169,7 +169,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 
 
 def _telling(said: Sequence[str]) -> str:
-    """Return the line of a program's output that best tells why it failed.
+    """Return the line of an indexer's output that best tells why it failed.
 
     It is the first line with the word "error", else the last line.
     """

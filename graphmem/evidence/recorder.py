@@ -26,9 +26,9 @@ PROCESS: Final = 0
 
 
 class Recorder:
-    """Records calls from `start` to `stop`.
+    """Records which functions of a project run, from `start` to `stop`.
 
-    It covers the current thread and every thread that starts in between.
+    For each function it records the callers. It covers the current thread and every thread that starts in between.
 
     Args:
         root: root directory; only code in files below it counts, without installed packages.
@@ -54,7 +54,7 @@ class Recorder:
         self._is_on = False
 
     def start(self) -> None:
-        """Start recording.
+        """Start recording the calls of functions.
 
         Raises:
             RuntimeError: all tool ids of `sys.monitoring` are in use.

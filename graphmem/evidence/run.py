@@ -1,4 +1,4 @@
-"""Convert a recorded test run from code objects to definitions.
+"""Find the definitions that a recorded test run called.
 
 A recorder identifies functions as Python does: by file, qualified name and first line. The graph has definitions with the hash of
 their bodies. The conversion happens right after the run, while the files are those that ran. The hashes show later which parts of the

@@ -1,4 +1,4 @@
-"""Positions of names in a SCIP document, checked against the text.
+"""Positions of names in a SCIP index, checked against the text of a file.
 
 Columns are converted to characters of the file.
 """
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The positions of the symbols in one document, as the index has them.
+    """The positions of symbols in one file, as a SCIP index has them.
 
     Args:
         raw: the document's message.
@@ -88,12 +88,12 @@ class Places:
                     yield place
 
     def uses(self, known: Definitions) -> Iterator[Place]:
-        """Yield the places that use symbols defined in the tree.
+        """Yield the places in a file that use symbols defined in the project.
 
         Call `fit` first.
 
         Args:
-            known: definitions of the tree.
+            known: definitions of the project.
         """
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:

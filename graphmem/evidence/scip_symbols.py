@@ -45,7 +45,7 @@ class Symbol(NamedTuple):
 
     @property
     def is_module(self) -> bool:
-        """Whether the symbol is a file, a package or a namespace.
+        """Whether a SCIP symbol is a file, a package or a namespace.
 
         Sources name them by their path, or do not name them.
         """
@@ -110,7 +110,10 @@ def split(symbol: str) -> Parts | None:
 
 
 def bare(text: str) -> str:
-    """A name without the quotes or marks that some languages put around it."""
+    """Return a name without quotes or marks, such as `a` for `'a'` or `#a`.
+
+    Some languages write these around a name.
+    """
     return text.strip(_MARKS)
 
 

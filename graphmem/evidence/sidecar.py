@@ -58,11 +58,11 @@ class Sidecar:
 
     @property
     def exists(self) -> bool:
-        """Whether any observation was ever stored."""
+        """Whether any observed edge was ever stored."""
         return self.path.exists()
 
     def close(self) -> None:
-        """Close the file; the next query opens it again."""
+        """Close the SQLite file; the next query opens it again."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

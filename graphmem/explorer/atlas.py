@@ -28,7 +28,9 @@ _KIND_DEFINES: Final = EDGE_KINDS.index("DEFINES") if "DEFINES" in EDGE_KINDS el
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """Positions on the map, in units of the map; y grows downwards.
+    """The map of a project: positions of modules and files, and edges.
+
+    Positions are in units of the map; y grows downwards.
 
     Attributes (k modules, f files; files are sorted by path):
         modules: name of each module, ascending; "" for files that belong to none.
@@ -177,7 +179,7 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
 
 
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
-    """Sum up edges between different files by kind; see `Atlas.edges`."""
+    """Count the edges between different files by kind; see `Atlas.edges`."""
     src, dst = file_of_node[view.src], file_of_node[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES)
     kinds = len(EDGE_KINDS)

@@ -35,7 +35,7 @@ class Agent(NamedTuple):
 
     @property
     def hears_before(self) -> bool:
-        """Whether context can be injected before a tool runs."""
+        """Whether this agent's hooks can add context before a tool runs."""
         return any(self.moments.get(event) == BEFORE for event in self.injects)
 
 

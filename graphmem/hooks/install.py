@@ -100,7 +100,7 @@ class Vault:
             return False
 
     def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
-        """Store a file's former content, and a hash of the installed content."""
+        """Store a settings file's former content, and a hash of the installed one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
             _write(self.backup(path), before, PRIVATE)
@@ -328,7 +328,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
 
 
 def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """Append a block of lines, between two marking lines, to a text.
+    """Append graphmem's block, between two marking lines, to a text.
 
     The line ends are those of the text.
     """

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class LineMap:
-    """Maps lines between a saved text and the text in the editor, from 0.
+    """Maps line numbers between a saved file and the text in the editor.
 
-    A line that is in only one of the texts maps to the nearest line before it that is in both.
+    Lines count from 0. A line that is in only one of the texts maps to the nearest line before it that is in both.
 
     Args:
         saved: lines of the saved text.

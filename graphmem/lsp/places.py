@@ -167,7 +167,7 @@ class Texts:
         return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
 
     def body(self, symbol: SymbolInfo) -> lsp.Range:
-        """The range of all lines of a definition in the editor."""
+        """The editor's range of all lines of a definition."""
         first, end = self.now(symbol.path, symbol.start_line), self.now(symbol.path, max(symbol.end_line, symbol.start_line))
         lines = self.lines(symbol.path)
         text = lines[end] if end < len(lines) else ""

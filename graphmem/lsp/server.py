@@ -47,7 +47,7 @@ FEATURES: Final[Mapping[str, Feature]] = {
 
 
 def build_server(service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> Editor:
-    """A language server without a transport.
+    """Build the language server, without a transport such as stdio.
 
     Its features are registered when the editor says which it wants.
     """

@@ -1,4 +1,4 @@
-"""The checks of `graphmem verify`.
+"""The checks of `graphmem verify`: journal, graph, database, backups.
 
 Each check compares data with its source, and names the command that repairs the data.
 """

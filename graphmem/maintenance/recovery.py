@@ -113,9 +113,9 @@ def lost_code(store: GraphReads) -> str:
 
 
 def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
-    """Create a new database in place of a lost one.
+    """Record in a new database that it replaces a lost one; return it.
 
-    The new database records the loss until code is indexed again.
+    The record stays until code is indexed again.
     """
     store.set_meta({LOST_CODE: "; ".join(said)})
     return _told(store, [*said, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])

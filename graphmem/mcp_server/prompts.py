@@ -36,7 +36,7 @@ class Prompt(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """A text that an agent can read, identified by a URI."""
+    """An MCP resource: a text that an agent can read, identified by a URI."""
 
     name: str
     description: str

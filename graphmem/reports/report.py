@@ -49,30 +49,30 @@ class Answers(Protocol):
     """The operations of graphmem whose answers the HTML report shows."""
 
     def modules(self) -> ModuleMap:
-        """Return the modules of the system."""
+        """Return the modules of the system: groups of files that belong together."""
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
         """Return the import cycles."""
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Return the entry points."""
+        """Return where the code is entered, such as `main` or an HTTP route."""
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
-        """Return the flows from entry points."""
+        """Return chains of calls that begin at an entry point."""
 
     def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
-        """Return the hot spots."""
+        """Return code that changes often, is complex and has many dependents."""
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
-        """Return the central symbols."""
+        """Return the definitions that most other code depends on."""
 
     def dead_code(self, min_confidence: float = 0.6, limit: int = 100, offset: int = 0) -> DeadCodePage:
-        """Return the dead code."""
+        """Return definitions that appear to be unused."""
 
     def duplicates(
         self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
     ) -> DuplicatePage:
-        """Return the duplicated code."""
+        """Return pieces of code that are written more than once."""
 
 
 def report(project: Project, ask: Answers) -> str:

@@ -1,4 +1,4 @@
-"""The `.gitignore` of an index directory.
+"""The `.gitignore` that graphmem writes into the directory of an index.
 
 Git then sees only the files of the directory that people wrote.
 """

@@ -15,7 +15,7 @@ _HINT: Final = re.compile(r"private", re.IGNORECASE)
 
 
 def private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of private blocks, including their tags.
+    """Yield the spans of `<private>…</private>` blocks, with their tags.
 
     They are in order and do not overlap.
     """
@@ -36,7 +36,7 @@ def private_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def without_private(text: str) -> str:
-    """Return a text without its private blocks."""
+    """Return a text without its `<private>…</private>` blocks."""
     parts, at = [], 0
     for start, end in private_spans(text):
         parts.append(text[at:start])

@@ -257,7 +257,9 @@ def key_of(file: str, command: str) -> bytes:
 
 
 def connected(path: Path, vault: Vault) -> sqlite3.Connection:
-    """Open an encrypted SQLite file in memory; `store` writes it.
+    """Open an encrypted SQLite file as a database in memory.
+
+    `store` writes it back.
 
     Raises:
         sqlite3.DatabaseError: the file was changed.

@@ -1,4 +1,4 @@
-"""Access control for operations.
+"""Check which operations a caller may call, and which memories it sees.
 
 Every interface calls operations: the root fields of GraphQL, the tools of agents over HTTP, and the plain routes. Each interface gets a
 `Guarded` service, which applies the rules of the declarations. A method that is not declared as an operation needs the scope `admin`.

@@ -15,25 +15,25 @@ from graphmem.runtime.safe_text import inert, inert_json, inert_lines
 
 
 class LineFormatter(logging.Formatter):
-    """Formats a record as one line, followed by its traceback if any."""
+    """Formats a log record as one line, followed by its traceback if any."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - its name in the library
-        """Format a record without its traceback."""
+        """Format a log record as one line, without its traceback."""
         return inert(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - its name in the library
-        """Format the traceback."""
+        """Format the traceback of a log record."""
         return inert_lines(super().formatException(ei))
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as one JSON object.
+    """Formats a log record as one JSON object.
 
     Its fields are time (ISO 8601, UTC), level, logger, message, thread and, if any, traceback.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record as one JSON line."""
+        """Format a log record as one JSON line."""
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

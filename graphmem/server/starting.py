@@ -61,7 +61,7 @@ def find_or_start(location: Location) -> owner.Owner:
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables for a server that may be idle for long.
+    """Return environment variables that save memory in an idle server.
 
     Python's allocator returns memory in whole megabytes, so 200 MB stay after a large index. The system's allocator returns every free
     page (see `graphmem.runtime.heap`), for a few percent of processor time.

@@ -299,7 +299,7 @@ class Exchange:
                     self._side.mark(op.memory, DIRTY)
 
     def _materialise(self, tally: Tally) -> None:
-        """Write the changes of others into this machine's memories."""
+        """Write changes by other people into this machine's memories."""
         generation = str(self._book.store.generation())
         if self._side.get("generation") != generation:
             for one in self._side.ids(dirty=UNLINKED):

@@ -44,7 +44,7 @@ TABLES: Final = (
 
 
 class Page(NamedTuple):
-    """A page of operations, in the order of the shared log."""
+    """A page of operations from the shared log, in the order of the log."""
 
     ops: list[Op]
     last: int  # number of the last one read

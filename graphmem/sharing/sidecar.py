@@ -229,7 +229,7 @@ class Sidecar:
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store values of memories that count if the journal has a write.
+        """Store values of memories, to be used once a write is in the journal.
 
         They then become the values that later changes are compared with. `token` identifies the write in the journal.
         """

@@ -30,7 +30,7 @@ _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 
 
 class Head(NamedTuple):
-    """A value of a field that no later author has seen.
+    """A value of a memory's field that no later author has seen.
 
     For example, two people change a title at the same time: the title then has two heads.
     """

@@ -56,15 +56,15 @@ class Op(NamedTuple):
 
 
 class UnreadableOpError(ValueError):
-    """An operation has an invalid part; the text says which."""
+    """An operation on a memory has an invalid part; the text says which."""
 
 
 class NewerOpError(Exception):
-    """An operation was written by a newer graphmem."""
+    """An operation on a memory was written by a newer graphmem."""
 
 
 def encoded(op: Op) -> bytes:
-    """Return the bytes of an operation, without empty parts."""
+    """Encode an operation on a memory as bytes; leave out its empty parts."""
     parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
     if not op.of:
         del parts["of"]

@@ -62,7 +62,7 @@ def observe(
 
 
 def _batches(lines: TextIO) -> Iterator[list[Any]]:
-    """Yield lists of the events in the lines, up to `BATCH` in each list.
+    """Yield the events in lines of JSON, in lists of at most `BATCH` events.
 
     A line that is not JSON is passed on as text, and the service counts it as invalid.
     """

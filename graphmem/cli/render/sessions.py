@@ -40,7 +40,7 @@ _NEARLY = ("weak", "over_cap", "refused", "taken_back")  # outcomes that are sho
 
 @renders("session_summaries")
 def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
-    """Print one line for each session."""
+    """Print the sessions of agents that were learnt from, one line each."""
     if not found:
         output.line(("nothing was learnt from a session yet", common.UNSURE))
     output.rows(
@@ -159,7 +159,7 @@ def listed(output: Output, page: SessionPage) -> None:
 
 @renders(SessionDetail, bare=lambda found: [one.key for one in found.findings])
 def detail(output: Output, found: SessionDetail) -> None:
-    """Print the observations of a session."""
+    """Print what an agent did in a session: files, commands, errors, findings."""
     one = found.session
     state = one.outcome or one.state
     output.line((one.id, common.NAME), f"   {one.kind}", f"   {one.agent}" if one.agent else "", (f"   {state}", common.DIM))
