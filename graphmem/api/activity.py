@@ -1,6 +1,6 @@
-"""Measures how long the server has been idle.
+"""Measure for how long no request has reached the server.
 
-An owner process that ends itself when idle uses the measured time.
+A server process that ends itself when idle uses the measured time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Activity:
-    """Number of open requests, and when the last one ended.
+    """Counts the open requests of a server, and notes when the last one ended.
 
     A subscription is open as long as a client listens.
     """
@@ -27,11 +27,11 @@ class Activity:
         return 0.0 if self._open else time.monotonic() - self._last
 
     def begin(self) -> None:
-        """Count a request that arrived."""
+        """Count a request that has arrived as open."""
         self._open += 1
 
     def end(self) -> None:
-        """Count a request that was answered."""
+        """Count an open request as answered."""
         self._open -= 1
         self._last = time.monotonic()
 

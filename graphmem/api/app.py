@@ -1,4 +1,4 @@
-"""Builds the ASGI application: routes, checks in order, shared state."""
+"""Build the server's ASGI application: routes, and checks in their order."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ MCP_PATH = "/mcp"
 
 
 class Mounted(Protocol):
-    """The application of another interface, served under the same checks.
+    """The application of another interface, served at a path of its own.
 
-    It is served at a path of its own.
+    Its requests pass the same checks.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
+        """Serve a request of the mounted application."""
 
     async def close(self) -> None:
-        """End its open requests."""
+        """End the open requests of the mounted application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,10 @@ class ServerOptions:
 
     @property
     def socket_origins(self) -> tuple[str, ...]:
-        """Origins for the WebSocket library's own check of handshakes.
+        """Origins whose pages may open a WebSocket, for the library's own check.
 
-        That check does not support `scheme://*`, so a list with such an entry becomes `*`. `OriginCheck` has checked the origin before.
+        An origin is the scheme, host and port of a site. That check does not support `scheme://*`, so a list with such an entry becomes
+        `*`. `OriginCheck` has checked the origin before.
         """
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
@@ -170,13 +171,13 @@ def is_page(path: str) -> bool:
 
 
 class GraphQLOrPage:
-    """Answers GET with the query page and POST with the operation's answer."""
+    """Answers GET with the query page, and POST with a GraphQL answer."""
 
     def __init__(self, view: GraphQLView) -> None:
         self._view = view
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve the page or the operation."""
+        """Serve the query page or a GraphQL answer."""
         if scope["method"] == "POST":
             await self._view(scope, receive, send)
             return

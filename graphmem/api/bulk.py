@@ -1,4 +1,4 @@
-"""`POST /import`: imports a document of memories.
+"""The route `POST /import`: import a document of memories.
 
 The document may be larger than a GraphQL request. The request is checked like every other request.
 """

@@ -1,4 +1,4 @@
-"""Computes how many objects an answer could hold, before execution.
+"""Compute how many objects a GraphQL answer could hold, before it is made.
 
 An object counts 1 and a leaf counts 0. A list multiplies its contents by its size. The size is the slicing argument (`first`, `limit`, `k`;
 for `ids` its length) from the document or the variables. Without it, the size is the argument's default, or else the size assumed in the
@@ -52,7 +52,7 @@ class ListSize:
 
 
 def sized_by(argument: str, *fields: str) -> ListSize:
-    """Declare that the value of `argument` is the size of lists.
+    """Declare that an argument of a field, such as `first`, is a list's size.
 
     The lists are the `fields` below this field, or the field itself. Deeper fields are written with dots: `impact.hits`.
     """
@@ -60,7 +60,10 @@ def sized_by(argument: str, *fields: str) -> ListSize:
 
 
 def assumed(size: int) -> ListSize:
-    """Declare that a list has about `size` objects for any arguments."""
+    """Declare that the list of a field has about `size` objects.
+
+    This holds whatever its arguments are.
+    """
     return ListSize(assumed_size=size)
 
 
@@ -83,7 +86,10 @@ class _Inherited(NamedTuple):
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """The inherited size for the fields inside the field `name`."""
+        """Return the part of this list size that concerns one inner field.
+
+        `name` is the name of the inner field.
+        """
         rest = frozenset(path[1:] for path in self.fields if path[0] == name and len(path) > 1)
         return _Inherited(self.size, rest) if rest else _NONE
 
@@ -92,7 +98,7 @@ _NONE = _Inherited(1, frozenset())
 
 
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
-    """Variables that can affect an operation's complexity.
+    """Return the variables of a request that can change the answer's size.
 
     These are numbers, and the lengths of lists.
     """
@@ -104,7 +110,10 @@ def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]
 
 
 class ComplexityMeter:
-    """Measures documents against one schema; immutable and thread-safe."""
+    """Computes the size of possible answers for one GraphQL schema.
+
+    Immutable and thread-safe.
+    """
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._schema = schema
@@ -145,7 +154,7 @@ class ComplexityMeter:
 
 
 class _Measure:
-    """Measurement of one operation in a document.
+    """Computes the possible size of the answer to one operation.
 
     A fragment is measured once for each inherited size, so nested fragments do not make it slow.
     """

@@ -1,6 +1,6 @@
-"""Relay connections: a page of a list as edges with cursors.
+"""Relay connections: pages of a list whose entries have cursors.
 
-The types of each kind of row are made here.
+The GraphQL types for each kind of entry are made here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The position of a page in its list; it computes Relay's page info."""
+    """Where a page is in its list, and whether other pages exist."""
 
     offset: int
     rows: int
@@ -60,7 +60,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A row with its cursor."""
+    """An entry of a page of a list, with its cursor."""
 
     cursor: str
     node: Any
@@ -68,7 +68,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A page of a list of known length, as resolvers return it."""
+    """A page of a list whose total length is known.
+
+    Resolvers return it.
+    """
 
     edges: list[Item]
     page_info: Slice
@@ -76,16 +79,16 @@ class Rows:
 
 
 def rows(found: list[T], total: int, at: Page) -> Rows:
-    """Add cursors and page info to the rows of a page."""
+    """Make a page from some rows of a list: add cursors and page info."""
     edges = [Item(cursor(at.offset + i), node) for i, node in enumerate(found)]
     return Rows(edges, Slice(at.offset, len(found), at.offset + len(found) < total), total)
 
 
 @cache
 def connection_of(answer: type) -> type:
-    """The GraphQL type of a page whose rows are of an answer class.
+    """Return the GraphQL type for a page of a list of answers.
 
-    For `Memory` it is `MemoryConnection` with `MemoryEdge`.
+    For `Memory` it is `MemoryConnection` with entries of type `MemoryListEdge`.
     """
     node = object_type(answer)
     name = getattr(answer, "__shape__").name  # noqa: B009 - only classes made by `answer` have it

@@ -1,4 +1,4 @@
-"""The context of resolvers: service, deadline and loaders."""
+"""What resolvers of GraphQL fields can use: operations, deadline, loaders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTHING: Final = Access("nobody", frozenset(), frozenset())
 
 
 class Door:
-    """What all requests of a server share: the service, limits and threads."""
+    """State that all requests of a server share: operations, limits, threads."""
 
     def __init__(self, service: Service, limits: ServerLimits) -> None:
         self.service = service
@@ -52,7 +52,7 @@ class Door:
 
 @dataclass(slots=True)
 class Connection:
-    """State of one request or one WebSocket.
+    """State of one HTTP request or one WebSocket: its access, its parameters.
 
     A WebSocket may carry many operations.
     """
@@ -64,7 +64,9 @@ class Connection:
 
 
 class Heard(Generic[T]):
-    """Events for one subscriber, whose permission is checked at each event.
+    """The events that one subscriber receives.
+
+    The subscriber's permission is checked at each event.
 
     Args:
         fan: distributes the events.
@@ -91,9 +93,9 @@ class Heard(Generic[T]):
 
 
 class Operation:
-    """State of one GraphQL operation.
+    """State of one GraphQL operation: its deadline, its loaders, its access.
 
-    Its service allows only what the client's access permits.
+    It calls only what the client's access permits.
 
     Args:
         connection: state of the request or WebSocket.
@@ -129,9 +131,9 @@ class Operation:
         return await self._runner.run(self.deadline, self._as_expected, partial(operation, *args, **kwargs))
 
     def _as_expected(self, operation: Callable[[], T]) -> T:
-        """Run a function whose answer must be of the expected generation.
+        """Run a function, and check that its answer is of the expected generation.
 
-        Generations only grow, so it is enough to compare after the answer.
+        Generations count committed changes of the index. They only grow, so it is enough to compare after the answer.
         """
         answer = operation()
         found = self.service.state().generation
@@ -145,14 +147,17 @@ class Operation:
         return answer
 
     def begin_event(self) -> None:
-        """Give the next event of a subscription the full time and new data."""
+        """Begin the next event of a subscription with a new deadline.
+
+        Cached data is dropped.
+        """
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds
         self.loaders = Loaders(self.service, self.call)
 
     async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that may take minutes.
+        """Run a function that may take minutes, in a thread of its own.
 
-        It runs in a thread of its own without a deadline.
+        It has no deadline.
         """
         answer = await self._runner.run_long(operation, *args, **kwargs)
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # nested fields of the answer get the full time again

@@ -1,4 +1,4 @@
-"""GraphQL types derived from the answers.
+"""Make GraphQL types from the dataclasses that operations return.
 
 Each dataclass becomes an object type, each closed set of words an enum, and each TypedDict an input. Resolvers return the dataclasses
 themselves, and plain fields are read from their attributes. So an answer of thousands of symbols is not copied. Fields that only GraphQL
@@ -31,7 +31,7 @@ _SCALARS: Final = (str, int, float, bool)
 
 
 def _given_time(value: object) -> str:
-    """Return a time unchanged; the operation parses it.
+    """Return a time of a request unchanged; the operation parses it.
 
     Raises:
         ValueError: the value is not a string.
@@ -74,7 +74,7 @@ _objects: dict[type, type] = {}
 
 
 def extends(answer: type) -> Callable[[type], type]:
-    """Class decorator: add its fields to the GraphQL type of an answer.
+    """Decorate a class: add its fields to the GraphQL type of an answer.
 
     A field of the same name replaces the derived one.
     """
@@ -87,7 +87,7 @@ def extends(answer: type) -> Callable[[type], type]:
 
 
 def object_type(answer: type) -> type:
-    """The GraphQL object type of an answer."""
+    """Return the GraphQL object type of an answer's dataclass."""
     if answer not in _objects:
         shape: Any = getattr(answer, "__shape__")  # noqa: B009 - only classes made by `answer` have it
         extra = _extras.get(answer)
@@ -119,9 +119,9 @@ def object_type(answer: type) -> type:
 
 @cache
 def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
-    """The type of each field of a class, with the metadata of `Annotated`.
+    """Return the type of each field of a dataclass or a TypedDict, by name.
 
-    The class is a dataclass or a TypedDict. Below, `marks` means that metadata, such as `GlobalId`.
+    Types keep the metadata of `Annotated`. In this module, `marks` means such metadata, for example `GlobalId`.
     """
     hints = typing.get_type_hints(declared, include_extras=True)
     names = [one.name for one in dataclasses.fields(declared)] if dataclasses.is_dataclass(declared) else list(hints)
@@ -129,7 +129,7 @@ def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
 
 
 def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[..., Any] | None]:
-    """The type that strawberry needs for a field of an answer, and a resolver.
+    """Return the GraphQL type of an answer's field, and its resolver.
 
     The resolver is None if the attribute is shown unchanged.
     """
@@ -144,7 +144,7 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
 
 
 def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """The type that strawberry needs for a Python type in an answer.
+    """Return the GraphQL type for a Python type that occurs in an answer.
 
     For example, a dataclass gives its GraphQL type, and a type without one gives JSON.
     """
@@ -165,7 +165,7 @@ def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 
 
 def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """The type that strawberry needs for the Python type of an argument."""
+    """Return the GraphQL type for the Python type of an argument."""
     hint, more = split(_bare(hint))
     marks = (*more, *marks)
     origin = typing.get_origin(hint)
@@ -266,7 +266,7 @@ def _identified(attribute: str, ident: GlobalId) -> Callable[..., Any]:
 
 
 def _bare(hint: Any) -> Any:
-    """A type without `Required` and `NotRequired`."""
+    """Return a type without `Required` and `NotRequired` around it."""
     return typing.get_args(hint)[0] if typing.get_origin(hint) in (typing.Required, typing.NotRequired) else hint
 
 

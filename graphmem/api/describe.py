@@ -1,4 +1,4 @@
-"""Makes GraphQL types from classes; docstrings become descriptions.
+"""Make GraphQL types from classes; their docstrings become descriptions.
 
 The classes are only declarations. Resolvers return the dataclasses of `graphmem.answers`, and plain fields are read from their attributes.
 So an answer of thousands of symbols is not copied.
@@ -17,22 +17,22 @@ T = TypeVar("T", bound=type)
 
 
 def gql_type(cls: T) -> T:
-    """Make a class a GraphQL object type, described by its docstring."""
+    """Decorate a class: make it a GraphQL type, described by its docstring."""
     _evaluate(cls)
     return strawberry.type(cls, description=inspect.getdoc(cls))
 
 
 def field(description: str, **options: Any) -> Any:
-    """Declare a field that is read from the attribute of the same name."""
+    """Declare a GraphQL field that is read from the attribute of its name."""
     return strawberry.field(description=description, **options)
 
 
 def resolved(
     graphql_type: Any = None, directives: Sequence[object] = (), subscription: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Declare a field that the decorated function computes.
+    """Decorate a function: it computes the value of a GraphQL field.
 
-    The function's docstring is the description.
+    Its docstring is the description of the field.
 
     Args:
         graphql_type: type of the field, if the function returns a plain dataclass.
@@ -52,7 +52,7 @@ _known: dict[tuple[str, str], Any] = {}  # by module and text
 
 
 def _evaluate(declared: Any) -> None:
-    """Evaluate annotations that are strings.
+    """Replace annotations that are strings by their types.
 
     Strawberry would parse each of them several times, which takes a fifth of the time to make the schema. An annotation whose name is not
     defined yet remains a string; strawberry evaluates it later.

@@ -1,4 +1,4 @@
-"""Parses, validates and measures each document once.
+"""Parse, validate and measure each GraphQL document (query text) once.
 
 Strawberry has caches for parsing and validation. Their key is a hash of the whole tree, which takes more than 0.5 ms for each request with
 a larger persisted operation. Here the text of the document is the key.
@@ -28,7 +28,7 @@ _MEASURES = 64  # per document, one for each set of sizes
 
 @dataclass(slots=True)
 class Prepared:
-    """A parsed document with its validation errors and measured complexity."""
+    """A parsed GraphQL document with its errors and possible answer sizes."""
 
     document: DocumentNode
     errors: list[GraphQLError]  # of validation; never changed
@@ -37,7 +37,10 @@ class Prepared:
 
 
 class Documents:
-    """The documents of one schema under one set of limits. Thread-safe."""
+    """Caches parsed GraphQL documents of one schema under one set of limits.
+
+    Thread-safe.
+    """
 
     def __init__(self, schema: GraphQLSchema, limits: ServerLimits) -> None:
         self.tokens = limits.tokens
@@ -51,7 +54,7 @@ class Documents:
         self.misses = 0
 
     def prepare(self, text: str) -> Prepared:
-        """Return the parsed and validated document of a text.
+        """Parse and validate the text of a GraphQL document, or use the cache.
 
         Raises:
             GraphQLError: the text cannot be parsed, or is longer or nested deeper than allowed.
@@ -75,7 +78,7 @@ class Documents:
         return made
 
     def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, Any] | None) -> list[GraphQLError]:
-        """The errors that prevent an operation of a document; empty if none.
+        """Return the errors for which an operation is refused; empty if none.
 
         Args:
             prepared: the document.

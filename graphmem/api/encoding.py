@@ -13,9 +13,9 @@ import orjson
 
 
 class Again(dict[str, Any]):
-    """A rendered object that occurs more than once in an answer.
+    """A rendered object of an answer that occurs in it more than once.
 
-    It must not be changed.
+    It keeps its JSON and must not be changed.
     """
 
     __slots__ = ("_json",)
@@ -37,7 +37,7 @@ _PLAIN: Final[tuple[type[Any], ...]] = (str, int, dict, list)
 
 
 def encoded(data: object) -> bytes:
-    """Return the JSON of an answer.
+    """Return an answer as JSON.
 
     A file name that is not UTF-8 has surrogates, which only the slower encoder can escape.
     """

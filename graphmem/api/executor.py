@@ -1,8 +1,8 @@
-"""Renders plain parts of an answer without a call for each field.
+"""Render plain parts of a GraphQL answer without a call for each field.
 
-Most of a large answer consists of attributes of dataclasses. A selection of only those (without arguments, context or awaiting) is compiled
-to one function, which is applied to every object. The other selections are executed by graphql-core. A large impact report needs about a
-fifteenth of the work, and the bytes are the same: a test compares them.
+Most of a large answer consists of attributes of dataclasses. A selection (the fields a query asks for) of only those, without arguments,
+context or awaiting, is compiled to one function, which is applied to every object. The other selections are executed by graphql-core. A
+large impact report needs about a fifteenth of the work, and the bytes are the same: a test compares them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Seen = dict[tuple[int, int], tuple[Any, dict[str, Any]]]
 
 
 class _Work(threading.local):
-    """Rendered objects of the answer that this thread renders.
+    """The objects that this thread has rendered for the current answer.
 
-    A plan runs in one thread without a pause, so answers do not mix.
+    A compiled function runs in one thread without a pause, so answers do not mix.
     """
 
     seen: Seen | None = None
@@ -55,7 +55,7 @@ _INT = range(-(2**31), 2**31)
 
 
 class _NotPlainError(Exception):
-    """Raised when graphql-core must execute a selection or convert a value."""
+    """Raised when graphql-core must render a part of the answer itself."""
 
 
 Chosen = tuple[GraphQLObjectType, tuple[int, ...], tuple[tuple[str, bool], ...]]
@@ -66,7 +66,7 @@ _MOST_PLANS = 2_048
 
 
 class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
-    """graphql-core's executor with a fast path for plain selections."""
+    """graphql-core's executor, faster for objects with plain fields only."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,7 +82,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         result: Any,
         position_context: Any,
     ) -> AwaitableOrValue[dict[str, Any]]:
-        """Render an object by a plan if possible, else field by field."""
+        """Render an object by a compiled function if possible, else by field."""
         key = (return_type, id(field_details_list))
         known = self._plans.get(key)
         if known is None:
@@ -115,7 +115,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return known[1]
 
     def _object(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render:
-        """A function with statements for each field of an object.
+        """Compile a function that renders an object: one statement for each field.
 
         It takes less than half of the time of a call for each field. Its text has names of attributes of this package's classes, and
         nothing that a client wrote.
@@ -133,7 +133,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return made
 
     def _field(self, parent: GraphQLObjectType, details: FieldDetailsList, place: int, names: dict[str, Any]) -> Iterator[str]:
-        """Statements that set `value{place}`; their objects go to `names`."""
+        """Yield lines of code that read one field into a variable.
+
+        The variable is `value{place}`. Objects that the code needs are put into `names`.
+        """
         node, value = details[0].node, f"value{place}"
         if node.name.value == "__typename":
             names[f"type{place}"] = parent.name
@@ -163,7 +166,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return lambda value: None if value is None else present(value)
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
-        """A renderer of values that must not be None; it raises an error for None."""
+        """Return a function that renders values of a type, but not None.
+
+        It raises an error for None.
+        """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
         if isinstance(type_, GraphQLEnumType):
@@ -177,9 +183,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 
 def _once(fields: Render) -> Render:
-    """Make a renderer that renders each object once for an answer.
+    """Make a function that renders each object only once for an answer.
 
-    Later occurrences of the object are `Again`.
+    Later occurrences of the object are an `Again`.
     """
     plan = id(fields)
 
@@ -208,7 +214,7 @@ def _compiled(text: str) -> CodeType:
 
 
 def _reader(definition: GraphQLField) -> str | Render:
-    """Return the attribute of a field, or its resolver."""
+    """Return the attribute from which a field is read, or its resolver."""
     field = definition.extensions.get("strawberry-definition")
     if not isinstance(field, StrawberryField) or field.extensions:
         raise _NotPlainError

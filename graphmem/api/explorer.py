@@ -35,13 +35,13 @@ def assets() -> Traversable:
 
 
 async def page(request: Request) -> Response:
-    """The page of every view; the address names the view."""
+    """Serve the page of the explorer; the address names the view."""
     found = (assets() / PAGE).read_bytes()
     return HTMLResponse(found, headers={"content-security-policy": POLICY, "cache-control": "no-cache"})
 
 
 async def asset(request: Request) -> Response:
-    """A file that the page loads."""
+    """Serve a file that the page of the explorer loads."""
     found = _names().get(request.path_params["name"])
     if found is None:
         return Response(orjson.dumps(payload("NOT_FOUND", "The file was not found; open /explore")), 404, media_type="application/json")

@@ -27,16 +27,19 @@ RETRY_S: Final = 5.0
 
 
 class Export:
-    """The route `/export.jsonl` as an ASGI application.
+    """The route `/export.jsonl`, which streams all nodes and edges.
 
-    An ASGI application, unlike a function, knows when the last line of an answer was sent.
+    It is an ASGI application, because that knows when the last line of an answer was sent; a function does not.
     """
 
     def __init__(self) -> None:
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the nodes, then the edges, as `graphmem.reports.exporting` does."""
+        """Stream the nodes of the graph, then the edges.
+
+        `graphmem.reports.exporting` has the format.
+        """
         if self._open >= AT_ONCE:
             error = LimitError(
                 f"{AT_ONCE} exports are running, which is the maximum; try again in {RETRY_S:g} s",

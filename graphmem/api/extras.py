@@ -1,6 +1,6 @@
-"""Nested fields that need data beyond their answer.
+"""GraphQL fields whose data is not part of the answer around them.
 
-These are edges of symbols, source text, and nodes by id. All objects of a level share one call.
+These are edges of symbols, source text, and nodes by id. All objects of one nesting level share one call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KNOWN_FIRST = 5
 
 @dataclass(frozen=True, slots=True)
 class EdgeItem:
-    """An edge of a symbol with its cursor."""
+    """An edge of a symbol in the code graph, with its cursor."""
 
     cursor: str
     site: Site
@@ -39,7 +39,10 @@ class EdgeItem:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """A connection of sites; the total is counted only if requested."""
+    """A page of edges of one symbol in the code graph.
+
+    Their total number is counted only if requested.
+    """
 
     edges: list[EdgeItem]
     page_info: Slice
@@ -48,9 +51,9 @@ class Edges:
 
 
 async def edges(operation: Operation, symbol_id: str, relation: Relation, first: int, after: str | None) -> Edges:
-    """A page of a symbol's edges of one relation.
+    """Return a page of a symbol's edges of one relation, such as its callers.
 
-    All symbols of a level share one call.
+    All symbols of one nesting level share one call.
     """
     at = page(operation.limits, first, after)
     end = at.offset + at.first
@@ -61,9 +64,9 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
 
 
 def _relation(relation: Relation, description: str) -> Any:
-    """Declare a field with pages of the edges in one relation.
+    """Declare a GraphQL field for edges of one relation, such as callers.
 
-    The most certain edges come first.
+    The field has pages. The most certain edges come first.
     """
 
     async def resolve(
@@ -140,9 +143,9 @@ class SymbolEdgeConnection:
 
 
 def _known() -> Any:
-    """Declare the field for the memories about a symbol or file.
+    """Declare the GraphQL field for the memories about a symbol or file.
 
-    All fields of one level share one call.
+    All such fields of one nesting level share one call.
     """
 
     async def resolve(parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = KNOWN_FIRST) -> NearbyMemories:
@@ -256,7 +259,10 @@ class SearchHitFields:
 
 @dataclass(frozen=True, slots=True)
 class EdgeOfSubgraph:
-    """A row of `answers.Subgraph.edges` with its two symbols."""
+    """An edge of a subgraph with the symbols at its two ends.
+
+    The edge is a row of `answers.Subgraph.edges`.
+    """
 
     src: answers.SymbolInfo
     dst: answers.SymbolInfo

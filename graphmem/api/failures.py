@@ -1,4 +1,4 @@
-"""Converts errors to the errors that clients receive.
+"""Convert errors to the form in which clients receive them.
 
 An error raised on purpose (`graphmem.errors`, a broken document, a limit) keeps its message, its code, and those facts that are meant for
 clients. Any other error becomes INTERNAL: the client gets an id, and the log gets the id and the traceback.
@@ -57,14 +57,14 @@ MOST_SAID: Final = 1_000
 
 
 def said(text: str) -> str:
-    """Cut a text to the maximum length; "…" marks the cut."""
+    """Cut a message to the maximum length; "…" marks the cut."""
     return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
-    """The extensions of an error: its code, name and public facts.
+    """Return the facts of an error that clients may see, with its code.
 
-    Candidates have the form of symbols in GraphQL.
+    They are the `extensions` of the error in GraphQL. Candidates have the form of symbols in GraphQL.
     """
     known = PUBLIC_FACTS.get(error.code, ())
     return {
@@ -93,7 +93,10 @@ def _camel(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 class ShapedError(GraphQLError):
-    """An error in its form for clients; `shape` returns it unchanged."""
+    """An error that already has the form for clients.
+
+    `shape` returns it unchanged.
+    """
 
 
 def shape(error: GraphQLError) -> ShapedError:
@@ -125,5 +128,8 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
 
 
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
-    """The body of an error outside an operation, in the form of GraphQL."""
+    """Return the body of an error response, in the form of a GraphQL answer.
+
+    It is for errors outside of an operation.
+    """
     return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

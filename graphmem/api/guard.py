@@ -1,4 +1,4 @@
-"""The strawberry extension that every operation passes.
+"""Prepare and check each GraphQL operation, as an extension of strawberry.
 
 It handles the document, the limits, the context, and the form of errors.
 """
@@ -20,7 +20,10 @@ EXPECTED: Final = "expectedGeneration"
 
 
 class Guard(SchemaExtension):
-    """The extension of strawberry; each operation has an instance of its own."""
+    """Extension of strawberry that checks one operation.
+
+    Each operation has an instance of its own.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents

@@ -1,4 +1,4 @@
-"""`/health`, `/ready` and `/metrics`: monitoring of the server.
+"""The routes `/health`, `/ready` and `/metrics`, to monitor the server.
 
 The first two need no token and contain no data of the code.
 """

@@ -1,4 +1,4 @@
-"""Bounds the number of connections and how long each may be slow.
+"""Limit the number of connections, and how long each may be slow.
 
 A connection that waits for its client (for headers, a body, the next request, or the reading of an answer) has a time limit. If the server
 is full, the connection that has waited for its client for the longest time is closed. A connection whose request is being answered is never
@@ -39,7 +39,7 @@ LINGER_S: Final = 5.0  # for a client to read an error, or to send the rest of a
 
 
 class Phase(enum.IntEnum):
-    """The event for which a connection waits."""
+    """What a connection waits for, such as the next request."""
 
     IDLE = 0  # the next request
     HEADERS = 1  # the rest of a TLS handshake or of headers
@@ -55,14 +55,17 @@ LETTING_GO: Final = frozenset({Phase.IDLE, Phase.HEADERS, Phase.BODY, Phase.REST
 
 
 class Allowed(NamedTuple):
-    """Time limit of a phase of a connection."""
+    """How long a connection may stay in one phase, such as sending a body."""
 
     seconds: float
     is_by_size: bool  # one more second for each `BYTES_A_SECOND`
 
 
 def times(limits: ServerLimits) -> dict[Phase, Allowed]:
-    """The time limit of each phase; a phase that is not listed has none."""
+    """Return how long a connection may wait in each phase, such as a body.
+
+    A phase that is not listed has no limit.
+    """
     return {
         Phase.HEADERS: Allowed(limits.header_seconds, is_by_size=False),
         Phase.BODY: Allowed(limits.body_seconds, is_by_size=True),
@@ -73,7 +76,7 @@ def times(limits: ServerLimits) -> dict[Phase, Allowed]:
 
 
 def room(limits: ServerLimits) -> int:
-    """Maximum number of connections.
+    """Return the maximum number of connections of the server.
 
     It is the configured number, or less if the process may open few files.
     """
@@ -94,7 +97,7 @@ def cut_off(transport: asyncio.Transport) -> None:
 
 
 class Slot:
-    """One accepted connection with its current phase."""
+    """One accepted connection, and what it currently waits for."""
 
     def __init__(self, address: str, let_go: Callable[[], object]) -> None:
         self.address = address
@@ -106,7 +109,10 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Find the connection's current phase; if it is a new one, begin it."""
+        """Find out what the connection waits for now.
+
+        If that is new, its time starts.
+        """
         phase = self.look()
         if phase is not self.phase:
             self.begin(phase)
@@ -120,12 +126,15 @@ class Slot:
             self.size = max(self.size, waiting)
 
     def begin(self, phase: Phase) -> None:
-        """Begin a phase; beginning the same phase again restarts its time."""
+        """Begin to wait for something, such as the rest of a body.
+
+        If the connection waits for it already, the time restarts.
+        """
         self.phase, self.since, self.size = phase, time.monotonic(), 0
 
 
 class Connections:
-    """All connections of a server.
+    """All connections of a server, with limits in total and by address.
 
     Args:
         limits: limits of the server.
@@ -144,7 +153,7 @@ class Connections:
         return len(self._slots)
 
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
-        """Return a slot for an accepted connection, or seconds to wait for one.
+        """Register a connection, or return the seconds until there may be room.
 
         Infinity means that no other connection can be closed for it.
         """
@@ -242,7 +251,7 @@ class Acceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait until all its tasks have ended."""
+        """Wait until all tasks of the acceptor have ended."""
         await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _accept(self) -> None:
@@ -260,7 +269,7 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Find a slot for a connection; return False if the server must wait."""
+        """Register a new connection; return False if the server must wait."""
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):
             task = self._loop.create_task(self._begin(connection, slot))
@@ -280,7 +289,10 @@ class Acceptor:
         return False
 
     def _pause(self, seconds: float, following: Callable[[], None]) -> None:
-        """Accept no connections for a while; they wait in the system's queue."""
+        """Accept no connections for a while.
+
+        They wait in the system's queue.
+        """
         self._loop.remove_reader(self._listener)
         self._again = self._loop.call_later(seconds, following)
 

@@ -1,4 +1,4 @@
-"""Opaque strings of Relay: global ids and cursors.
+"""Encode and decode Relay's opaque strings: global ids and cursors.
 
 They are `Type:id` and `offset:n` in base64.
 """
@@ -21,7 +21,7 @@ as_ref = raw
 
 
 class GlobalId(NamedTuple):
-    """The parts of a global id."""
+    """Type and raw id of an object, which a global id encodes."""
 
     type_name: str
     id: str
@@ -37,7 +37,7 @@ def global_id(type_name: str, raw: str) -> str:
 
 
 def parse_global_id(text: str) -> GlobalId:
-    """The type and raw id of a global id.
+    """Decode a global id to its type and raw id.
 
     Raises:
         BadInputError: the text is not a global id.
@@ -49,12 +49,12 @@ def parse_global_id(text: str) -> GlobalId:
 
 
 def cursor(offset: int) -> str:
-    """The cursor of the item at a 0-based offset."""
+    """Encode the 0-based offset of an entry in a list as a cursor."""
     return _encode("offset", str(offset))
 
 
 def cursor_offset(text: str) -> int:
-    """The 0-based offset of a cursor.
+    """Decode a cursor to the 0-based offset of an entry in a list.
 
     Raises:
         BadInputError: the text is not a cursor.

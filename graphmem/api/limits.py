@@ -1,4 +1,4 @@
-"""Limits of one request, and checks of arguments that have a limit.
+"""Limits of one GraphQL request, and checks of limited arguments.
 
 Every limit is a field of `ServerLimits`. A request that exceeds one is refused with `LIMIT`, the name of the limit, the allowed value and
 the value found. Nothing is cut silently.
@@ -68,7 +68,7 @@ def page(limits: ServerLimits, first: int, after: str | None) -> Page:
 
 
 def at_most(allowed: Number, argument: str, value: Number) -> Number:
-    """Return `value` after checking that it is between 0 and `allowed`.
+    """Check that a number is between 0 and `allowed`; return it.
 
     Raises:
         BadInputError: the value is negative.
@@ -82,7 +82,7 @@ def at_most(allowed: Number, argument: str, value: Number) -> Number:
 
 
 def no_more_than(allowed: int, argument: str, values: list[str]) -> list[str]:
-    """Return `values` after checking that there are 1 to `allowed`.
+    """Check that a list has 1 to `allowed` values; return it.
 
     Raises:
         BadInputError: `values` is empty.

@@ -1,6 +1,7 @@
-"""Batches nested fields: one operation call per relation and level.
+"""Load data for nested GraphQL fields in batches: one call for each level.
 
-The number of calls does not depend on the number of symbols. Loaders exist for one GraphQL operation, so their caches end with its answer.
+For example, the callers of all symbols in a list are loaded by one call for each relation. The number of calls does not depend on the
+number of symbols. Loaders exist for one GraphQL operation, so their caches end with its answer.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ Call = Callable[..., Awaitable[Any]]
 
 
 class SitesOf(NamedTuple):
-    """Key of a loader: the first `limit` edges of a relation of a symbol."""
+    """Which edges a field needs: the first ones of a relation of a symbol.
+
+    It is the key of a loader. `limit` is the number of edges.
+    """
 
     relation: Relation
     limit: int
@@ -28,14 +32,17 @@ class SitesOf(NamedTuple):
 
 
 class KnownOf(NamedTuple):
-    """Key of a loader: at most `limit` memories about a symbol or file."""
+    """Which memories a field needs: some about one symbol or file.
+
+    It is the key of a loader. `limit` is the greatest number of memories.
+    """
 
     limit: int
     id: str
 
 
 class Loaders:
-    """The loaders of one operation."""
+    """The loaders of one GraphQL operation, which batch its nested fields."""
 
     def __init__(self, service: Service, call: Call) -> None:
         self._service = service

@@ -1,7 +1,7 @@
-"""Counts the server's operations, in Prometheus' text format.
+"""Count the server's operations, and format the counts for Prometheus.
 
-The format is a few lines of text, so no library is needed for it: https://prometheus.io/docs/instrumenting/exposition_formats/
-(version 0.0.4).
+The format is a few lines of text, so no library is needed for it: https://prometheus.io/docs/instrumenting/exposition_formats/ (version
+0.0.4).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.
 
 
 class Meter:
-    """Counts operations, their durations, failures and refusals.
+    """Counts the server's operations, their durations, failures and refusals.
 
     A duration includes the time in the queue. Thread-safe.
     """
@@ -42,7 +42,7 @@ class Meter:
             self._refused += 1
 
     def lines(self) -> Iterator[str]:
-        """The samples in Prometheus' text format."""
+        """Yield the counts as lines in Prometheus' text format."""
         with self._lock:
             buckets, seconds, count, failed, refused = list(self._buckets), self._seconds, self._count, self._failed, self._refused
         yield from head("graphmem_operation_seconds", "histogram", "seconds from the queue to the answer")
@@ -56,12 +56,12 @@ class Meter:
 
 
 def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
-    """Lines of a metric that has one sample."""
+    """Return the lines of a metric that has one value."""
     yield from head(name, kind, words)
     yield f"{name} {value:.17g}" if isinstance(value, float) else f"{name} {value}"
 
 
 def head(name: str, kind: str, words: str) -> Iterator[str]:
-    """The comment lines before the samples of a metric."""
+    """Return the comment lines that precede the values of a metric."""
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"

@@ -1,4 +1,7 @@
-"""`/metrics`: all samples (`meter` documents the format)."""
+"""The body of `/metrics`: all counters and gauges of the server as text.
+
+`meter` documents the format.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def exposition(door: Door, health: Health, state: IndexState) -> str:
-    """All samples as text."""
+    """Return all counters and gauges of the server in Prometheus' format."""
     return "\n".join([*_all(door, health, state), ""])
 
 

@@ -36,12 +36,15 @@ npm --prefix web run build</pre>
 
 
 def assets() -> Traversable:
-    """The directory that the build writes to."""
+    """Return the directory with the files of the query page.
+
+    The build of the page writes to it.
+    """
     return files("graphmem.api") / "static" / "graphiql"
 
 
 async def page(request: Request) -> Response:
-    """The query page, or a page that explains how to build it."""
+    """Serve the query page, or a page that explains how to build it."""
     index = assets() / PAGE
     if not index.is_file():
         return HTMLResponse(MISSING)
@@ -49,7 +52,7 @@ async def page(request: Request) -> Response:
 
 
 async def asset(request: Request) -> Response:
-    """A file of the page."""
+    """Serve a file that the query page loads."""
     found = _names().get(request.path_params["name"])
     if found is None:
         return _not_found()

@@ -1,7 +1,8 @@
-"""Persisted operations, found by name or by hash.
+"""Persisted operations: GraphQL documents that clients name, not send.
 
-One is derived from each operation; others are in `queries/operations/*.graphql`. A client can send `{"operationName": "Impact",
-"variables": {…}}` without a query. It can also send the SHA-256 of the text as `id` or in `extensions.persistedQuery`.
+They are found by name or by hash. One is derived from each operation; others are in `queries/operations/*.graphql`. A client can send
+`{"operationName": "Impact", "variables": {…}}` without a query. It can also send the SHA-256 of the text as `id` or in
+`extensions.persistedQuery`.
 
 A file whose name begins with `_` has one fragment. Fragments that an operation uses and does not define are appended to its text. The hash
 is that of the whole text.
@@ -71,7 +72,7 @@ class PersistedOperations:
         return sorted(self._texts.keys() | self._derived.keys())
 
     def has(self, text: str) -> bool:
-        """Whether the text equals one of the operations byte for byte."""
+        """Whether a text equals one of the persisted operations byte for byte."""
         return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:
@@ -123,7 +124,7 @@ def load_operations(schema: GraphQLSchema) -> PersistedOperations:
 
 
 def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = None) -> PersistedOperation:
-    """Read the operation of a file.
+    """Read the operation of a file of `queries/operations`.
 
     Args:
         file: name of the file.
@@ -159,7 +160,7 @@ def _parsed(file: str, text: str) -> DocumentNode:
 
 
 def _missing(document: DocumentNode) -> set[str]:
-    """Names of fragments that are used and not defined."""
+    """Return names of fragments that a document uses and does not define."""
     spread: set[str] = set()
 
     class Spreads(Visitor):

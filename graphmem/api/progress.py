@@ -1,4 +1,4 @@
-"""Distributes events of the service to any number of subscriptions.
+"""Send events, such as the progress of indexing, to all subscriptions.
 
 Each kind of event has one listening thread.
 """
@@ -25,21 +25,21 @@ _BACKLOG = 64  # steps kept for a slow reader; older ones are dropped, because l
 
 
 class _Subscriber(Generic[T]):
-    """One subscription: a queue in its own event loop."""
+    """One subscription of a client: a queue of events in its event loop."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.queue: asyncio.Queue[T | None] = asyncio.Queue(_BACKLOG)
 
     def put(self, step: T | None) -> None:
-        """Add an event to the queue; called in the event loop."""
+        """Add an event to the subscription's queue; called in the event loop."""
         while self.queue.full():
             self.queue.get_nowait()
         self.queue.put_nowait(step)
 
 
 class Fan(Generic[T]):
-    """Listens to the service once and sends its events to all subscriptions.
+    """Listens to one kind of event, and sends it to all subscriptions.
 
     Args:
         subscribe: the operation that yields the events.
@@ -56,7 +56,7 @@ class Fan(Generic[T]):
         self._closed = False
 
     def start(self) -> None:
-        """Start to listen before the first subscription.
+        """Start to listen before there is a subscription.
 
         So the first subscription gets the latest event of a run in progress.
         """
@@ -127,9 +127,9 @@ def _ends(step: object) -> bool:
 
 @asynccontextmanager
 async def ahead(steps: AsyncIterator[T]) -> AsyncIterator[Callable[[], Awaitable[T | None]]]:
-    """Listen from now on; yield a function that waits for the next step.
+    """Start to listen to events; yield a function that waits for the next.
 
-    The function returns None after the last step. No step is lost between two calls.
+    The function returns None after the last event. No event is lost between two calls.
     """
 
     def ask() -> asyncio.Future[T | None]:

@@ -37,7 +37,7 @@ class _RefusedError(Exception):
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """One HTTP connection with limits.
+    """One HTTP connection, with limits on size and time of headers and bodies.
 
     Args:
         header_bytes: maximum size of the headers of one request, including its first line.
@@ -65,7 +65,7 @@ class BoundedHttp(HttpToolsProtocol):
         slot.let_go, slot.late, slot.look = self._let_go, self._end_late, self._phase
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release the slot of the connection that ended."""
+        """Unregister the connection, which has ended."""
         self._all.leave(self._slot)
         self._tell_gone()
         super().connection_lost(exc)
@@ -99,12 +99,12 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.size += self._body
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Begin a request: its first bytes were received."""
         super().on_message_begin()
         self._head, self._in_headers = 0, True
 
     def on_url(self, url: bytes) -> None:
-        """Add a part of the request's address."""
+        """Add a part of the request's address to the parts received before."""
         self._count(len(url))
         super().on_url(url)
 
@@ -134,12 +134,12 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """End the answer."""
+        """End an answer: all of it was written."""
         super().on_response_complete()
         self._slot.note()
 
     def resume_writing(self) -> None:
-        """Update the phase after the client has read the waiting data."""
+        """Continue after the client has read the data that waited for it."""
         super().resume_writing()
         self._slot.begin(self._phase())
 
@@ -199,7 +199,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._let_go()
 
     def _refuse(self, status: int) -> None:
-        """Send the reason for a refusal and close the connection.
+        """Answer a refused request with the reason, and close the connection.
 
         If the client does not read it in time, the connection is closed at once.
         """
@@ -235,12 +235,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         slot.note()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release the slot of the WebSocket that ended."""
+        """Unregister the WebSocket, which has ended."""
         self._all.leave(self._slot)
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
-        """Update the phase after the client has read the waiting data."""
+        """Continue after the client has read the data that waited for it."""
         super().resume_writing()
         self._slot.begin(self._phase())
 

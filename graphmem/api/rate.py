@@ -1,4 +1,4 @@
-"""Limits the requests of each address by a token bucket.
+"""Limit the requests of each client address in a minute.
 
 A bucket holds the requests of a minute and is refilled evenly. All clients on this machine share one address, so the limit is useful for
 servers that other machines reach. Behind a proxy all clients share the proxy's address.
@@ -54,9 +54,9 @@ class RateLimit:
         await self._app(scope, receive, send)
 
     def _take(self, address: str) -> float:
-        """Remove a request from an address's bucket.
+        """Count one request of an address against its limit.
 
-        Returns the seconds to wait if the bucket is empty, else 0.
+        Returns the seconds to wait if the limit is reached, else 0.
         """
         now = self._clock()
         a_second = self._most / 60

@@ -1,4 +1,4 @@
-"""Restricts indexing by clients to the project's own directory."""
+"""Allow clients to index only the project's own directory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from graphmem.errors import ForbiddenError
 
 
 def within_project(root: str, path: str | None) -> str | None:
-    """The path to index, or None for the project's own root.
+    """Check the path that a client asks to index; return it.
+
+    None stands for the project's own root.
 
     Args:
         root: root of the project; "" before the first index, when there is nothing to compare with.

@@ -1,4 +1,4 @@
-"""Root fields derived from the operations.
+"""Derive GraphQL's root fields, such as `impact`, from the operations.
 
 Each field parses its arguments, calls one operation and returns its answer.
 """
@@ -32,7 +32,9 @@ Convert = Callable[[ServerLimits, Any], Any]
 
 
 def root_type(root: str, by_hand: type) -> type:
-    """A root type: fields written by hand, and one for each other operation.
+    """Make a root type of GraphQL: query or mutation.
+
+    It has fields written by hand, and one for each other operation.
 
     Args:
         root: query or mutation.
@@ -46,7 +48,7 @@ def root_type(root: str, by_hand: type) -> type:
 
 
 def root_field(operation: Operation) -> Any:
-    """The root field of an operation.
+    """Make the root field of GraphQL for an operation.
 
     It is nullable, so that an error of one field keeps the answers of the others.
     """
@@ -74,7 +76,7 @@ def root_field(operation: Operation) -> Any:
 
 
 class _Argument:
-    """An argument of a root field and the conversion of its value."""
+    """An argument of a root field, and how its value is converted."""
 
     def __init__(self, parameter: Parameter) -> None:
         self.name = parameter.name
@@ -84,7 +86,7 @@ class _Argument:
         self._convert = _conversion(parameter)
 
     def declared(self) -> inspect.Parameter:
-        """Declaration of the argument in the signature of the resolver."""
+        """Declare the argument as a parameter of the field's resolver."""
         default = self._parameter.default
         annotation = self._annotation
         if self._is_required:
@@ -100,7 +102,7 @@ class _Argument:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     def put(self, limits: ServerLimits, value: Any, into: dict[str, Any]) -> None:
-        """Convert a value and add it to the operation's arguments.
+        """Convert a value and add it to the arguments for the operation.
 
         An omitted value keeps the default.
         """
@@ -143,7 +145,10 @@ def _filled(filled: dict[str, Any]) -> dict[str, Any]:
 
 
 def _conversion(parameter: Parameter) -> Convert:
-    """The conversion from GraphQL's value to the operation's argument."""
+    """Return a function that converts a GraphQL value to an argument.
+
+    The argument is one of an operation. The function also checks its limits.
+    """
     steps: list[Convert] = [_plain(parameter.hint)]
     if within := parameter.mark(Within):
         steps.append(_bounded(parameter, within))
@@ -161,7 +166,7 @@ def _conversion(parameter: Parameter) -> Convert:
 
 
 def _plain(hint: Any) -> Convert:
-    """Return a function that makes enums words, and input objects mappings."""
+    """Return a function that converts enums to words, and inputs to mappings."""
     hint = split(hint)[0]
     inner = next((one for one in (hint, *typing.get_args(hint)) if typing.is_typeddict(split(one)[0])), None)
     if inner is not None:
@@ -175,7 +180,7 @@ def _word(value: Any) -> Any:
 
 
 def _fields(declared: Any) -> Convert:
-    """Conversion of an input object to a mapping by Python name.
+    """Convert an input object to a mapping by Python's field names.
 
     Fields without a value are left out.
     """
@@ -208,7 +213,7 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Name of the field that holds the rows, if an answer is a page of a list.
+    """Return which field of an answer has the rows, if it is a page of a list.
 
     None for other answers. GraphQL shows a page as a connection.
     """

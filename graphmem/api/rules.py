@@ -29,7 +29,10 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 
 @cache
 def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRule], ...]:
-    """The rules for these limits; equal limits give the same classes."""
+    """Return the validation rules that enforce limits on documents.
+
+    Equal limits give the same classes, so that validation can be cached.
+    """
 
     class DepthRule(ASTValidationRule):
         """Refuses operations nested too deep, except introspection.
@@ -74,7 +77,10 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 
 
 def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> GraphQLError:
-    """The error for a document that exceeds a limit, with both numbers."""
+    """Return the error for a document that exceeds a limit.
+
+    It has the limit and the number found.
+    """
     return GraphQLError(
         f"The operation is too large: {limit} {found:,}, allowed are at most {allowed:,}; ask for less at a time",
         None if node is None else [node],

@@ -21,7 +21,7 @@ RETRY_S: Final = 1.0  # a full queue is processed in about this time; refused cl
 
 
 class OperationRunner:
-    """A bounded pool of threads for the operations of all requests.
+    """Runs operations of all requests in a limited number of threads.
 
     A running operation cannot be stopped from outside. An operation that misses its deadline finishes in its thread, and its result is
     dropped. Until then it counts as pending, so that further operations are refused and do not accumulate.
@@ -40,7 +40,7 @@ class OperationRunner:
         return self._pending
 
     async def run(self, deadline: float, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run an operation in the pool and return its answer.
+        """Run an operation in one of the threads and return its answer.
 
         Args:
             deadline: time of the event loop's clock after which the answer is dropped.
@@ -77,9 +77,9 @@ class OperationRunner:
             raise self._late() from None
 
     async def run_long(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run an operation without a deadline in a thread of its own.
+        """Run an operation that may take long, in a thread of its own.
 
-        It does not occupy a thread of the pool.
+        It has no deadline.
         """
         answer: Future[T] = Future()
         call = functools.partial(operation, *args, **kwargs)
@@ -88,7 +88,7 @@ class OperationRunner:
         return await asyncio.shield(asyncio.wrap_future(answer))
 
     def close(self) -> None:
-        """Accept no more operations; running ones finish."""
+        """Accept no more operations; running ones finish in their threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _admit(self) -> None:
@@ -116,7 +116,7 @@ class OperationRunner:
 
 
 def _answered(answer: Future[T], call: Callable[[], T]) -> None:
-    """Run a call and set its result, unless its client no longer waits."""
+    """Run a call and set its result, unless the client no longer waits."""
     if not answer.set_running_or_notify_cancel():
         return
     try:

@@ -179,9 +179,9 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of a report whose change makes it worth sending again.
+    """Return the parts of an impact report that a subscriber cares about.
 
-    Causes that only say that files changed since the index run are left out.
+    If they change, the report is sent again. Causes that only say that files changed since the index run are left out.
     """
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]
     return [one.id for one in report.targets], listed, report.risk, report.epistemic, [one for one in report.causes if one.kind != "stale"]
@@ -211,7 +211,7 @@ async def _node(info: Info, text: str) -> Found | None:
 
 
 class Schema(strawberry.Schema):
-    """The schema under a set of limits, with its cache of documents.
+    """The GraphQL schema with limits and a cache of parsed documents.
 
     `graphmem.api.failures` handles errors. It logs an error once, and only if it is internal.
     """
@@ -239,5 +239,8 @@ class Schema(strawberry.Schema):
 
 @cache
 def build_schema(limits: ServerLimits) -> Schema:
-    """The schema for these limits; equal limits give the same object."""
+    """Return the GraphQL schema with these limits.
+
+    Equal limits give the same object.
+    """
     return Schema(limits)

@@ -1,4 +1,4 @@
-"""`python -m graphmem.api.sdl` prints the schema definition.
+"""Print the GraphQL schema: `python -m graphmem.api.sdl`.
 
 It is committed as queries/schema.graphql. With a directory as argument it writes the persisted operations there, one file each, for code
 generators.
@@ -15,12 +15,12 @@ from graphmem.api.schema import build_schema
 
 
 def sdl() -> str:
-    """The schema definition with a final newline."""
+    """Return the text of the GraphQL schema, with a final newline."""
     return build_schema(ServerLimits()).as_str().rstrip() + "\n"
 
 
 def write_documents(directory: Path) -> list[Path]:
-    """Write each persisted operation to a file; return the files."""
+    """Write each persisted operation to a file of its own; return the files."""
     operations = load_operations(build_schema(ServerLimits()).graphql)
     directory.mkdir(parents=True, exist_ok=True)
     files = [directory / f"{name}{SUFFIX}" for name in operations.names]

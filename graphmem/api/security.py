@@ -1,4 +1,4 @@
-"""Checks host, origin and token before a request is read.
+"""Check host, origin and token before the rest of a request is read.
 
 Each check is a small ASGI middleware; `graphmem.api.app` puts them in order.
 """
@@ -47,7 +47,7 @@ _LIMIT_STATUS: Final = {"per_minute": 429, "streams": 503, "exports": 503}
 
 
 def refusal(error: GraphMemError) -> Response:
-    """An error as an HTTP response in the form of a GraphQL answer."""
+    """Make the HTTP response for an error, in the form of a GraphQL answer."""
     body = {"errors": [{"message": said(error.message), "extensions": facts_of(error)}]}
     headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
     if "retry_after" in error.facts:
@@ -72,7 +72,7 @@ _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._~!$&'()*+,;=%-]+))(?:
 
 
 class HostCheck:
-    """Refuses unknown names in `Host`, which prevents DNS rebinding.
+    """Refuses requests with an unknown `Host`, against DNS rebinding.
 
     DNS rebinding needs a name that an attacker owns, so `localhost` and bare addresses are always accepted. A request must have exactly one
     `Host` (RFC 9112, 3.2).
@@ -83,7 +83,7 @@ class HostCheck:
         self._allowed = {"localhost", *(host.lower() for host in allowed_hosts)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check HTTP requests and WebSocket handshakes."""
+        """Check the `Host` of HTTP requests and WebSocket handshakes."""
         if scope["type"] in ("http", "websocket"):
             hosts = Headers(scope=scope).getlist("host")
             if len(hosts) != 1:
@@ -125,7 +125,7 @@ class OriginCheck:
         self._is_page = is_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check HTTP requests and WebSocket handshakes.
+        """Check the origin of HTTP requests and WebSocket handshakes.
 
         Only browsers send an origin.
         """
@@ -152,7 +152,7 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """Interface of a service that knows the folder of its index.
+    """Interface of an open index that knows its own folder.
 
     See `graphmem.runtime.identity`.
     """
@@ -165,7 +165,7 @@ class Placed(Protocol):
 
 
 class IndexCheck:
-    """Names the index in each answer and refuses requests for another index.
+    """Refuses requests for another index, and names this one in each answer.
 
     After a server has ended, a server of another index may get its address. A file with the address may also have been copied.
     """
@@ -177,7 +177,7 @@ class IndexCheck:
         self._header = (INDEX_HEADER.lower().encode(), self._index.encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check HTTP requests and WebSocket handshakes.
+        """Check which index HTTP requests and WebSocket handshakes name.
 
         A request that names no index is accepted.
         """
@@ -203,9 +203,9 @@ class IndexCheck:
 
 
 class TokenCheck:
-    """Requires a token, except on open paths, and records its access.
+    """Requires a token in each request, except on open paths.
 
-    A WebSocket may send the token in its first message.
+    It records what the token permits. A WebSocket may send the token in its first message.
     """
 
     def __init__(self, app: ASGIApp, keys: Keys, open_paths: Iterable[str], open_prefixes: tuple[str, ...], page_path: str) -> None:
@@ -216,7 +216,7 @@ class TokenCheck:
         self._page = page_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check HTTP requests and WebSocket handshakes."""
+        """Check the token of HTTP requests and WebSocket handshakes."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -237,7 +237,10 @@ class TokenCheck:
 
 
 class BodyLimit:
-    """Refuses bodies over the limit, by their header or while they are read."""
+    """Refuses request bodies that are too large.
+
+    It looks at their header, and counts while they are read.
+    """
 
     def __init__(self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None) -> None:
         self._app = app
@@ -279,7 +282,10 @@ def _too_large(found: int, limit: int) -> LimitError:
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to each response in which they are missing."""
+    """Adds headers such as a content policy to responses that lack them.
+
+    They are listed in `HEADERS`.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

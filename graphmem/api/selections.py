@@ -1,4 +1,4 @@
-"""GraphQL documents (queries and mutations) derived from the operations.
+"""Write the GraphQL documents that call the operations.
 
 A document has every variable of the root field and every field of the answer.
 """
@@ -20,12 +20,12 @@ from graphmem.operations.registry import registry
 
 @cache
 def derived_names() -> dict[str, Operation]:
-    """The operations with a document, by the document's name."""
+    """Return the operations that have a GraphQL document, by its name."""
     return {pascal(one.name): one for one in registry().values() if one.hints.root}
 
 
 def document(schema: GraphQLSchema, operation: Operation) -> str:
-    """The text of the GraphQL document that calls an operation."""
+    """Return the text of the GraphQL document that calls an operation."""
     root: GraphQLObjectType = schema.query_type if operation.hints.root == "query" else schema.mutation_type  # type: ignore[assignment]
     name = camel(operation.name)
     arguments = root.fields[name].args
@@ -48,7 +48,7 @@ def _has_default(argument: Any) -> bool:
 
 
 def selection(hint: Any, indent: str = "") -> str:
-    """Every field of a type, in braces; "" for a type without fields."""
+    """Return every field of a GraphQL type, in braces; "" if it has none."""
     kind = _object_in(hint)
     if kind is None:
         return _pairs(hint, indent)
@@ -70,7 +70,7 @@ def selection(hint: Any, indent: str = "") -> str:
 
 
 def _object_in(hint: Any) -> Any:
-    """The answer class that a type contains, or None.
+    """Return the answer class inside a type, or None.
 
     For example, `Flow` for `Flow`, `list[Flow]` and `Flow | None`.
     """
@@ -83,7 +83,7 @@ def _object_in(hint: Any) -> Any:
 
 
 def _pairs(hint: Any, indent: str) -> str:
-    """The selection for a mapping that is shown as a list of pairs."""
+    """Return the GraphQL fields for a mapping that is shown as pairs."""
     hint = split(hint)[0]
     if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in (int, float, str):
         return f" {{\n{indent}  name\n{indent}  value\n{indent}}}"

@@ -48,14 +48,14 @@ def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> 
 
 
 class Tls(NamedTuple):
-    """Paths of the files of a certificate and its key."""
+    """The file paths of a TLS certificate and its key."""
 
     cert: str
     key: str
 
     @classmethod
     def load(cls, cert: str, key: str) -> Tls:
-        """Load and check both files.
+        """Load the certificate and its key, and check that they fit.
 
         Raises:
             SettingsError: a file is missing or unreadable, needs a passphrase, or does not match the other.
@@ -78,7 +78,7 @@ class Tls(NamedTuple):
 
 
 class Server:
-    """One listening server.
+    """One HTTP server that listens on an address.
 
     `run` blocks; `stop` may be called from any thread.
 

@@ -1,4 +1,4 @@
-"""Limits the concurrent streams of a server.
+"""Limit how many streams are open at once.
 
 Streams last as long as their clients want, so some connections are reserved for questions.
 """

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, WebSocket and server-sent events, in JSON only."""
+"""Serve GraphQL over HTTP, WebSocket and server-sent events, in JSON."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ RESPONSE_TYPE: Final = "application/graphql-response+json"
 
 
 class JsonResponse(Response):
-    """A response whose body is encoded JSON."""
+    """An HTTP response whose body is already encoded as JSON."""
 
     media_type = "application/json"
 
 
 class _WebSocketAdapter(ASGIWebSocketAdapter):
-    """Adapter that sends text frames and accepts only JSON objects.
+    """Sends answers as text frames of a WebSocket; accepts only JSON objects.
 
     The protocol needs text frames, but orjson makes bytes.
     """
@@ -66,7 +66,10 @@ class _WebSocketAdapter(ASGIWebSocketAdapter):
 
 
 class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
-    """Supports persisted operations and checks the token at each operation."""
+    """Handles the GraphQL messages of a WebSocket.
+
+    It supports persisted operations and checks the token at each operation.
+    """
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
         request = cast("dict[str, Any]", message["payload"])
@@ -83,7 +86,7 @@ class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
 
 
 def check_request(request: object) -> None:
-    """Check the form of a request.
+    """Check the form of a GraphQL request.
 
     Raises:
         BadInputError: the form is invalid.
@@ -190,7 +193,7 @@ class GraphQLView(GraphQL[Connection, None]):
         root_value: None,
         request_data: GraphQLRequestData,
     ) -> ExecutionResult:
-        """Run a query or mutation.
+        """Run the query or mutation of a request.
 
         Raises:
             BadInputError: the document does not have the operation, or it is a subscription.
@@ -213,7 +216,7 @@ class GraphQLView(GraphQL[Connection, None]):
             ) from error
 
     def query_of(self, request: Mapping[str, Any]) -> str:
-        """The text of a request's operation: its own text or a persisted one.
+        """Return the document of a request: its own text or a persisted one.
 
         Raises:
             BadInputError: the named operation is unknown.
@@ -227,7 +230,7 @@ class GraphQLView(GraphQL[Connection, None]):
         return query
 
     async def get_sub_response(self, request: Request | WebSocket) -> Response:
-        """An empty response with the media type that the client accepts."""
+        """Return an empty response with the media type that the client accepts."""
         response = await super().get_sub_response(request)
         response.media_type = RESPONSE_TYPE if RESPONSE_TYPE in request.headers.get("accept", "") else "application/json"
         return response
@@ -241,7 +244,10 @@ class GraphQLView(GraphQL[Connection, None]):
         return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)
 
     async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
-        """An answer as clients receive it, without `data` if no operation ran."""
+        """Return the answer in the form for clients.
+
+        It has no `data` if no operation ran.
+        """
         answer: GraphQLHTTPResponse = {}
         if result.errors:
             answer["errors"] = [shape(error).formatted for error in result.errors]
@@ -250,7 +256,7 @@ class GraphQLView(GraphQL[Connection, None]):
         return answer
 
     async def on_ws_connect(self, context: Connection) -> UnsetType | dict[str, object] | None:
-        """Check the token in the first message of a connection.
+        """Check the token in the first message of a WebSocket.
 
         This concerns connections whose handshake had no token, such as those of browsers.
 
@@ -265,9 +271,9 @@ class GraphQLView(GraphQL[Connection, None]):
         return UnsetType()
 
     def decode_json(self, data: str | bytes) -> object:
-        """Decode JSON."""
+        """Decode JSON of a request."""
         return orjson.loads(data)
 
     def encode_json(self, data: object) -> bytes:
-        """Encode as JSON."""
+        """Encode an answer as JSON."""
         return encoded(data)
