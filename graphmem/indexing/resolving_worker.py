@@ -79,7 +79,7 @@ class Batch(NamedTuple):
 
 
 class Start(NamedTuple):
-    """First message of the program: the inputs and groups of all children.
+    """First message: the inputs and groups that all child processes share.
 
     An input is a part of a file that was read to resolve another file. A group is a set of inputs.
     """

@@ -1,6 +1,6 @@
 """Statistics of an index run: stages, wall time, CPU time and memory.
 
-Worker processes are included.
+The CPU time includes ended worker processes.
 """
 
 from __future__ import annotations

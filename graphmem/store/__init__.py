@@ -1,6 +1,6 @@
-"""Store of the code graph and of memories in an embedded graph database.
+"""Store of the code graph and of memories in a database.
 
-This is the only package that imports the database engines, kuzu and ladybug.
+This is the only package that imports the embedded database engines, kuzu and ladybug.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The interface of the store for the rest of graphmem.
 
-Two engines implement it (`kuzu`, `ladybug`), and one suite in tests/store runs on both. Both take their queries from `queries/cypher` by
-name (see catalog). Cypher and driver objects stay inside this package.
+Two embedded engines (`kuzu`, `ladybug`) and PostgreSQL (`store.postgres`) implement it, and one suite in tests/store runs on all of them.
+The engines take their queries from `queries/cypher` by name (see catalog), PostgreSQL from `queries/postgres`. Cypher and driver objects
+stay inside this package.
 
 The graph has three layers. Layer 1 is the code. Layer 2 is derived from it, such as modules and flows. Layer 3 is the memories
 with their sessions and links.

@@ -69,7 +69,7 @@ def decoded(data: bytes) -> GraphDelta:
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
-    """Store a change of the code in the feed, unless the change is too large.
+    """Store a code change in the feed, unless it is `first` or too large.
 
     Without the change, followers read the whole graph again.
     """
