@@ -42,7 +42,7 @@ class Indexer(NamedTuple):
 
 
 class Fitting(NamedTuple):
-    """A SCIP indexer for some files of a project; it may be uninstalled."""
+    """A SCIP indexer for some files of a project; it may not be installed."""
 
     indexer: Indexer
     files: int  # number of files with its suffixes
@@ -177,7 +177,7 @@ def _telling(said: Sequence[str]) -> str:
 
 
 def _projects(root: Path, marker: str) -> list[str]:
-    """Directories below the root that contain a file such as `go.mod`.
+    """Directories below the root that have a file such as `tsconfig.json`.
 
     The list is empty if the root itself contains the file.
     """

@@ -48,8 +48,7 @@ class Atlas:
         complexity: int64, shape (f,): sum of the complexity of each file's symbols.
         dependents: int64, shape (f,): number of other files with an edge into each file.
         edges: int64, shape (m, 5): source file, destination file, kind (position in EDGE_KINDS), number of edges, and number of certain
-            edges
-            among them; sorted by the first three.
+            edges among them; sorted by the first three.
         measures: int64, shape (f,), by name: `functions` outside tests, those `tested` directly by a test, and calls that are `unresolved`.
     """
 

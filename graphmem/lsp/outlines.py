@@ -67,7 +67,7 @@ def workspace_symbols(server: Editor) -> None:
 
 
 def lenses(server: Editor) -> None:
-    """Register code lenses: a line of counts above each definition."""
+    """Register code lenses: a line of counts above definitions that have any."""
 
     @handles(server, lsp.TEXT_DOCUMENT_CODE_LENS, [], lsp.CodeLensOptions(resolve_provider=True))
     def of_document(editor: Editor, given: lsp.CodeLensParams) -> list[lsp.CodeLens]:

@@ -180,7 +180,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
     """Raise an error if an exception means that descriptors or memory ran out.
 
-    Otherwise the failure concerns one file only, and nothing happens.
+    For any other exception nothing happens.
 
     Raises:
         ResourceError: the whole process lacks descriptors or memory.

@@ -241,7 +241,7 @@ def _day(time: str) -> str:
 
 @renders(RuleSet, bare=lambda answer: [one.name for one in answer.rules])
 def rules(output: Output, answer: RuleSet) -> None:
-    """Print each of the project's rules for agents, with scope and text."""
+    """Print each rule for agents, with its scope and text."""
     found, notes = answer
     if not found:
         output.line("no rules", ("  write them in .graphmem/rules/NAME.md or ~/.graphmem/rules.md", common.DIM))

@@ -95,7 +95,10 @@ def module(output: Output, found: ModuleDetail) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print how many descriptions of modules a language model has written."""
+    """Print how many descriptions a language model has written, of how many.
+
+    They describe modules and flows.
+    """
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
         if found.refused:
