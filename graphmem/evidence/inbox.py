@@ -48,7 +48,7 @@ class Inbox:
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
         """Store the waiting files' observations in the sidecar, oldest file first.
 
-        Returns problems: a diagnostic for each file that could not be read.
+        Returns diagnostics about files that could not be read, and about contents that were skipped.
         """
         notes: list[Diagnostic] = []
         self._taken = []
