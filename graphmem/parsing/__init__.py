@@ -1,1 +1,4 @@
-"""Parse bytes into facts; the only package that imports tree-sitter."""
+"""Parse source files into facts: definitions, imports and uses of names.
+
+This is the only package that imports tree-sitter.
+"""

@@ -1,8 +1,8 @@
-"""Chunks of a file: pieces of text to search and embed.
+"""Cut a file into chunks: pieces of text that are searched and embedded.
 
-Code is cut where definitions begin and end. A definition is divided only if it exceeds the input of an embedding model; the cuts
-are then between statements, and each part repeats the signature. Neighbours too small to be found alone share a chunk. Chunks
-contain every line of a code file except blank ones.
+Code is cut where definitions begin and end. A definition is divided only if it exceeds the input of an embedding model; the cuts are then
+between statements, and each part repeats the signature. Neighbours too small to be found alone share a chunk. Chunks contain every line of
+a code file except blank ones.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class ChunkOptions:
 
 
 class _Unit(NamedTuple):
-    """A definition with the comments above it, or the text before it.
+    """A span of source: a definition with comments above it, or other text.
 
-    `definition` is the index of the definition; -1 for other text.
+    `definition` is the index of the definition; -1 for other text, which is before a definition.
     """
 
     start: int
@@ -78,15 +78,15 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
 
 
 def hash_of_text(prefix: str, text: str) -> str:
-    """blake2b-128 of the prefix without line numbers, and of the text.
+    """Return the blake2b-128 hash of a chunk: its prefix and its text.
 
-    Code that only moved has the same hash.
+    Line numbers in the prefix are left out, so code that only moved has the same hash.
     """
     return blake2b((_LINES_IN_PREFIX.sub("", prefix, count=1) + "\n" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class _Writer:
-    """Makes the rows of chunks, and numbers the chunks of each anchor.
+    """Makes the rows of a file's chunks and numbers those with equal anchors.
 
     An anchor is a text, such as a qualified name, that the chunk's id is made of.
     """
@@ -105,7 +105,7 @@ class _Writer:
     def write(
         self, start: int, end: int, *, kind: str, label: str, title: str, anchor: str, symbol: str, opening: str = "", doc: str = ""
     ) -> None:
-        """Add a chunk of source[start:end].
+        """Add a chunk with the source from `start` to `end`.
 
         Blank spans are dropped, and blank lines are removed from both ends.
         """
@@ -153,10 +153,10 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Return for each definition the definitions inside its span.
+        """Return for each definition the definitions directly inside its span.
 
-        Only definitions at which the text is cut are listed; short variables are not. The method of a prototype is written outside its
-        class, so spans decide and not owners.
+        Only definitions at which the text is cut are listed; short variables are not. In JavaScript, the method of a prototype is written
+        outside its class, so spans decide and not classes.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]

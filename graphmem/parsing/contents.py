@@ -1,4 +1,4 @@
-"""Checks of a file's bytes before parsing: interpreter and generated code."""
+"""Read a file before parsing, and detect scripts and generated code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _HEAD: Final = 2048  # first bytes, which are searched for a marker
 
 
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
-    """Read a regular file.
+    """Read a regular file of at most `limit` bytes.
 
-    Returns the bytes, the size if it exceeds the limit, or a reason to skip the file.
+    Return its bytes, its size if that exceeds the limit, or a reason to skip the file ("absent", "special").
     """
     descriptor = os.open(absolute, _OPEN_FLAGS)
     try:

@@ -1,7 +1,7 @@
-"""Discovery: find the files of a tree to index, and count the others.
+"""Find the files of a directory tree to index, and count the skipped ones.
 
-In a git repository, git lists the files: tracked ones, and untracked ones that are not ignored. Elsewhere, or if git refuses, a
-walk applies the same ignore rules. Every remaining file is read once for its content hash. A skipped file is counted under its
+In a git repository, git lists the files: tracked ones, and untracked ones that are not ignored. Elsewhere, or if git refuses, a walk of the
+directories applies the same ignore rules. Every remaining file is read once for its content hash. A skipped file is counted under its
 reason. A diagnostic names it if a person would expect it in the index.
 """
 # os.path on plain strings: pathlib would double the time of a run.
@@ -49,7 +49,7 @@ _HASH_SIZE: Final = 16  # bytes: blake2b-128
 
 
 class FoundFile(NamedTuple):
-    """A file to index."""
+    """A file that discovery found and that is to be indexed."""
 
     path: str  # from the root, with '/'
     absolute: str
@@ -100,7 +100,7 @@ def discover(
 
 
 def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
-    """Return what `discover` would return for a few files.
+    """Return what `discover` would return for a few files of the same root.
 
     Other files are not read.
 
@@ -121,7 +121,7 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
 
 
 def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
-    """Return the folders in which a new file could be indexed.
+    """Return the folders below a root in which a new file could be indexed.
 
     The root is "".
 
@@ -144,7 +144,7 @@ def _checked_root(root: Path) -> str:
 
 
 class _Search(Listing):
-    """One run of discovery over one tree.
+    """One search of a directory tree for files to index.
 
     Attributes:
         before: earlier results, by path.
@@ -212,7 +212,10 @@ class _Search(Listing):
             return None
 
     def _examined(self, path: str) -> FoundFile | None:
-        """Return a file to index; None after counting the reason to skip it."""
+        """Return a file to index.
+
+        None if the file is skipped; its reason is then counted.
+        """
         name = path.rpartition("/")[2]
         reason = file_reason(name)
         if reason and not self._keeps(path, reason):
@@ -259,7 +262,7 @@ class _Search(Listing):
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
     def _keeps(self, path: str, reason: str) -> bool:
-        """Whether to index a file although there is a reason to skip it.
+        """Whether a file is indexed although a rule gives a reason to skip it.
 
         An option or a `!` pattern of an ignore file can demand that.
         """

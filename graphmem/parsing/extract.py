@@ -1,7 +1,8 @@
-"""Extraction: the facts of one file, from one query over its syntax tree.
+"""Extract the facts of one file by a query over its syntax tree.
 
-All matches of a language's query files are sorted by position. A stack of open definitions then gives the scope of each match. One
-short method, named after the main capture, handles each kind of match. This file thus depends on captures, not on languages.
+Facts are definitions, imports, bindings and references. All matches of a language's query files are sorted by position. A stack of open
+definitions then gives the scope of each match. One short method, named after the main capture, handles each kind of match. This file thus
+depends on captures, not on languages.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
 
 
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
-    """Extract the facts of a file whose syntax tree the caller has.
+    """Extract the facts of a file from its syntax tree.
 
     `tree` is None if parsing took too long.
     """
@@ -103,10 +104,10 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 
 
 class _Extraction(Definitions):
-    """Extracts one file: handles all matches, imports and references."""
+    """The extraction of one file's facts, by handlers for query matches."""
 
     def run(self, tree: Tree | None) -> FileFacts:
-        """Walk the matches in order and return the facts."""
+        """Handle all matches of the queries in order and return the facts."""
         self.open_module()
         diagnostics: list[tuple[str, str, str, int]] = []
         errors = 0
@@ -146,10 +147,11 @@ class _Extraction(Definitions):
         )
 
     def walk(self, parts: Sequence[Part]) -> None:
-        """Handle the matches of all parts by start, outer before inner.
+        """Handle the matches of the queries by position, outer before inner.
 
-        For one node they follow the order of the query files. `self.scope` is the definition whose body contains the match; headers belong
-        to the scope outside. This is the inner loop of indexing, hence comparisons instead of calls.
+        The syntax trees are those of the whole file and of its repaired pieces. For one node, matches follow the order of the query files.
+        `self.scope` is the definition whose body contains the match; headers belong to the scope outside. This is the inner loop of
+        indexing, hence comparisons instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
@@ -181,7 +183,7 @@ class _Extraction(Definitions):
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
-        """Yield the matches of the language's queries in some trees.
+        """Yield the matches of the language's queries in some syntax trees.
 
         Matches that begin in an ignored range of their tree are left out.
         """
@@ -250,9 +252,9 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """Add an operation without an operator sign: the truth of `x` in `if x`.
+        """Add an operation without an operator sign, as the truth test in `if x`.
 
-        Others are formatting, `repr`, `del x[k]` and spreading. A class can define them.
+        Others are formatting, `repr`, `del x[k]` and spreading (`*x`). A class can define what they do.
         """
         builder = self.builder
         operand = builder.term(node)
@@ -298,7 +300,7 @@ class _Extraction(Definitions):
         return [reference for reference in self.references if not is_local(reference)]
 
     def closed(self, definition: OpenDefinition, exports: tuple[str, ...]) -> Definition:
-        """Return the fact of a definition after its parts were collected.
+        """Return the finished `Definition` for a definition whose end was reached.
 
         A top-level definition in the module's list of exports is marked as exported.
         """
@@ -332,7 +334,10 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 
 
 def _action(captures: Captures) -> Action:
-    """Return the handler for the matches of a pattern, by its captures."""
+    """Return the method that handles the matches of a query pattern.
+
+    The names of the pattern's captures decide.
+    """
     for prefix in _MAIN:
         for capture in captures:
             if capture.startswith(prefix):

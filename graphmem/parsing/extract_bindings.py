@@ -1,4 +1,4 @@
-"""Bindings: every place where a name or an attribute gets a value."""
+"""Extract bindings: places where a name or an attribute gets a value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, Extraction, dig
 
 
 class Bindings(Extraction):
-    """The part of extraction that records bindings of names and attributes."""
+    """The part of extraction that records bindings such as `x = f()`."""
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """Add the bindings of one match, such as `x = f()`."""
@@ -84,7 +84,7 @@ class Bindings(Extraction):
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """Whether a target's name occurs earlier on the first line of its block.
+        """Whether a name occurs earlier on the first line of its block.
 
         In `r.Get(func(r *R) {})`, the first `r` is another variable than the parameter `r`.
         """
@@ -94,7 +94,10 @@ class Bindings(Extraction):
         return re.search(rf"\b{re.escape(self.builder.text(target))}\b", left) is not None
 
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
-        """Add the bindings of a target; `a, b` has a binding for each part."""
+        """Add the bindings of an assignment's target.
+
+        The target `a, b` has a binding for each part.
+        """
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
         if shape == "each":
@@ -136,7 +139,10 @@ class Bindings(Extraction):
             self.define_variable(target, statement)
 
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
-        """Return the items of a tuple or list of a given length; None for others."""
+        """Return the items of a tuple or list expression of a given length.
+
+        None for other expressions.
+        """
         if value < 0:
             return None
         term = self.builder.terms[value]
@@ -146,7 +152,7 @@ class Bindings(Extraction):
         return items if len(items) == count else None
 
     def is_in_nameless_function(self, node: Node) -> bool:
-        """Whether a node is in an anonymous function inside its scope."""
+        """Whether a syntax node is in an anonymous function inside its scope."""
         kinds = self.function_kinds
         if not kinds:
             return False
@@ -161,7 +167,7 @@ class Bindings(Extraction):
         return False
 
     def define_variable(self, target: Node, statement: Node) -> None:
-        """Define a variable at the first binding of a name in a module or class."""
+        """Add a definition at the first binding of a name in a module or class."""
         name = self.builder.text(target)
         if (self.scope, name) in self.named:
             return
@@ -175,7 +181,7 @@ class Bindings(Extraction):
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
         """Add bindings for the types that a condition implies.
 
-        An example is `isinstance(x, A)`: in the branch, `x` is an A.
+        An example is `if isinstance(x, A)`: in the branch, `x` is an A.
         """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
@@ -183,7 +189,7 @@ class Bindings(Extraction):
             self.bindings.append(Binding(self.scope, term, "narrow", value, NO_TERM, found.first_line, found.last_line, found.last_line))
 
     def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record the names that `global` and `nonlocal` declare."""
+        """Record the names that `global` and `nonlocal` statements declare."""
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:

@@ -1,4 +1,4 @@
-"""Definitions: named things, their headers, and their surroundings."""
+"""Extract definitions, such as classes and functions, with their headers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MAX_DOC_LINES: Final = 200
 
 
 class Definitions(Bindings):
-    """The part of extraction that opens definitions."""
+    """The part of extraction that records definitions and their headers."""
 
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Open a named definition; one with a body becomes a scope.
+        """Begin a named definition; one with a body becomes a scope.
 
-        If several patterns match one node, the first one counts.
+        If several query patterns match one syntax node, the first one counts.
         """
         if node.id in self.opened:
             return
@@ -94,7 +94,7 @@ class Definitions(Bindings):
                 self.stack.append(found)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
-        """Add the collected decorators to a definition, and their modifiers.
+        """Add the decorators above a definition, and modifiers that they imply.
 
         The language's table gives the modifiers of some decorators.
         """
@@ -110,7 +110,7 @@ class Definitions(Bindings):
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
         """Add a base class that is named inside the body of its class.
 
-        A method may name it: `def self.included(other); other.extend Name`.
+        In Ruby, an example is `include Name`. A method may name it too: `def self.included(other); other.extend Name`.
         """
         found = self.stack[-1]
         while found.kind in FUNCTION_LIKE and found.parent:
@@ -120,7 +120,7 @@ class Definitions(Bindings):
             found.bases.insert(0, found.bases.pop())
 
     def add_base(self, found: OpenDefinition, base: Node) -> None:
-        """Add a superclass or a keyword of the class header."""
+        """Add a base class or a keyword, such as `metaclass=M`, of a class header."""
         keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
         value = base.child_by_field_name("value") if keyword is not None else base
         if value is None:
@@ -132,7 +132,7 @@ class Definitions(Bindings):
             self.add_reference("inherit", term, value)
 
     def hash_body(self, node: Node, name_node: Node) -> str:
-        """Hash everything of a definition except its name and indentation.
+        """Return the hash of a definition without its name and indentation.
 
         Moved and renamed copies thus have equal hashes.
         """
@@ -141,9 +141,9 @@ class Definitions(Bindings):
         return digest(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
 
     def dotted(self, term: TermIndex) -> str:
-        """Return the dotted name of a term: `a.b` for `a.b` and `a.b(c)`.
+        """Return the dotted name of an expression: `a.b` for `a.b` and `a.b(c)`.
 
-        It is "" for other terms.
+        It is "" for other expressions.
         """
         parts: list[str] = []
         terms = self.builder.terms
@@ -161,7 +161,7 @@ class Definitions(Bindings):
         return ".".join([name, *reversed(parts)])
 
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
-        """Keep a decorator until its definition is opened."""
+        """Keep a decorator until the definition below it begins."""
         if node.is_extra:  # a comment between decorators
             return
         self.builder.consumed.add(node.id)
@@ -174,7 +174,7 @@ class Definitions(Bindings):
             inside.decorators = earlier + inside.decorators
 
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record the node around a definition, with its modifiers.
+        """Record the syntax node around a definition, with its modifiers.
 
         An example is an `export` statement. Its span then becomes the definition's span.
         """
@@ -185,7 +185,7 @@ class Definitions(Bindings):
                 self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
 
     def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a modifier that stands inside a definition, such as `static`."""
+        """Add a modifier that is written inside a definition, such as `static`."""
         self.stack[-1].modifiers.add(kind)
 
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
@@ -210,7 +210,7 @@ class Definitions(Bindings):
             scope.doc = self.grammar.helper.docstring(text)
 
     def with_lines_above(self, node: Node, marker: str) -> str:
-        """Return a line comment with the line comments directly above it.
+        """Return the text of a line comment and those directly above it.
 
         Any other comment is returned alone.
         """
@@ -240,11 +240,14 @@ class Definitions(Bindings):
                 self.add_binding(self.builder.add((NAME, name)), "assign", term, NO_TERM, (line, line))
 
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
-        """Count one more path through the definition, for its complexity."""
+        """Count one more path through the definition, for its complexity.
+
+        An example is an `if`.
+        """
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record a block of statements."""
+        """Record the span of a block of statements."""
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:

@@ -1,4 +1,7 @@
-"""State that all parts of extraction share while a file is read."""
+"""State that all parts of extraction share while they read one file.
+
+Extraction converts a syntax tree to facts: definitions, imports, bindings and references.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +179,7 @@ class Extraction:
         return len(self.source[start:byte].decode("utf-8", "replace"))
 
     def open_module(self) -> None:
-        """Open the module, the definition that every file has."""
+        """Begin the module, the definition that every file has."""
         stem = self.path.rpartition("/")[2].partition(".")[0]
         module = OpenDefinition(0, "module", stem, MODULE_QUALNAME, -1)
         module.end_byte = module.span_end = module.body_end = len(self.source)
@@ -188,7 +191,7 @@ class Extraction:
         self.blocks.append((len(self.source) + 1, module.end_line))
 
     def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> OpenDefinition:
-        """Register a definition in the current scope, or in its symbol `owner`."""
+        """Add a definition to the current scope, or to its class named `owner`."""
         parent = self.definitions[self.scope]
         if owner and not (parent.index and parent.name == owner):
             apart = self.grammar.spec.methods_apart
@@ -221,9 +224,9 @@ class Extraction:
         return found
 
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Open a method or class whose owner is not known yet.
+        """Begin a method or class that is written outside its class.
 
-        The owner is further down in the file, or in another file.
+        The class is not known yet: it is further down in the file, or in another file.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
@@ -238,7 +241,7 @@ class Extraction:
             method.parent = holder.index if holder is not None else method.parent
 
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
-        """Add a new definition with its place in the file."""
+        """Add a new definition with its position in the file; return it."""
         found = OpenDefinition(len(self.definitions), kind, name, qualname, parent.index)
         found.ordinal = self.twins.get((kind, qualname), 0)
         self.twins[kind, qualname] = found.ordinal + 1
@@ -287,7 +290,7 @@ class Extraction:
         return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
     def add_reference(self, kind: str, term: TermIndex, node: Node) -> None:
-        """Add a reference to the current scope."""
+        """Add a reference, which is a use of a name, to the current scope."""
         start, end = node.start_byte, node.end_byte
         starts = self.line_starts
         line = bisect_right(starts, start)
@@ -297,16 +300,18 @@ class Extraction:
         self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last, name_line, name_column)))
 
     def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
-        """Return the line and column of a term's last name: `b` in `a.b(c)`.
+        """Return the line and column of an expression's last name.
+
+        For `a.b(c)`, the last name is `b`.
 
         Args:
-            term: the term.
+            term: the expression, as its index among the file's expressions.
             spot: where the name is expected.
-            start: first byte of the term.
-            end: the byte after the term.
+            start: first byte of the expression.
+            end: the byte after the expression.
 
         Returns:
-            The line is 0 if the term has no name, or if the name is written differently in the text.
+            The line is 0 if the expression has no name, or if the name is written differently in the text.
         """
         name = written_name(self.builder.terms, term)
         if not name:
@@ -323,9 +328,9 @@ class Extraction:
         return line, self.column(spot, line)
 
     def add_declared(self) -> None:
-        """Add a reference for each name in the declared types just read.
+        """Add a reference for each name in a declared type that was just read.
 
-        The edges of these references begin at the declaration.
+        In `x: list[A]`, the names are `list` and `A`. The edges of these references begin at the declaration.
         """
         for term, spot in self.builder.declared:
             line, column = self.name_place(term, spot, spot, spot)
@@ -334,7 +339,7 @@ class Extraction:
         self.builder.declared.clear()
 
     def spot(self, node: Node | None) -> Spot:
-        """Return (line, column, length) of a node that is on one line."""
+        """Return (line, column, length) of a syntax node that is on one line."""
         if node is None:
             return NOWHERE
         line = self.line(node.start_byte)

@@ -1,9 +1,9 @@
-"""Facts of one file: the interface between `parsing` and `resolution`.
+"""Facts: the result of parsing one file, from which names are resolved.
 
-Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so
-`marshal` and `pickle` are cheap and the content hash can key a cache. Every expression is a *term*: a tuple whose first item is
-its operator. Terms are hash-consed per file: `FileFacts.terms[i]` is a term, children are indices into the same list and always
-smaller than their parent's, and equal terms share one index. Inference can thus memoise on (file, scope, index).
+Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so `marshal` and
+`pickle` are cheap and the content hash can key a cache. Every expression is a *term*: a tuple whose first item is its operator. Terms are
+hash-consed per file: `FileFacts.terms[i]` is a term, children are indices into the same list and always smaller than their parent's, and
+equal terms share one index. Type inference can thus memoise on (file, scope, index).
 
 Scopes are indices into `definitions`; index 0 is always the module itself.
 """
@@ -175,7 +175,7 @@ class Parameter(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A named thing that the file introduces.
+    """A named thing that a file introduces, such as a class or a function.
 
     `definitions[0]` is the module: kind "module", parent -1.
     """
@@ -225,7 +225,10 @@ class Import(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """A place where a name or attribute gets a value; input of type inference."""
+    """A place where a name or attribute gets a value, such as `x = f()`.
+
+    Type inference reads bindings.
+    """
 
     scope: int  # the scope that owns the target name, with global and nonlocal applied
     target: TermIndex  # term: NAME, ATTR or INDEX
@@ -238,7 +241,10 @@ class Binding(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A use of a name. For calls, `term` is the CALL or NEW term itself."""
+    """A use of a name, such as a call `f()`.
+
+    For calls, `term` is the expression `f()` and not `f`.
+    """
 
     kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit | named (only a place: a declaration has the type)
     scope: int
@@ -272,7 +278,7 @@ class FileFacts(NamedTuple):
 
 
 def written_name(terms: Sequence[Term], index: int) -> str:
-    """Return the last name in a use of a term; "" if there is none.
+    """Return the last name in an expression; "" if there is none.
 
     For `a.b.c`, `a.b.c(…)` and `a.b.c[…]`, the name is `c`.
     """

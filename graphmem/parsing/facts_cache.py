@@ -1,4 +1,4 @@
-"""Cache of extracted facts by content, so that restarts parse nothing.
+"""Cache the facts of files by content, so that restarts parse nothing.
 
 The cache contains only facts: chunks of an unchanged file are in the graph, and a changed file is parsed anyway.
 
@@ -28,7 +28,7 @@ _PAGE_SIZE: Final = 1024  # bytes; entries take a few kilobytes, and half of an 
 
 
 class FactsCache:
-    """Facts of a project's files by content. Not thread-safe.
+    """A cache of the facts of a project's files by content. Not thread-safe.
 
     Args:
         path: the SQLite file; created when missing, replaced when damaged or of another format.
@@ -53,16 +53,16 @@ class FactsCache:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the cache file. Idempotent."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
             seal(self.path)
 
     def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
-        """Return stored facts of files by path, content hash and language.
+        """Return the stored facts of files by path, content hash and language.
 
-        The facts are in the order of the files. Unknown files are left out.
+        The facts are in the order of the files. Files without stored facts are left out.
 
         Raises:
             IndexCancelledError: `cancelled`, which is called now and then, returned true.
@@ -82,12 +82,12 @@ class FactsCache:
             return found
 
     def get(self, file: FoundFile) -> FileFacts | None:
-        """Return stored facts by path, content hash and language."""
+        """Return the stored facts of a file by path, content hash and language."""
         with collector_paused():
             return self._get(file)
 
     def missing(self, files: Iterable[FoundFile]) -> list[FoundFile]:
-        """Return the files whose facts are not stored, without reading facts."""
+        """Return the files without stored facts. Facts themselves are not read."""
         try:
             there = set(self._select("SELECT path, content_hash, origin FROM facts", ()))
         except sqlite3.Error as error:
@@ -98,7 +98,7 @@ class FactsCache:
     def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
         """Store the facts of parsed files in one transaction.
 
-        Return whether they are stored. If the disk refuses, the cache stays unchanged and gets a note.
+        Return whether they were stored. If the disk refuses, the cache stays unchanged and gets a note.
         """
         rows = (
             (
@@ -112,7 +112,7 @@ class FactsCache:
         return self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]], only: Iterable[str] | None = None) -> int:
-        """Delete the entries of all files that are not current.
+        """Delete the cache entries of all files that are not current.
 
         Args:
             keep: (path, content hash) of the current files.

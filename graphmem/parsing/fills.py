@@ -1,7 +1,7 @@
-"""Bindings for values put into containers: `x.append(y)`, `x[k] = y`.
+"""Find values put into containers, as in `x.append(y)` and `x[k] = y`.
 
-Such a binding has the operator `fill`. Its target is the container `x`, and its value is the list `[y]`. Type inference joins these lists
-with the other values of `x`.
+Each gives a binding with the operator `fill`. Its target is the container `x`, and its value is the list `[y]`. Type inference joins these
+lists with the other values of `x`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    `methods` tells for a method, such as `append`, which argument is put in: `first` or `second`; `all` items of the first; or the second
-    of a `pair`.
+    Examples are `x.append(y)` and `x[k] = y`. `methods` maps a method, such as `append`, to the argument that is put in: `first` or
+    `second`; `all` items of the first; or the second of a `pair`.
     """
     terms = builder.terms
     for found in references:
@@ -45,7 +45,7 @@ def fills(
 
 
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
-    """Whether a term may be a function, or creates an object of a class.
+    """Whether an expression may be a function or the creation of an object.
 
     A name, a lambda, and a call of a capitalised name count.
     """
@@ -57,7 +57,7 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
 
 
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
-    """Yield the binding that puts a list of new values into a container.
+    """Yield the binding for a list of values that are put into a container.
 
     In `x[k].append(y)` the container is `x`, and its value is `[[y]]`.
     """

@@ -1,7 +1,7 @@
-"""Installed grammars and the query files of `grammars/`, loaded once.
+"""Load installed grammars and the query files of `grammars/`, once each.
 
-They stay loaded until the process ends. Only this module knows the package of a grammar. A `Query` is compiled once and never
-freed: one release of the core crashed when queries were recreated repeatedly, and compiling takes milliseconds.
+They stay loaded until the process ends. Only this module knows the package of a grammar. A `Query` is compiled once and never freed: one
+release of the core crashed when queries were recreated repeatedly, and compiling takes milliseconds.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Names with a leading `_` serve predicates only.
 
 
 class Grammar(Syntax):
-    """A language ready for extraction.
+    """Everything that extraction needs to read files of one language.
 
     It has the syntax, query, helper and term table, and a version that is part of the keys of caches.
     """
@@ -79,7 +79,9 @@ class Grammar(Syntax):
 
     @cached_property
     def terms(self) -> TermTable:
-        """The term table, compiled at first use.
+        """The table that converts syntax nodes to terms, compiled at first use.
+
+        A term is an expression in the facts.
 
         Raises:
             GrammarError: the table names an operator or a node type that does not exist.
@@ -155,7 +157,7 @@ def load_grammar(name: str) -> Grammar:
 def extraction_version(name: str) -> str:
     """Return a version of everything that affects facts besides the text.
 
-    Nothing is compiled to get the version.
+    It covers the code, the grammar and the tables of the language. Nothing is compiled to get the version.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.

@@ -75,7 +75,7 @@ def _is_endless(line: str) -> bool:
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec | None:
-    """Combine patterns into one spec; None if one of them is invalid."""
+    """Combine gitignore patterns into one spec; None if one is invalid."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # `[[a]` keeps its old meaning
         try:
@@ -88,7 +88,7 @@ _STARS: Final = re.compile(r"\*+")
 
 
 class IgnoreRules:
-    """Ignore files of a tree, each for the paths below it.
+    """The ignore files of a directory tree, each for the paths below it.
 
     The deepest file with a matching pattern decides.
     """
@@ -138,9 +138,9 @@ class IgnoreRules:
         return None
 
     def decide_below(self, path: str) -> bool | None:
-        """Like `decide`, but an ignored folder excludes everything below it.
+        """Return the same as `decide`, except below an ignored folder.
 
-        Git does the same.
+        Git excludes everything below an ignored folder, and this method does the same.
         """
         if not self._specs:
             return None

@@ -1,6 +1,6 @@
-"""Contents of `grammars/<language>/language.toml` as plain data.
+"""Read `grammars/<language>/language.toml` as plain data.
 
-Reading it needs no parser. Discovery uses it to find the language of a file, and extraction to find the operator of each node.
+Reading it needs no parser. Discovery uses it to find the language of a file, and extraction to find the operator of each syntax node.
 Resolution uses it to find test files, test functions and the decorators of entry points.
 """
 
@@ -27,7 +27,10 @@ Place = Child | list[Child]
 
 
 class TermEntry(TypedDict, total=False):
-    """A row of a language's `[terms]`: operator and parts of a node type."""
+    """A row of `[terms]` in `language.toml`: how to read one type of node.
+
+    The node is a node of the syntax tree, such as a call. The row gives the operator of the expression and the places of its parts.
+    """
 
     op: Required[str]  # a key of `term_operators.OPERATORS`, or helper
     alone: list[str]  # attr: node types of a name that counts without its base
@@ -68,7 +71,10 @@ class TermEntry(TypedDict, total=False):
 
 
 class Written(NamedTuple):
-    """A decorator as it is written in the source."""
+    """A decorator as the source writes it: dotted name and first text.
+
+    For `@app.get("/x")`, they are `app.get` and `/x`.
+    """
 
     name: str  # `app.get`, without arguments
     text: str | None = None  # the argument that may be a path or a name, if it is a literal string
@@ -93,7 +99,7 @@ class EntryPointRule:
     modifier: str = ""
 
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
-        """Whether the rule makes a definition with these values an entry point."""
+        """Whether this rule makes a definition with these values an entry point."""
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
             and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))
@@ -133,7 +139,7 @@ class TestRule:
 
 @dataclass(frozen=True, slots=True)
 class LanguageSpec:
-    """One `language.toml`, checked for unknown keys."""
+    """The content of one `language.toml`, checked for unknown keys."""
 
     name: str  # the folder's name
     grammar: str  # name of the grammar in the installed pack
@@ -187,7 +193,7 @@ def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def languages() -> Mapping[str, LanguageSpec]:
-    """Return all languages that have a folder, sorted by name.
+    """Return all languages that have a folder in `grammars/`, sorted by name.
 
     Raises:
         GrammarError: a `language.toml` is not valid; the message names the file.
@@ -233,7 +239,7 @@ def _by_suffix() -> tuple[dict[str, str], dict[str, str], dict[str, tuple[tuple[
 
 
 def language_of_path(path: str) -> str:
-    """Return the language of a path by its names alone; "" if unknown."""
+    """Return the language of a file by the names in its path; "" if unknown."""
     suffixes, names, folders = _by_suffix()
     name = path.rpartition("/")[2]
     dot = name.rfind(".")

@@ -1,4 +1,4 @@
-"""Candidate paths of a tree, from git's list or a walk.
+"""List the paths of a directory tree, from git or from a walk.
 
 Both apply the same ignore rules.
 """
@@ -29,7 +29,7 @@ _CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)
 
 
 class Listing:
-    """Lists the paths of one tree, and counts the skipped ones.
+    """Lists the paths of one directory tree, and counts the skipped ones.
 
     Args:
         root: the tree, without links in its path.
@@ -80,7 +80,7 @@ class Listing:
         return [prefix + os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
 
     def filtered(self, listed: list[str]) -> Iterator[str]:
-        """Return the paths of git's list that our own rules do not skip.
+        """Yield the paths of git's list that graphmem's own rules do not skip.
 
         Submodules and nested repositories are opened.
         """
@@ -109,7 +109,7 @@ class Listing:
         return bool(reason)
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Return the reason to skip a folder, by its whole path; "" for none."""
+        """Return the reason to skip a folder or one above it; "" for none."""
         verdict = verdicts.get(folder)
         if verdict is None:
             above, _, name = folder.rpartition("/")
@@ -139,7 +139,7 @@ class Listing:
             return ""
 
     def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
-        """Return the files of a submodule or of a nested repository."""
+        """Yield the files of a submodule or of a nested repository."""
         marker = os.path.join(self.root, folder, ".git")
         if not os.path.lexists(marker):
             if not self._left_out(folder + "/", verdicts):
@@ -205,7 +205,7 @@ class Listing:
                     waiting.append(path)
 
     def reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Return those of the given paths that `walk` would yield."""
+        """Yield those of the given paths that `walk` would yield."""
         entered: dict[str, bool] = {}
         for path in paths:
             is_open = True
@@ -217,7 +217,7 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `walk` enters a folder, given that it entered the parent.
+        """Whether `walk` enters a folder, given that it entered the one above it.
 
         The ignore files of the folder apply from now on.
         """

@@ -1,7 +1,7 @@
-"""Record the file being parsed, to find a source that ends the process.
+"""Record the file being parsed, to find a file that crashes the process.
 
-A few changed files are parsed in the indexing process, because a worker takes longer to start than they take. A parser that runs
-out of stack ends the whole process. The file that it was parsing is then on disk, and later processes leave it to workers.
+A few changed files are parsed in the indexing process, because a worker takes longer to start than they take. A parser that runs out of
+stack ends the whole process. The file that it was parsing is then on disk, and later processes leave it to workers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Marker:
-    """Records the file that is being parsed, in a marker file.
+    """Records the path of the file that is being parsed, in a marker file.
 
     Args:
         descriptor: of the marker file, open for writing; None if it is not writable, and then nothing is recorded.
@@ -36,13 +36,13 @@ class Marker:
         self._known = frozenset(suspects)
 
     def is_suspect(self, path: str) -> bool:
-        """Whether a process has ended while it parsed this file."""
+        """Whether an earlier process ended while it parsed this file."""
         return path in self._known
 
     def at(self, path: str) -> None:
         """Write the path of the file that is now parsed; "" for none.
 
-        It is one write, so after a crash the marker names this file or the previous one.
+        It is one write to the marker file. After a crash, the marker file names this file or the previous one.
         """
         if self._descriptor is not None:
             data = sealed_json({"at": path, "suspects": self._suspects})

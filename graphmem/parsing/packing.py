@@ -1,4 +1,4 @@
-"""Serialised form of a parsed file, for pipes and the facts cache."""
+"""Serialise a parsed file, for pipes between processes and for the cache."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
 class Head(NamedTuple):
-    """Properties of a file that an index run always needs, such as its hash.
+    """Properties of a parsed file that an index run always needs: path, hash.
 
     Definitions and references are left out.
     """
@@ -54,10 +54,10 @@ class Head(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Facts and chunks of a file as separate bytes, and its head.
+    """Facts and chunks of a parsed file as separate bytes, and its `Head`.
 
-    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed alone,
-    in the form in which the store keeps it.
+    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed alone, in the form
+    in which the store keeps it.
     """
 
     facts: bytes
@@ -89,7 +89,7 @@ class ParsedFile:
 
     @property
     def facts(self) -> FileFacts:
-        """The facts; packed ones are unpacked at every call.
+        """The facts of the file; packed ones are unpacked at every call.
 
         Raises:
             LookupError: `forget_facts` was called.
@@ -102,12 +102,12 @@ class ParsedFile:
 
     @property
     def has_facts(self) -> bool:
-        """Whether this object still holds the facts."""
+        """Whether this object still holds the facts of the file."""
         return self._facts is not None or (self._packed is not None and bool(self._packed.facts))
 
     @property
     def chunks(self) -> list[ChunkRow]:
-        """Return the chunks; packed ones are unpacked at every call."""
+        """Return the chunks of the file; packed ones are unpacked at every call."""
         if self._chunks is not None:
             return self._chunks
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
@@ -130,7 +130,7 @@ class ParsedFile:
 
     @property
     def spilled_chunks(self) -> tuple[Any, int]:
-        """The place of the packed chunks, and their number."""
+        """The place of the packed chunks in a file, and their number."""
         return self._spilled
 
     @property
@@ -140,7 +140,7 @@ class ParsedFile:
 
 
 def head_of(facts: FileFacts) -> Head:
-    """Return the head of a file's facts."""
+    """Return the `Head` of a file's facts, such as its hash and path."""
     spec = languages().get(facts.language)  # plain text has none
     is_test = spec is not None and spec.tests.is_test_path(facts.path)
     return Head(
@@ -174,7 +174,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
 
 
 def unpack_facts(data: bytes) -> FileFacts:
-    """Return the facts given to `pack`."""
+    """Return the facts that were given to `pack`."""
     plain: Any = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
     after = _PARAMETERS + 1
     definitions, imports, bindings, references = plain[_TERMS + 1 : _REFERENCES + 1]
@@ -194,19 +194,19 @@ def unpack_facts(data: bytes) -> FileFacts:
 
 
 def unpack_chunks(data: bytes) -> list[ChunkRow]:
-    """Return the chunks given to `pack`."""
+    """Return the chunks that were given to `pack`."""
     rows = packed_chunks(data)
     return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed, one.start_line, one.end_line), one.text_hash)) for one in rows]
 
 
 def packed_chunks(data: bytes) -> list[PackedChunkRow]:
-    """Return the chunks given to `pack`, each text still compressed."""
+    """Return the chunks that were given to `pack`, each text still compressed."""
     return list(map(_chunk, marshal.loads(data)))  # noqa: S302 - as above
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the cyclic collector.
+    """Pause Python's cyclic garbage collector during a `with` block.
 
     Unpacking creates millions of tuples without cycles.
     """

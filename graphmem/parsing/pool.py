@@ -73,7 +73,7 @@ def parse_files(
     niceness: int = 0,
     marker: Path | None = None,
 ) -> Iterator[ParsedFile]:
-    """Facts and chunks of files, each as soon as it is parsed.
+    """Yield the facts and chunks of files, each as soon as it is parsed.
 
     Closing the iterator, or an exception in its consumer's loop, ends the workers.
 
@@ -115,7 +115,8 @@ def _here(
 ) -> Iterator[ParsedFile]:
     """Yield the files that are parsed in this process, without workers.
 
-    Files that do not parse at once go to a worker, because they could exhaust memory. So do files that have ended a process.
+    A file that exceeds a short time limit goes to a worker, because it could exhaust memory. Files that have ended a process go to a worker
+    too.
     """
     left: list[FoundFile] = []
     with marking(marker) as said:
@@ -219,7 +220,10 @@ class _Pool:
         self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
-        """Give a worker its next batch before it is idle; end it after the last."""
+        """Give a worker process more files before it is idle.
+
+        A worker without files is ended.
+        """
         while self.waiting and len(worker.pending) <= BATCH:
             worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])
         if not worker.pending:
@@ -244,7 +248,7 @@ class _Pool:
         return parsed
 
     def _buried(self, worker: _Worker) -> ParsedFile | None:
-        """Handle the end of a worker before it has parsed all its files.
+        """Handle a worker process that ended before it parsed all its files.
 
         The file that it was parsing gets a diagnostic. Its other files are given to a new worker.
         """

@@ -34,7 +34,7 @@ class Passage(NamedTuple):
 def is_data(name: str) -> bool:
     """Whether a file name means data for programs, such as `x.json`.
 
-    Only the first bytes of such a file are divided into chunks.
+    Only the first bytes of such a file are divided into chunks for search.
     """
     return name.rpartition(".")[2].lower() in _DATA_SUFFIXES and "." in name
 
@@ -74,7 +74,10 @@ def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: i
 
 
 def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list[Passage]:
-    """Cut the first `bound` bytes of a source as `plain_passages` does."""
+    """Cut the first `bound` bytes of a data file into passages.
+
+    The passages are those of `plain_passages`.
+    """
     end = len(source)
     if end > bound:
         newline = source.rfind(b"\n", 0, bound) + 1
@@ -108,7 +111,7 @@ def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> lis
 def _sections(source: bytes) -> list[tuple[int, str]]:
     """Return the start and heading path ("Guide > Install") of each section.
 
-    Both styles of Markdown and that of reStructuredText are recognised.
+    The text is Markdown or reStructuredText. Both styles of Markdown headings are recognised.
     """
     found: list[tuple[int, str]] = []
     styles: list[str] = []  # underline characters by level, in order of appearance, as in reStructuredText

@@ -1,8 +1,8 @@
-"""Parse a broken file again, piece by piece.
+"""Parse a file with syntax errors again, piece by piece.
 
-One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then in
-pieces below one error. In nearly all source, a line that begins at the left margin begins a statement. The text between two such
-lines is therefore parsed alone. Its nodes have the bytes and lines of the whole file.
+One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then in pieces
+below one error. In nearly all source, a line that begins at the left margin begins a statement. The text between two such lines is
+therefore parsed alone. Its nodes have the bytes and lines of the whole file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ABOVE: Final = (b"//", b"/*", b"*", b"#", b"@", b"--", b"[")
 
 
 class Part(NamedTuple):
-    """A syntax tree, and the byte ranges of it that are ignored."""
+    """The syntax tree of a file or a piece of it, and byte ranges to ignore."""
 
     tree: Tree  # kept, so that ids of its nodes stay valid
     without: tuple[tuple[int, int], ...]
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
-    """Return the tree of a file; None if parsing takes too long.
+    """Return the syntax tree of a file; None if parsing takes too long.
 
     After errors, the helper of the language rewrites the source. That tree is used if it loses fewer lines.
     """
@@ -62,7 +62,7 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 
 
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
-    """Return the tree of a file, and trees of pieces where it is broken.
+    """Return the syntax tree of a file, and of its pieces if it is broken.
 
     Pieces are used only if they give more definitions. All pieces together have the time limit of one file (`PARSE_TIMEOUT_MICROS`).
     Unparsed lines count as lost.
@@ -128,9 +128,9 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 
 
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
-    """Parse the text between each two borders, until the deadline.
+    """Yield the syntax trees of the pieces of source between some offsets.
 
-    Several pieces are joined if only the joined text parses.
+    Parsing ends at the deadline. Several pieces are joined if only the joined text parses.
     """
     at = 0
     while at < len(borders) - 1 and time.monotonic() < deadline:
@@ -164,10 +164,9 @@ def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
 
 
 def _lost(root: Node) -> set[int]:
-    """Return the rows inside error nodes.
+    """Return the rows (lines counted from 0) inside the error nodes of a tree.
 
-    If the root itself is an error, these are the rows that are neither at the left margin nor in a child of
-    several lines.
+    If the root itself is an error, these are the rows that are neither at the left margin nor in a child of several lines.
     """
     if root.is_error:
         rows = set(range(root.start_point.row, root.end_point.row + 1))

@@ -1,6 +1,6 @@
 """Cut a long span of code between statements, or else between lines.
 
-Never inside a character.
+A cut is never inside a character.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
 
 
 class _Walk:
-    """Joins the children of a node to pieces, each as large as possible.
+    """Joins children of a syntax node to pieces, each as large as possible.
 
     A child too large for one piece is divided into its own children.
     """
@@ -70,15 +70,15 @@ class _Walk:
 
 
 def _line_start(source: bytes, position: int) -> int:
-    """Return the start of the line if only blanks precede `position`, else -1."""
+    """Return the start of a line if only blanks precede `position`, else -1."""
     start = source.rfind(b"\n", 0, position) + 1
     return start if not source[start:position].strip() else -1
 
 
 def line_pieces(source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """Cut a span at line ends, preferring blank lines in the last third.
+    """Cut a span at line ends into pieces of at most `limit` bytes.
 
-    A line over the limit is cut between characters.
+    Blank lines in the last third of a piece are preferred. A line over the limit is cut between characters.
     """
     pieces = []
     while end - start > limit:

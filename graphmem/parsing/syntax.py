@@ -1,4 +1,4 @@
-"""Parsers of one language and the node types of its grammar."""
+"""The parsers of one language, and the node types of its grammar."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Syntax:
             return None
 
     def kind_ids(self, node_type: str) -> list[int]:
-        """All ids of a visible node type in the grammar.
+        """All ids of a node type in the grammar, such as `call`.
 
         Aliases give some types several ids. `"this"` with quotes is a token.
         """
@@ -68,7 +68,7 @@ class Syntax:
         return [i for i in range(count) if self.language.node_kind_for_id(i) == plain and self.language.node_kind_is_named(i) == is_named]
 
     def kinds(self, node_types: Iterable[str]) -> frozenset[int]:
-        """Return the ids of several node types."""
+        """Return the ids of several node types in the grammar."""
         return frozenset(i for node_type in node_types for i in self.kind_ids(node_type))
 
 

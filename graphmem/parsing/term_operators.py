@@ -1,6 +1,6 @@
-"""Operators of the term table.
+"""Build functions that convert syntax nodes to terms (expressions).
 
-Each makes a function of a table entry, once per grammar; the function converts a node to a term.
+Each operator, such as `call`, makes such a function from a row of `[terms]` in `language.toml`, once per grammar.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _children(node: Node) -> list[Node]:
 
 
 def _pick(syntax: Syntax, where: Place) -> Pick:
-    """Return a function that finds a child of a node.
+    """Return a function that finds a child of a syntax node.
 
     The child is named by its field, or by its position among the named children that are not comments.
     """
@@ -88,7 +88,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None: stands for a child that the table does not name."""
+    """Return None, for a child that the row of the language does not name."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -197,9 +197,9 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:
-    """Return the callee of a call whose node has receiver and name as parts.
+    """Return the expression `a.b` for a call node with separate parts.
 
-    For a receiver `a` and a name `b`, it is the term of `a.b`.
+    The node has the receiver `a` and the name `b` as children.
     """
     if member is None:
         return builder.unknown
@@ -374,7 +374,10 @@ def _typed(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _applied(syntax: Syntax, entry: TermEntry) -> Build:
-    """Convert a type whose name consists of signs: `[]T` is read as `[]<T>`."""
+    """Convert a type whose name consists of signs, such as `[]T` in Go.
+
+    It is read as the generic type `[]<T>`.
+    """
     name = str(entry["name"])
     of = entry["of"]
     picks = [_pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
@@ -441,7 +444,7 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """Convert a node with the helper of its language."""
+    """Return a function that converts a node with the helper of its language."""
     method = entry["method"]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:

@@ -1,4 +1,7 @@
-"""Compiled term table of a grammar: the function that converts each node."""
+"""Compile a language's table of terms to a function for each node type.
+
+A term is an expression in the facts. The function converts a syntax node to one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from graphmem.parsing.terms import Build, TermTable
 
 
 def compiled_terms(syntax: Syntax, helper: Helper) -> TermTable:
-    """Compile the term table of a language: one function per node id.
+    """Compile `[terms]` of a language to one function for each node type.
+
+    A function converts a syntax node to a term, which is an expression in the facts.
 
     Raises:
         GrammarError: the table names an unknown operator or node type.

@@ -1,7 +1,7 @@
-"""Convert expressions of any language to hash-consed terms (see `facts`).
+"""Convert expressions of any language to terms, which are plain tuples.
 
-A table in `language.toml` maps node types to operators. It is compiled once per grammar into one function for each node type, so
-the inner loop is a dictionary look-up and a call.
+`facts` explains terms; equal ones share one index. A table in `language.toml` maps node types to operators. It is compiled once per grammar
+into one function for each node type, so the inner loop is a dictionary look-up and a call.
 """
 
 from __future__ import annotations
@@ -38,18 +38,21 @@ Build = Callable[["TermBuilder", "Node"], TermIndex]
 
 
 class TermTable(NamedTuple):
-    """Functions that make terms, by the ids of node types."""
+    """Functions that convert syntax nodes to terms, by the ids of node types.
+
+    A term is an expression in the facts.
+    """
 
     builds: Mapping[int, Build]
     names: frozenset[int]  # nodes that are a plain name
 
 
 class TermBuilder:
-    """Converts the expressions of one file to terms.
+    """Converts the expressions of one file to terms, which are plain tuples.
 
     Args:
         syntax: the language.
-        table: its term table, compiled.
+        table: the functions that convert its syntax nodes.
         source: the bytes that the nodes were parsed from.
         shared: another builder of the same file, whose terms this one extends; used for code inside strings.
     """
@@ -88,7 +91,7 @@ class TermBuilder:
         return self.source[start:end].decode("utf-8", "replace")
 
     def add(self, term: Term) -> TermIndex:
-        """Return the index of a term; a new term is added.
+        """Return the index of a term (an expression); add it if it is new.
 
         Equal terms share one index.
         """
@@ -99,7 +102,7 @@ class TermBuilder:
         return found
 
     def term(self, node: Node | None) -> TermIndex:
-        """Return the index of an expression's term.
+        """Convert a syntax node to a term (an expression); return its index.
 
         It is the index of `UNKNOWN` if the table does not list the node's type.
         """
@@ -130,7 +133,7 @@ class TermBuilder:
         return found
 
     def annotation(self, node: Node | None) -> OptionalTerm:
-        """Index of the term of a type annotation; -1 for none.
+        """Convert a type annotation to a term; return its index, -1 for none.
 
         Names inside are not reads, and quoted types are unquoted.
         """
@@ -143,9 +146,9 @@ class TermBuilder:
             self._quiet -= 1
 
     def declaration(self, node: Node | None) -> OptionalTerm:
-        """Like `annotation`, but also records the names in a declared type.
+        """Convert a type annotation as `annotation` does, and record its names.
 
-        `declared` then holds them, with their positions.
+        `declared` then holds the names, with their positions.
         """
         self._telling += 1
         try:
@@ -154,14 +157,14 @@ class TermBuilder:
             self._telling -= 1
 
     def tell(self, term: TermIndex, start: int) -> None:
-        """Record a name in a declared type, with its first byte."""
+        """Record a name in a declared type, with the offset of its first byte."""
         if self._telling:
             self.declared.append((term, start))
 
     def quoted_type(self, text: str) -> TermIndex | None:
-        """Return the term of a type annotation that is written in a string.
+        """Convert a type annotation that is written in a string, such as `"A"`.
 
-        None if the text is not one expression.
+        Return the index of its term. None if the text is not one expression.
         """
         stripped = text.strip()
         if stripped.isidentifier():

@@ -46,8 +46,8 @@ A parser that needs more ends the worker, and only its current file is lost.
 def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
     """Read and parse a file; never raises because of its content.
 
-    If hasty, a file that does not parse at once gets a diagnostic of the code "timeout": it needs a process of its own. The facts have
-    the hash of the bytes read now, in case the file changed since discovery.
+    With `hasty`, a file that exceeds a short time limit gets a diagnostic of the code "timeout": it needs a process of its own. The facts
+    have the hash of the bytes read now, in case the file changed since discovery.
     """
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
@@ -102,13 +102,13 @@ def _text_facts(file: FoundFile, hashed: str, source: bytes) -> FileFacts:
 
 
 def send(stream: IO[bytes], message: bytes) -> None:
-    """Write one message, preceded by its length."""
+    """Write one message to a pipe, preceded by its length."""
     stream.write(_LENGTH.pack(len(message)) + message)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """Read the next message; None at the end of the stream.
+    """Read the next message from a pipe; None at the end of the stream.
 
     A stream that ends inside a message also gives None.
     """

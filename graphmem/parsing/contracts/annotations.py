@@ -1,4 +1,7 @@
-"""Ends of contracts that annotations declare."""
+"""Find routes and other contracts that annotations declare.
+
+An example is `@app.get("/users")`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _PATHS: Final = "value path rule url pattern uri topics queues topic destination
 
 
 class Annotations:
-    """Finds the ends that annotations declare, such as `@app.get("/users")`.
+    """Finds the routes and other contracts that annotations of a file declare.
 
     Args:
         source: the file.
@@ -30,7 +33,10 @@ class Annotations:
         self.prefixes = prefixes
 
     def all(self) -> Iterator[End]:
-        """Yield the ends of all annotated functions and methods."""
+        """Yield an `End` for each contract that annotations of functions declare.
+
+        For `@app.get("/users")`, the contract is `GET /users`.
+        """
         for position, definition in enumerate(self.source.facts.definitions):
             if definition.kind not in ("function", "method"):
                 continue
@@ -57,7 +63,10 @@ class Annotations:
         return ".".join(reversed(parts))
 
     def _given_to(self, definition: Definition, name: str) -> Iterator[list[str]]:
-        """Yield the argument texts of each annotation `name` of a definition."""
+        """Yield the argument texts of each annotation of a given name.
+
+        For `@app.get("/x", tags=t)`, they are `"/x"` and `tags=t`. The annotations belong to one definition.
+        """
         text, starts = self.source.text, self.source.starts
         line = definition.start_line - 1
         while line and text[starts[line - 1] : starts[line]].lstrip().startswith(("@", "#[", "[", "*", "/**")):
@@ -69,9 +78,10 @@ class Annotations:
             yield arguments(self.source.text, after)[0] if self.source.text[after : after + 1] == "(" else []
 
     def _written_in(self, given: Sequence[str], *, only: str = "") -> list[str]:
-        """Return the patterns of an annotation's arguments that may be a path.
+        """Return the paths in the arguments of an annotation, as patterns.
 
-        They are the first argument and those of keywords such as `path`; with `only`, those of these keywords alone.
+        In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run time. The first argument and keywords such as
+        `path` may contain paths; with `only`, these keywords alone.
         """
         found: list[str] = []
         for position, one in enumerate(given):
@@ -117,14 +127,18 @@ class Annotations:
                 yield End(row.role or role, "http", f"{one or '*'} {path}", position, line, "", said, row.framework)
 
     def _placeholders(self, text: str, definition: Definition) -> str:
-        """Fill in ASP.NET's `[controller]` and `[action]`."""
+        """Replace ASP.NET's `[controller]` and `[action]` in the path of a route.
+
+        They become the names of the class, without "Controller", and of the method.
+        """
         owner = self.source.facts.definitions[definition.parent].name.removesuffix("Controller")
         return text.replace("[controller]", owner).replace("[action]", definition.name)
 
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
         """Return the path prefix, role and service words of a method's class.
 
-        The annotations of the class give them. The words name the service that a client class calls.
+        The annotations of the class give them. The role is "offers", or "asks" for a class of client methods. The words name the service
+        that a client class calls.
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

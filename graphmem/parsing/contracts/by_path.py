@@ -1,4 +1,4 @@
-"""Routes that follow from the path of a file."""
+"""Find routes that follow from the path of a file, as in Next.js."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PLACE: Final = re.compile(r"/pages/api/(?P<api>.*)\.[jt]sx?$|/(?:app|routes)(?P
 
 
 def by_path(facts: FileFacts) -> Iterator[End]:
-    """Yield the routes that follow from a file's path, as in Next.js.
+    """Yield an `End` for each route that follows from a file's path.
 
-    `pages/api/users.ts` offers `/api/users`.
+    In Next.js, `pages/api/users.ts` offers `/api/users`.
     """
     match = _PLACE.search("/" + facts.path)
     if match is None or facts.language not in ("javascript", "typescript", "tsx"):

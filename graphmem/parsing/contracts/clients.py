@@ -1,4 +1,4 @@
-"""Calls that ask another program, and calls that name a topic."""
+"""Find calls of HTTP clients, and calls that name a topic of a broker."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from graphmem.parsing.contracts.written import evaluate, split
 
 
 def client(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield what a call of an HTTP client asks for.
+    """Yield the routes that a call of an HTTP client requests.
 
-    There is one end for each address that the call may have.
+    For `requests.get(url)`, there is one `End` for each address that `url` may have.
     """
     text = (
         source.object_text(site, row.object)
@@ -41,7 +41,10 @@ def _asked(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
 
 
 def topic(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield the topics that a call of a message broker names."""
+    """Yield the topics that a call of a message broker names.
+
+    An example is `producer.send("orders", message)`.
+    """
     text = source.text_of(site, row.path)
     for one in split(text.strip("[]{}")) if text else ():
         made = evaluate(one, source.look_up).pattern

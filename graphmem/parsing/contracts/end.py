@@ -1,4 +1,4 @@
-"""One end of a contract."""
+"""One end of a contract: an offer or a use of a route, topic or service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
 class End(NamedTuple):
-    """One end of a contract: a place in code that offers or uses it."""
+    """A place in code that offers or uses a contract, such as an HTTP route."""
 
     role: str  # offers | asks | mounts | declares; of gRPC also speaks | calls | defines
     kind: str  # http | grpc | topic | graphql

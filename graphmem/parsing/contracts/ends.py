@@ -1,8 +1,7 @@
-"""Find the ends of contracts in one file.
+"""Find the ends of contracts in one file, such as routes and requests.
 
-An end is a place in code that offers something to other programs or asks for it. Examples are a route and a call of an HTTP client. The
-names of both have one normal form, so equal contracts have equal names: `GET /users/{}`. A site is a call whose name is in the table
-`grammars/contracts.toml`.
+An end is a place in code that offers something to other programs or asks for it. The names of both have one normal form, so equal contracts
+have equal names: `GET /users/{}`. The table `grammars/contracts.toml` lists the names of the calls to look at.
 """
 
 from __future__ import annotations
@@ -29,7 +28,10 @@ _RPC: Final = (b"grpc", b"Grpc", b"gRPC", b"GRPC", b"_pb2", b"genproto")
 
 
 def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
-    """Return the ends of contracts in a file as plain tuples, by line."""
+    """Return the ends of contracts in a file as plain tuples, by line.
+
+    An end is a place in code that offers or uses a contract, such as an HTTP route.
+    """
     if facts.language == "text":
         return tuple(tuple(End(*one)) for one in schema_ends(facts.path, source))
     if _GENERATED.search(facts.path):

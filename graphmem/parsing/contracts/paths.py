@@ -1,4 +1,4 @@
-"""Normal form of the paths of routes and of addresses."""
+"""Normal form of the paths of routes and of addresses: `/users/{}`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REST: Final = re.compile(r"^(?:\*\*?\w*|\{\*+\w*\}|\{\w+:path\}|<path:\w+>|\[\.
 
 
 class Address(NamedTuple):
-    """The parts of an address that a client uses."""
+    """The parts of the address, such as a URL, that an HTTP client requests."""
 
     host: str  # as far as it is written; "" when it is not
     path: str  # normal form
@@ -39,7 +39,7 @@ def _segment(part: str) -> str:
 
 
 def joined(*parts: str) -> str:
-    """Join the normal forms of a prefix and a path."""
+    """Join the path prefix of a route and its path, both in normal form."""
     return "/" + "/".join(piece.strip("/") for piece in parts if piece.strip("/"))
 
 
@@ -47,7 +47,7 @@ def address(pattern: str, *, relative: bool) -> Address | None:
     """Split an address into host and path; None if its path is unknown.
 
     Args:
-        pattern: see `written`.
+        pattern: the address, with `{}` for each part that is known only at run time.
         relative: whether a path may be written without a slash before it.
     """
     text = pattern.strip().split("#", 1)[0].split("?", 1)[0]

@@ -1,4 +1,7 @@
-"""Routes that calls register, and their prefixes."""
+"""Find routes that calls register, and the path prefixes of routers.
+
+An example is `app.get("/users", list)`.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ class Routes:
         return paths.joined(self.prefixes.get(site.receiver, ""), self._around(site.reference.line, site.start), chained)
 
     def route(self, site: Site, row: Row) -> Iterator[End]:
-        """Yield the route that a call registers: one end for each HTTP verb."""
+        """Yield the routes that a call registers: an `End` for each HTTP verb."""
         if row.object:
             written = self.source.of_object(site, row.object)
             verb = verb_in(", ".join(site.given))
@@ -104,9 +107,9 @@ class Routes:
             yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
 
     def _block_of(self, site: Site) -> int:
-        """Return the definition that is the block of a route.
+        """Return the definition that is the block of a route, by its position.
 
-        If the route has no block, return the definition that contains the call.
+        In `get "/users" do … end`, it is the block. Without a block, it is the definition that contains the call.
         """
         blocks = self._blocks
         if blocks is None:
@@ -145,7 +148,10 @@ class Routes:
         return ""
 
     def mount(self, site: Site, row: Row) -> Iterator[End]:
-        """Yield the modules or routers that a call mounts below a path prefix."""
+        """Yield the modules or routers that a call mounts below a path prefix.
+
+        An example is `app.use("/api", router)`.
+        """
         prefix = self.source.argument(site, (*row.keyword, *row.path) if row.keyword else row.path)
         if row.keyword and not any(re.match(rf"(?:{'|'.join(row.keyword)})\s*=", one) for one in site.given) and site.name != "mount":
             prefix = ""
@@ -177,9 +183,9 @@ class Routes:
                 )
 
     def mounted_here(self, site: Site, row: Row) -> None:
-        """Add the prefix of a mount to a router that the same file creates.
+        """Add the path prefix of a mounted router that the same file creates.
 
-        An example of a mount is `app.use("/api", router)`.
+        An example of a call that mounts is `app.use("/api", router)`.
         """
         for end in self.mount(site, row):
             _, _, prefix, _, _, name, module, _ = end
@@ -187,7 +193,10 @@ class Routes:
                 self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
 
     def _module_of(self, name: str) -> str:
-        """Return the module from which the file imports a mounted name, or ""."""
+        """Return the module from which a file imports the mounted name, or "".
+
+        In `app.use("/api", users)`, the name is `users`.
+        """
         if name[:1] in "\"'":
             return name.strip("\"'")
         first = name.partition(".")[0]

@@ -1,4 +1,7 @@
-"""Contracts that schema files declare: Protocol Buffers, OpenAPI, GraphQL."""
+"""Find contracts that schema files declare, such as GraphQL fields.
+
+The files are Protocol Buffers, OpenAPI and GraphQL.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ _VERBS: Final = ("get", "post", "put", "patch", "delete", "head", "options")
 
 
 def schema_ends(path: str, source: bytes) -> Iterator[SchemaEnd]:
-    """Yield the ends that a schema file declares; none for other files."""
+    """Yield an `End` for each contract that a schema file declares.
+
+    Yields nothing for other files.
+    """
     suffix = path.rpartition(".")[2].lower()
     if suffix == "proto":
         yield from _proto(source.decode("utf-8", "replace"))
@@ -49,7 +55,7 @@ def _block(text: str, at: int) -> int:
 
 
 def _bare(text: str) -> str:
-    """Replace comments by spaces, so that line numbers do not change."""
+    """Replace the comments in a schema by spaces, keeping the line numbers."""
     return re.sub(r"//[^\n]*|/\*.*?\*/", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL)
 
 

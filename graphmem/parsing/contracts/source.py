@@ -1,7 +1,7 @@
-"""Sites in a source file, and the values of names at them.
+"""Find calls in a source file, and the values of the names that they use.
 
-A site is a call whose name is in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file hold no
-values.
+The calls are those whose names are in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file hold
+no values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s
 
 
 class Site(NamedTuple):
-    """A call whose name is in the table of contracts, such as `app.get(…)`."""
+    """A call whose name is in the table of contracts, such as `app.get(…)`.
+
+    It has the name, the receiver and the source text of each argument.
+    """
 
     reference: Reference
     name: str
@@ -52,7 +55,7 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return a call with its arguments; None if it has no arguments."""
+        """Return a call with its source texts; None if it has no arguments."""
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column
         if not self.text.startswith(name, start):
@@ -80,7 +83,7 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
-        """Return the source of the first argument in `which` that a call has.
+        """Return the source text of the first argument in `which` that a call has.
 
         `which` lists positions and keywords. The result is "" if the call has none of them.
         """
@@ -95,9 +98,10 @@ class Source:
         return ""
 
     def argument(self, site: Site, which: Sequence[int | str]) -> str | None:
-        """Return the pattern of a string argument; None if it is not a string.
+        """Return a string argument of a call as a pattern, such as `/users/{}`.
 
-        `which` is as in `text_of`; `written` explains patterns.
+        `{}` stands for a part that is known only at run time. `which` lists the positions and keywords of the argument. None if it is not a
+        string.
         """
         text = self.text_of(site, which)
         if not text:
@@ -106,7 +110,7 @@ class Source:
         return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
 
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
-        """Return the source of a value in the object that is the first argument.
+        """Return the source of a value in a call's first argument, an object.
 
         For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result is "" without such a key.
         """
@@ -117,14 +121,18 @@ class Source:
         return ""
 
     def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
-        """Return the pattern of such a value; None without one."""
+        """Return a string in a call's first argument, an object, as a pattern.
+
+        For `request({url: "/users/" + id})` and the key `url`, it is `/users/{}`. None without the key.
+        """
         text = self.object_text(site, keys)
         return evaluate(text, self.look_up).pattern if text else None
 
     def variants(self, text: str, site: Site) -> list[str]:
         """Return the expressions whose value a variable may have at a call.
 
-        They are those of the last four assignments before the call in its definition. A text that is not a name is returned itself.
+        They are those of the last four assignments before the call in the function that contains it. A text that is not a name is returned
+        itself.
         """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []
@@ -134,7 +142,7 @@ class Source:
         return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
 
     def look_up(self, name: str, depth: int) -> str | None:
-        """Return the only string expression that a file assigns to a name.
+        """Return the only string expression that the file assigns to a name.
 
         For `f()`, it is the only result of the function `f`. None without such an expression, or if several differ.
         """
@@ -147,7 +155,10 @@ class Source:
         return found
 
     def values(self, name: str) -> list[int]:
-        """Return the offsets of the values that the file assigns to a name."""
+        """Return the offsets of the values that the file assigns to a name.
+
+        For `url = "/users"`, it is the offset of the string in the text.
+        """
         if self._given is None:
             self._given = {}
             for match in _GIVEN.finditer(self.text):
@@ -167,7 +178,10 @@ class Source:
         return next(iter(useful)) if len(useful) == 1 else None
 
     def _returned(self, name: str) -> str | None:
-        """Return the expression of a function's only `return`; None for others."""
+        """Return the expression of a function's only `return`.
+
+        None for a function with several, or none.
+        """
         positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
         if len(positions) != 1:
             return None
@@ -177,7 +191,10 @@ class Source:
         return found[0] if len(found) == 1 else None
 
     def expression(self, at: int) -> str:
-        """Return the expression at a position, to the end of its line or brackets."""
+        """Return the source of the expression at an offset.
+
+        It ends at the end of its line, or at a bracket, comma or semicolon.
+        """
         depth, position = 0, at
         text = self.text
         while position < min(len(text), at + 600):
@@ -203,9 +220,9 @@ class Source:
 
 
 def callee_of(terms: Sequence[Term], index: int) -> Term:
-    """Return the term of the function that a call calls.
+    """Return the expression that a call calls: `a.b` for `a.b(x)`.
 
-    For `a.b(x)` it is the term of `a.b`. A term that is not a call is returned unchanged.
+    An expression that is not a call is returned unchanged.
     """
     term = terms[index]
     return terms[term[1]] if term[0] == CALL or term[0] == NEW else term

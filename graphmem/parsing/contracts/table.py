@@ -1,4 +1,7 @@
-"""The table of contracts: `grammars/contracts.toml`."""
+"""Read the table of calls that offer or use contracts.
+
+The table is `grammars/contracts.toml`. It lists calls such as `app.get("/users", list)`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ KINDS: Final = ("route", "annotated", "prefix", "mount", "client", "topic", "lis
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the table; grammars/README.md explains the keys."""
+    """One row of `grammars/contracts.toml`, such as the calls that add routes.
+
+    `grammars/README.md` explains the keys.
+    """
 
     kind: str
     framework: str = ""
@@ -44,19 +50,19 @@ class Row:
     absolute: bool = False
 
     def is_on(self, receiver: str) -> bool:
-        """Whether the row applies to calls on a receiver, such as `app`.
+        """Whether this row applies to a call on a receiver, such as `app`.
 
         `receiver` is the last name before the call's name. A row that lists no receivers applies to all.
         """
         return not self.on or _any_of(self.on).match(receiver.lower()) is not None
 
     def fits(self, name: str) -> bool:
-        """Whether the row lists an annotation, given by name without arguments."""
+        """Whether this row lists an annotation, given by name without arguments."""
         return _any_of(self.names).match(name) is not None
 
 
 class Table:
-    """All rows for one language."""
+    """The rows of `grammars/contracts.toml` for one language."""
 
     def __init__(self, rows: Sequence[Row], language: str) -> None:
         mine = [row for row in rows if not row.languages or language in row.languages]
@@ -76,7 +82,7 @@ def _any_of(patterns: tuple[str, ...]) -> Pattern[str]:
 
 @cache
 def table_of(language: str) -> Table:
-    """Return the table for a language.
+    """Return the table of contracts for a language.
 
     Raises:
         GrammarError: the file is invalid; the message gives the reason.

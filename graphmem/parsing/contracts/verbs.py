@@ -1,4 +1,4 @@
-"""The HTTP verbs of a call."""
+"""Find the HTTP verbs, such as GET, that a call names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _LIST_OFVERBS: Final = re.compile(r"\bmethods?\s*=\s*(.*)$", re.DOTALL)
 
 
 def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
-    """Return the HTTP verbs of a call, separated by commas; "" for any verb."""
+    """Return the HTTP verbs of a route or request, such as "GET,POST".
+
+    The result is "" for any verb.
+    """
     how = row.method
     everything = ", ".join(site.given)
     if isinstance(how, int):
@@ -53,7 +56,10 @@ def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
 
 
 def verb_in(text: str) -> str:
-    """Return the HTTP verb that an object's text names, or ""."""
+    """Return the HTTP verb that the source text of an object names, or "".
+
+    For `{method: "POST", url}`, it is `POST`.
+    """
     match = _VERB.search(text)
     return match[1].upper() if match and match[1].upper() in VERBS else ""
 

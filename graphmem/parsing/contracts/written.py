@@ -1,4 +1,4 @@
-"""Evaluate the source text of arguments to patterns of strings.
+"""Evaluate the source text of string expressions to patterns.
 
 A pattern is a text in which `{}` stands for every part that is known only at run time: `"http://" + host + "/users/" + id` gives
 `http://{}/users/{}`. No parser is needed: strings, brackets and commas are enough, and are nearly the same in all languages.
@@ -28,7 +28,10 @@ _THROUGH: Final = re.compile(
 
 
 class Text(NamedTuple):
-    """The pattern of a string expression, and the names that it uses."""
+    """The pattern of a string expression, such as `/users/{}`, and its names.
+
+    `{}` stands for a part that is known only at run time. The names are those of the variables in the expression.
+    """
 
     pattern: str
     names: tuple[str, ...] = ()
@@ -90,7 +93,7 @@ def _comment_end(text: str, at: int) -> int:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Return the position after a string that starts at `at`."""
+    """Return the position after the string literal that starts at `at`."""
     quote = text[at]
     if text.startswith(quote * 3, at):
         found = text.find(quote * 3, at + 3)
@@ -114,7 +117,10 @@ def _string_end(text: str, at: int) -> int:
 
 
 def split(text: str) -> list[str]:
-    """Split argument texts at their commas."""
+    """Split the source text of a call's arguments at their commas.
+
+    Commas inside brackets and strings do not count, and comments are removed.
+    """
     found: list[str] = []
     begin = at = 0
     while at < len(text):
@@ -192,7 +198,10 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
 
 
 def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:
-    """Return the position after a name or call, and its pattern."""
+    """Return the position after a name or call, and the pattern of its value.
+
+    `{}` in a pattern stands for a part that is known only at run time.
+    """
     word, at = match.group(), match.end()
     if re.match(r"[\"'`]", text[at : at + 1]) and len(word) <= 2:  # the prefix of a string
         return at, ""
@@ -246,7 +255,7 @@ MAX_DEPTH: Final = 4
 def _interpolated(body: str, quote: str, prefix: str, names: list[str], look_up: Lookup, depth: int) -> str:
     """Return the pattern of a string: `/users/{}` for `"/users/${id}"`.
 
-    The names in interpolated expressions are added to `names`.
+    `{}` stands for a part that is known only at run time. The names in interpolated expressions are added to `names`.
     """
 
     def filled(inner: str) -> str:
@@ -262,7 +271,7 @@ def _interpolated(body: str, quote: str, prefix: str, names: list[str], look_up:
 
 
 def strings(text: str) -> Iterator[str]:
-    """Yield the contents of the strings in a text."""
+    """Yield the contents of the string literals in a source text."""
     at = 0
     while at < len(text):
         if text[at] in _QUOTES:
