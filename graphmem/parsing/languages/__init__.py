@@ -1,4 +1,7 @@
-"""One small helper per language, for facts beyond queries and tables."""
+"""Helpers of languages: code for facts beyond query files and tables.
+
+Each language may have one subclass of `Helper`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 class Narrowing(NamedTuple):
     """A range of lines in which the class of a variable is known.
 
-    In these lines, the variable `target` is an instance of the class `value`.
+    After `if isinstance(target, value):`, the variable `target` is an instance of the class `value` in the branch.
     """
 
     target: Node
@@ -50,21 +53,22 @@ def comment_text(text: str, marker: str) -> str:
 
 
 class Helper:
-    """The default helper, without special rules.
+    """The default helper of a language, without special rules.
 
     Subclass it in `parsing/languages/<name>.py` as `HELPER`.
     """
 
     def docstring(self, text: str) -> str:
-        """First paragraph of a documentation text, on one line."""
+        """Return the first paragraph of a documentation text, on one line."""
         paragraph = text.strip().partition("\n\n")[0]
         return " ".join(paragraph.split())
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Return the terms of the types that a comment declares.
+        """Return the types that a documentation comment declares, by name.
 
         A key is the name of a parameter, or `#0`, `#1`, … by its position. The key of the result is `return`, that of the documented
-        definition "". Any other key that is not a name defines an alias of that name, and `<T>` a type parameter T.
+        definition "". Any other key that is not a name defines an alias of that name, and `<T>` a type parameter T. The values are indices
+        of expressions.
         """
         return {}
 
@@ -83,39 +87,42 @@ class Helper:
         return source
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return the facts of one matched import; by default the import itself."""
+        """Return the facts of one import statement; by default the import itself."""
         return (found,)
 
     def module(self, text: str) -> str:
-        """Return the name of an imported module from its source text."""
+        """Return the name of the imported module, from its source text."""
         return "".join(text.split())
 
     def name(self, text: str) -> str:
-        """Return the name of a definition, as it is used in qualified names."""
+        """Return the name of a definition in the form that qualified names use."""
         return text
 
     def owner(self, text: str) -> str:
-        """Return the dotted path of the class that owns a definition."""
+        """Return the dotted path of the class that owns a definition.
+
+        `text` is the source that names the class. In C++ it is `a::b::f`, and the path is `a.b`.
+        """
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of one variable of an annotated declaration.
+        """Return the type of one variable in a declaration of several.
 
         In C, `int *a, b` gives `a` another type than `b`.
         """
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return byte ranges whose definitions have a modifier.
+        """Return the byte ranges of a source whose definitions have a modifier.
 
         Each range is (start, end, modifier).
         """
         return ()
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """Return (attribute, target) for each part of a destructured object.
+        """Return (attribute, target) for each part of a destructuring pattern.
 
-        See `[patterns]` in `grammars/README.md`.
+        For `{a: x, b: y}`, they are (`a`, `x`) and (`b`, `y`). See `[patterns]` in `grammars/README.md`.
         """
         return ()
 
@@ -129,35 +136,37 @@ class Helper:
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
         """Return the kind and the default value of a parameter.
 
-        Override it if the grammar has them in nodes beside the parameter. `kind` is the kind that the query gives.
+        Override it if the grammar has them in syntax nodes beside the parameter. `kind` is the kind that the query gives.
         """
         return kind, None
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Return the term of the value passed for a parameter of a callback.
+        """Return the value that a callback gets for one of its parameters.
 
-        The parameter is a `@binding.local` without a value. -1 if the value is unknown.
+        In `xs.map { x -> … }`, it is an item of `xs`. The value is an index of an expression, -1 if it is unknown. The parameter is a
+        `@binding.local` without a value.
         """
         return NO_TERM
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return names that a node binds without writing them, with their values.
+        """Return names that a syntax node binds without writing them.
 
-        An example is `it` in a Kotlin lambda. The name `this` is a receiver that calls in the node need not name.
+        An example is `it` in a Kotlin lambda. The result has their values. The name `this` is a receiver that calls in the node need not
+        name.
         """
         return ()
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the types that a condition implies for later lines.
 
-        `node` is the node that a query captured as `@condition`.
+        An example is `if isinstance(x, A)`. `node` is the syntax node that a query captured as `@condition`.
         """
         return ()
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that the term table leaves to the helper.
+        """Convert a syntax node that the table in `language.toml` cannot convert.
 
-        Its entry is `{op = "helper", method = "<what>"}`.
+        Its row is `{op = "helper", method = "<what>"}`. The result is the index of an expression.
 
         Raises:
             NotImplementedError: the helper does not know the name; a test compiles every table.
@@ -166,7 +175,7 @@ class Helper:
 
 
 def helper_named(name: str) -> Helper:
-    """Return the helper of a module by name; the default one for ""."""
+    """Return the helper in a module of a given name; the default one for ""."""
     if not name:
         return Helper()
     helper = import_module(f"{__name__}.{name}").HELPER

@@ -1,4 +1,4 @@
-"""C and C++: macros around declarations, pointers, code for Windows only."""
+"""Helper for C and C++: macros around declarations, pointers, Windows code."""
 
 from __future__ import annotations
 
@@ -67,7 +67,10 @@ class CFamilyHelper(Helper):
         return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
 
     def owner(self, text: str) -> str:
-        """Return the path before the last name, without template arguments."""
+        """Return the dotted path before the last name: `a.b` for `a::b::f`.
+
+        Template arguments are left out.
+        """
         before = ""
         while before != text:
             before, text = text, _TEMPLATE.sub("", text)
@@ -83,7 +86,7 @@ class CFamilyHelper(Helper):
         return inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator")
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of a declared target; `*<T>` for `T *name`.
+        """Return the type of a declared variable; `*<T>` for `T *name`.
 
         The same holds for `T name[n]`. Operators of T do not apply to a pointer.
         """
@@ -95,7 +98,10 @@ class CFamilyHelper(Helper):
         return builder.add((INDEX, builder.add((NAME, "*")), annotation))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the terms of `#define name other`, `*p` and `&x`."""
+        """Convert `#define name other`, `*p` and `&x` to expressions.
+
+        `*p` is an item of `p`, and `&x` is `x`.
+        """
         if what == "macro":
             text = builder.text(node).strip()
             return builder.add((NAME, text)) if text.isidentifier() else builder.unknown
@@ -137,7 +143,10 @@ class CFamilyHelper(Helper):
         return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
 
     def mended(self, source: bytes) -> bytes:
-        """Replace the macros before and after a declaration by blanks."""
+        """Replace unknown macros before and after a declaration by blanks.
+
+        This is tried after the parser failed. The positions of all other code stay the same.
+        """
         return _BEFORE.sub(_blank, _AFTER.sub(_blank_after, self.prepared(source)))
 
 

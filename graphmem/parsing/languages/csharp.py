@@ -22,10 +22,10 @@ _TYPES: Final = ("class_declaration", "struct_declaration", "record_declaration"
 
 
 class CSharpHelper(Helper):
-    """Terms of initializers and arrays; code that only some builds contain."""
+    """Helper for C#: initializers, arrays, and code that some builds contain."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that the term table alone cannot convert."""
+        """Convert a C# syntax node that `language.toml` alone cannot convert."""
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -38,7 +38,7 @@ class CSharpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the type of `value` in the setter of a property."""
+        """Return the type of `value` in the setter of a C# property."""
         owner = node.parent.parent if node.parent is not None else None
         declared = owner.child_by_field_name("type") if owner is not None else None
         if declared is None or node.children[0].type == "get":
@@ -61,7 +61,7 @@ class CSharpHelper(Helper):
 
 
 def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
-    """Yield the directives of each `#if`, the inner ones first."""
+    """Yield the directives (`#if`, `#else`, …) of each condition, inner first."""
     open_: list[list[re.Match[bytes]]] = []
     for match in _DIRECTIVE.finditer(source):
         if match["word"] == b"if":
@@ -75,7 +75,7 @@ def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
 def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
     """Whether every branch of an `#if` contains whole declarations only.
 
-    Whole statements count as well.
+    Whole statements are accepted as well.
     """
     before = _COMMENT.sub(b"", source[max(0, directives[0].start() - 2000) : directives[0].start()]).rstrip()
     if before and before[-1:] not in b";{}]":

@@ -107,15 +107,21 @@ class EcmascriptHelper(Helper):
         return super().docstring(plain[: tag.start()] if tag else plain)
 
     def prepared(self, source: bytes) -> bytes:
-        """Reduce a component of Vue or Svelte to its code."""
+        """Replace all of a Vue or Svelte component except its code by blanks."""
         return code_of(source)
 
     def mended(self, source: bytes) -> bytes:
-        """Insert the semicolons that TypeScript allows to omit."""
+        """Insert the semicolons that TypeScript permits to omit.
+
+        This is tried after the parser failed.
+        """
         return mended(code_of(source))
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Return the types that a comment declares; only for plain JavaScript."""
+        """Return the types that a comment such as `@param {Type} name` declares.
+
+        Only comments of plain JavaScript count.
+        """
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
@@ -157,7 +163,8 @@ class EcmascriptHelper(Helper):
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
         """Return the value that a caller passes to a parameter of a function.
 
-        The function is an argument, is in an attribute of JSX, or is returned where a type is declared.
+        In `names.sort((a, b) => …)`, an example is the value of `a`. The function is an argument, is in an attribute of JSX, or is returned
+        where a type is declared.
         """
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
@@ -180,7 +187,7 @@ class EcmascriptHelper(Helper):
         return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the types that `x instanceof C` implies.
+        """Return the types that a condition `x instanceof C` implies.
 
         The types hold in the branch, and after an `if (!(x instanceof C))` that leaves.
         """
@@ -198,7 +205,10 @@ class EcmascriptHelper(Helper):
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that the term table alone cannot convert."""
+        """Convert a syntax node that `language.toml` alone cannot convert.
+
+        Examples are object literals, casts and calls.
+        """
         if what == "object":
             return _object(builder, node)
         if what == "binary":
@@ -239,9 +249,9 @@ class EcmascriptHelper(Helper):
 
 
 def _parameter_index(node: Node, target: Node) -> int:
-    """Return the position of the parameter that contains a target.
+    """Return the position of the parameter that binds a name.
 
-    -1 for a rest parameter, and if the target is not in a parameter.
+    -1 for a rest parameter, and if the name is not bound by a parameter.
     """
     if node.type not in _FUNCTIONS:
         return -1
@@ -256,7 +266,7 @@ def _parameter_index(node: Node, target: Node) -> int:
 
 
 def _returned_type(node: Node, around: Node) -> Node | None:
-    """Return the declared result of the function that returns a function.
+    """Return the declared result of the function that returns an inner one.
 
     None if the inner function is not returned, or the outer one declares no result.
     """
@@ -272,10 +282,10 @@ def _returned_type(node: Node, around: Node) -> Node | None:
 
 
 def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of a function type or of a call signature.
+    """Convert a function type or a call signature to an expression.
 
-    An example is `(name: Type, ...more: Type[]) => Result`. Each item of a rest parameter's tuple counts as a
-    parameter. A rest parameter with an array type counts as four.
+    An example is `(name: Type, ...more: Type[]) => Result`. Each item of a rest parameter's tuple counts as a parameter. A rest parameter
+    with an array type counts as four.
     """
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
@@ -291,9 +301,9 @@ def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
-    """Return the types of the parameters that a rest parameter replaces.
+    """Return the types of the parameters that `...rest: Type` stands for.
 
-    Its type is an array, or a tuple whose items may have names or be spread.
+    The type is an array, or a tuple whose items may have names or be spread.
     """
     if node.type == "array_type":
         return [builder.term(_first(node))] * _REST
@@ -363,7 +373,7 @@ def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of a binary operation.
+    """Convert a binary operation to an expression.
 
     `a || b` is either value, `a && b` is b. The others give a number, because classes cannot overload operators.
     """
@@ -376,7 +386,10 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _cast(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of `x as C`: an instance of C, or x if C is `any`."""
+    """Convert `x as C` to an expression.
+
+    It is an instance of C, or x if C is `any`.
+    """
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
         children = children[::-1]
@@ -388,7 +401,7 @@ def _cast(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of `(x)`, or of the cast `/** @type {C} */ (x)`."""
+    """Convert `(x)`, or the cast `/** @type {C} */ (x)`, to an expression."""
     value = builder.term(_first(node))
     if b"@type" not in builder.source:
         return value
@@ -404,7 +417,7 @@ def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _call(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of a call with its type arguments.
+    """Convert a call with its type arguments, `f<T>(x)`, to an expression.
 
     A tagged template (`` tag`text` ``) is a call too.
     """
@@ -428,7 +441,7 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of an anonymous function's result; -1 for none.
+    """Return an anonymous function's result as an expression; -1 for none.
 
     The result is the body expression, or the values of the function's own `return` statements.
     """
@@ -451,7 +464,7 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """Whether it is known which object `this` means at a node.
+    """Whether it is known which object `this` means at a place.
 
     It is unknown in a function expression that is passed to another function.
     """
@@ -471,7 +484,7 @@ def _has_receiver(node: Node) -> bool:
 
 
 def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the term of an object type, such as `{ name: Type; call(): R }`.
+    """Convert an object type `{ name: Type; call(): R }` to an expression.
 
     An object type with only an index signature becomes `Record<…>`.
     """

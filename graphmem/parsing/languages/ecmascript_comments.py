@@ -1,4 +1,4 @@
-"""Types that plain JavaScript declares in documentation comments.
+"""Read types that plain JavaScript declares in documentation comments.
 
 The tags are `@param {Type} name`, `@returns {Type}`, `@type {Type}` and `@typedef`.
 """
@@ -37,7 +37,10 @@ _MAX_TYPE: Final = 600
 
 
 def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-    """Return the types that a comment declares, as `Helper.documented` does."""
+    """Return the types that a comment declares, by the names they belong to.
+
+    `Helper.documented` explains the keys.
+    """
     if not text.startswith("/**") or "@" not in text:
         return {}
     found: dict[str, TermIndex] = {}
@@ -91,7 +94,10 @@ def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]
 
 
 def _tags(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (tag, type, name) of each tag in a comment, "" for missing parts."""
+    """Yield (tag, type, name) of each tag, such as `@param {Type} name`.
+
+    Missing parts are "".
+    """
     for match in _TAG.finditer(text):
         position = match.end()
         written = ""
@@ -118,7 +124,10 @@ def _closing(text: str, start: int) -> int:
 
 
 def declared_type(builder: TermBuilder, written: str) -> TermIndex:
-    """Return the term of a type in a comment; -1 if invalid or uninformative."""
+    """Convert a type in a comment to an expression; return its index.
+
+    -1 if the type is invalid, or says nothing, such as `any`.
+    """
     text = " ".join(line.strip().removeprefix("*") for line in written.splitlines()).strip()
     text = _LEADING.sub("", text).removesuffix("=").replace(".<", "<").strip()
     if not text or text in ("*", "any", "unknown", "object", "Object", "function", "Function"):
@@ -139,7 +148,7 @@ def _source(text: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _type_tree(text: str) -> Tree | None:
-    """Parse a type; None if the text is not a type.
+    """Parse a type in a comment; None if the text is not a type.
 
     Results are cached, because a project repeats the same few types.
     """

@@ -33,7 +33,7 @@ _ENDS: Final = {_SCRIPT: _END_OF_SCRIPT, _COMMENT: _END_OF_COMMENT, _STYLE: _END
 
 
 def code_of(source: bytes) -> bytes:
-    """Return the code of a component, with as many bytes as the source.
+    """Return the code of a Vue or Svelte component, as long as the source.
 
     Source without markup is returned unchanged.
     """
@@ -71,7 +71,7 @@ def _start(match: re.Match[bytes]) -> int:
 
 
 def _found(pattern: re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield all matches, in time proportional to the text."""
+    """Yield all matches of a pattern, in time proportional to the text."""
     end = _ENDS.get(pattern)
     last = len(text) if end is None else max((match.end() for match in end.finditer(text)), default=0)
     return pattern.finditer(text, 0, last)

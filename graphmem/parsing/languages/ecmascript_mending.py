@@ -44,7 +44,7 @@ _SEMICOLON: Final = ord(";")
 
 
 def mended(source: bytes) -> bytes:
-    """Return the source in a form that the grammar supports.
+    """Return TypeScript source in a form that the grammar supports.
 
     The length stays the same.
 
@@ -60,7 +60,10 @@ def mended(source: bytes) -> bytes:
 
 
 class _Members:
-    """A walk over the tokens that finds members in need of a semicolon."""
+    """Finds members of interfaces and object types that need a semicolon.
+
+    It walks over the tokens of the source.
+    """
 
     def __init__(self, source: bytes) -> None:
         self.source = source

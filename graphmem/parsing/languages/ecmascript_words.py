@@ -1,6 +1,6 @@
-"""Reserved names for terms that only JavaScript and TypeScript have.
+"""Reserved names for expressions that only JavaScript and TypeScript have.
 
-No source can contain them.
+An example is a cast. No source can contain these names.
 """
 
 from __future__ import annotations

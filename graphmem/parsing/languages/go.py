@@ -1,4 +1,4 @@
-"""Helper for Go."""
+"""Helper for Go: package names, literals, pointers and type switches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def package_name(path: str) -> str:
 
 
 class GoHelper(Helper):
-    """Helper for package names, composite literals, pointers, type switches."""
+    """Helper for Go: package names, literals, pointers and type switches.
+
+    The literals are composite ones, such as `T{a: 1}`.
+    """
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return an import with the name it binds.
@@ -63,7 +66,7 @@ class GoHelper(Helper):
         return tuple(Narrowing(alias.named_children[0], named, first, last) for named in types)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the terms of composite literals, unary operators and functions."""
+        """Convert composite literals, unary operators and functions of Go."""
         if what == "composite":
             named = node.child_by_field_name("type")
             if named is None or named.type not in _NAMED_TYPES:

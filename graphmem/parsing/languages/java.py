@@ -1,4 +1,4 @@
-"""Helper for Java."""
+"""Helper for Java: single-type imports, constructor calls, concatenation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ARITHMETIC: Final = "<arithmetic>"
 
 
 class JavaHelper(Helper):
-    """Helper for single-type imports, constructor calls and concatenation."""
+    """Helper for Java: single-type imports, constructor calls, concatenation."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Split `import a.b.Name` into the module `a.b` and the name `Name`."""
@@ -44,7 +44,7 @@ class JavaHelper(Helper):
         return (found._replace(module=module, name=name, alias=name),)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that depends on the code around it."""
+        """Convert a Java syntax node whose meaning depends on the code around it."""
         if what == "creation":
             named = node.child_by_field_name("type")
             plain = named.named_children[0] if named is not None and named.type == "generic_type" else named
@@ -103,7 +103,7 @@ class JavaHelper(Helper):
 
 
 def _array_type(builder: TermBuilder, node: Node, element: str) -> TermIndex:
-    """`Type[][]`: an array of arrays."""
+    """Convert the type `Type[][]`, an array of arrays, to an expression."""
     found = builder.annotation(node.child_by_field_name(element))
     for child in node.children_by_field_name("dimensions"):
         for _ in range(builder.text(child).count("[") if child.type == "dimensions" else 1):

@@ -1,4 +1,4 @@
-"""Helper for Jinja templates, which the grammar of Twig reads."""
+"""Helper for Jinja templates, which are parsed with the grammar of Twig."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class JinjaHelper(Helper):
-    """Rules for calls, filters and dotted names, which are single nodes."""
+    """Helper for Jinja: calls, filters and dotted names, each a single node."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a call, filter, dotted name or text."""
+        """Convert a call, filter, dotted name or text of a Jinja template."""
         if what == "text":
             return builder.add((STRING, builder.text(node)[1:-1]))
         if what == "path":

@@ -31,10 +31,10 @@ MAX_HEADER: Final = 4000
 
 
 class KotlinHelper(Helper):
-    """Helper for delegation, constructors, lambdas and parameters."""
+    """Helper for Kotlin: delegation, constructors, lambdas and parameters."""
 
     def prepared(self, source: bytes) -> bytes:
-        """Blank `by delegate` before the body of a class.
+        """Replace `by delegate` before the body of a class by blanks.
 
         With it, the grammar reads the body as the last argument of the delegate.
         """
@@ -49,9 +49,9 @@ class KotlinHelper(Helper):
         return bytes(found)
 
     def owner(self, text: str) -> str:
-        """Return the name of an extension's receiver type.
+        """Return the name of the type that an extension function extends.
 
-        Type arguments and the sign of a nullable type are left out.
+        Type arguments and the sign of a nullable type are left out: `List` for `List<T>?`.
         """
         plain, before = text.strip().strip("()?"), ""
         while plain != before:
@@ -59,9 +59,9 @@ class KotlinHelper(Helper):
         return "Function" if "->" in text else "".join(plain.split()).rstrip("?").rpartition("@")[2]
 
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
-        """Return the kind and the default value of a parameter.
+        """Return the kind and the default value of a Kotlin parameter.
 
-        The grammar has `vararg` and the default in nodes beside the parameter.
+        The grammar has `vararg` and the default in syntax nodes beside the parameter.
         """
         before, after = node.prev_sibling, node.next_sibling
         inside = next((child for child in node.children if child.type == "modifiers"), None)
@@ -73,7 +73,7 @@ class KotlinHelper(Helper):
         return kind, after.next_sibling if after is not None and after.type == "=" else None
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that the term table alone cannot convert."""
+        """Convert a Kotlin syntax node that `language.toml` alone cannot convert."""
         if what == "delegation":  # `: this(…)`, `: super(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -115,7 +115,7 @@ class KotlinHelper(Helper):
         return term if name in _GIVES_ITSELF else builder.add((ITER, term))
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the type of `it`, or of the receiver, in a lambda."""
+        """Return the type of `it`, or of the receiver, in a Kotlin lambda."""
         receiver, name = _called(builder, node)
         if name == "with" and receiver is None:
             given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
@@ -128,7 +128,7 @@ class KotlinHelper(Helper):
 
 
 def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
-    """Return the receiver of a call, or None, and the name after it."""
+    """Return the receiver of a Kotlin call, or None, and the name after it."""
     callee = node.named_children[0]
     if callee.type != "navigation_expression":
         return None, builder.text(callee)
@@ -156,7 +156,10 @@ def _body_of(source: bytes, at: int) -> int:
 
 
 def _closed(source: bytes, at: int, limit: int) -> int:
-    """Return the offset behind the closing bracket; -1 for none."""
+    """Return the offset behind the bracket that closes the one at `at`.
+
+    -1 if there is none.
+    """
     opening, closing = source[at : at + 1], _CLOSING[source[at : at + 1]]
     depth = 0
     for match in re.compile(rb"[" + re.escape(opening + closing) + rb"]").finditer(source, at, limit):

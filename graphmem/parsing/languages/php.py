@@ -1,4 +1,4 @@
-"""Helper for PHP: qualified names, types in documentation and conditions."""
+"""Helper for PHP: qualified names, types in comments and in conditions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _EXITS: Final = frozenset({"return_statement", "throw_expression", "continue_sta
 
 
 class PhpHelper(Helper):
-    """Helper for names with backslashes, docblocks and `instanceof`."""
+    """Helper for PHP: names with backslashes, docblocks and `instanceof`."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a qualified name.
+        r"""Convert a qualified PHP name such as `\a\Name` to an expression.
 
         A leading backslash stays with the first part. Without one, a backslash follows the first part, which may be a namespace then.
         """
@@ -37,7 +37,7 @@ class PhpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Return the types of `@param`, `@return` and `@var`."""
+        """Return the types that `@param`, `@return` and `@var` declare, by name."""
         found: dict[str, TermIndex] = {}
         for match in _TAG.finditer(text) if "@" in text else ():
             key = {"return": "return", "var": ""}.get(match["tag"], match["name"] or "")
@@ -85,7 +85,7 @@ def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
 
 
 def _named(builder: TermBuilder, text: str) -> TermIndex:
-    """Return the term of a name with or without backslashes."""
+    """Convert a PHP name with or without backslashes to an expression."""
     parts = "".join(text.split()).split("\\")
     if parts[0] == "":
         parts = ["\\" + parts[1], *parts[2:]]
@@ -98,7 +98,10 @@ def _named(builder: TermBuilder, text: str) -> TermIndex:
 
 
 def _declared(builder: TermBuilder, text: str) -> TermIndex | None:
-    """Return the term of a type in a docblock; None if it is uninformative."""
+    """Convert a type in a docblock to an expression.
+
+    None if it says nothing, as `mixed`.
+    """
     found: list[TermIndex] = []
     for part in text.split("|") if "<" not in text else (text,):
         plain = part.strip("?")

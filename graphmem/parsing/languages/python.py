@@ -1,4 +1,4 @@
-"""Helper for Python."""
+"""Helper for Python: dotted imports and `isinstance` tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement"
 
 
 class PythonHelper(Helper):
-    """Helper for dotted imports and type tests."""
+    """Helper for Python: dotted imports and `isinstance` tests."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the bindings of a dotted import.
@@ -54,7 +54,7 @@ class PythonHelper(Helper):
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """Yield the types that hold where a condition is false.
+    """Yield the types that hold where an `isinstance` condition is false.
 
     They hold in `else`, and after a branch that exits (`return`, `raise`, …).
     """

@@ -1,4 +1,4 @@
-"""Helper for Ruby."""
+"""Helper for Ruby: `super`, instance variables, calls without arguments."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ _IS_ASKED_FOR: Final = re.compile(rb"\s*ENV(?:\[[^\]]*\]|\.key\?[^\n]*)\s*$")
 
 
 class RubyHelper(Helper):
-    """Rules for `super`, instance variables and calls without arguments.
+    """Helper for Ruby: `super`, instance variables, calls without arguments.
 
     `super` calls the method of the same name. Instance variables are attributes. Other identifiers than local variables are calls.
     """
 
     def prepared(self, source: bytes) -> bytes:
-        """Return the code of a template; other sources are unchanged."""
+        """Return the Ruby code of an ERB template; other sources are unchanged."""
         return erb_code(source)
 
     mended = prepared
@@ -82,11 +82,11 @@ class RubyHelper(Helper):
         return found
 
     def owner(self, text: str) -> str:
-        """Return the dotted path of the class or module around a definition."""
+        """Return the dotted path of a class from its source: `A.B` for `::A::B`."""
         return text.removeprefix("::").replace("::", ".")
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that depends on the code around it."""
+        """Convert a Ruby syntax node whose meaning depends on the code around it."""
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))
         if what == "instance":
@@ -124,7 +124,7 @@ class RubyHelper(Helper):
 
 
 def _is_target(node: Node) -> bool:
-    """Whether an assignment sets the attribute that a node names."""
+    """Whether a syntax node such as `a.b` is the target of an assignment."""
     around = node.parent
     return around is not None and around.type in _ASSIGNED and around.child_by_field_name("left") == node
 
@@ -167,7 +167,10 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 
 
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
-    """Return for the id of each identifier in a tree whether it is a call."""
+    """Map each identifier in a syntax tree to whether it is a call.
+
+    The keys are ids of syntax nodes. Other identifiers are local variables.
+    """
     names: list[set[str]] = [set()]  # local variables of each scope
     around = [-1]  # the scope whose variables each scope sees
     used: list[tuple[int, str, int]] = []  # id, name and scope of each identifier that may be a call

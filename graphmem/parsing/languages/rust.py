@@ -1,4 +1,4 @@
-"""Helper for Rust."""
+"""Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MAX_NESTED: Final = 50
 
 
 class RustHelper(Helper):
-    """Helper for import trees, macros, patterns, and blocks as values."""
+    """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark what only a build of tests or of a checking tool contains.
+        """Mark definitions that only a build of tests or of a tool contains.
 
-        Another definition of the same name is meant then.
+        They get the modifier `overload`, because uses of their name mean another definition of the same name.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
@@ -79,7 +79,7 @@ class RustHelper(Helper):
         return tuple(_fields(node))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return the term of a node that depends on the code around it."""
+        """Convert a Rust syntax node whose meaning depends on the code around it."""
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_shown(builder, node)), ()))
         if what == "unary":
@@ -155,9 +155,9 @@ def _fields(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """Return the term of the name, path or call that ends at a macro's token.
+    """Convert the name, path or call that ends at a macro's token.
 
-    The grammar does not parse the arguments of a macro, so they are tokens.
+    The grammar does not parse the arguments of a macro such as `println!("{}", a.b)`, so they are tokens.
     """
     if depth > 20:
         return None
@@ -221,7 +221,10 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
 
 
 def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
-    """Yield an operation for each value that a format string prints."""
+    """Yield the formatting operation of each value in a format string.
+
+    For `{:?}`, it is the operation `{Debug}` of the value.
+    """
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
     for found in _PLACE.finditer(text):
@@ -241,7 +244,7 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
 
 
 def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
-    """Return the term of some tokens, which may begin with `&`.
+    """Convert tokens of a macro, which may begin with `&`, to an expression.
 
     None unless they are a name, a path or a call.
     """

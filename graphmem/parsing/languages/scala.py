@@ -1,4 +1,4 @@
-"""Helper for Scala."""
+"""Helper for Scala: imports of several names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _RENAMED: Final = re.compile(r"\s*(?:=>|\bas\b)\s*")
 
 
 class ScalaHelper(Helper):
-    """Helper for imports of several names."""
+    """Helper for Scala: imports of several names."""
 
     def module(self, text: str) -> str:
-        """Return the whole import on one line."""
+        """Return the source of a whole import on one line."""
         return " ".join(text.removeprefix("import ").split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
@@ -34,7 +34,7 @@ class ScalaHelper(Helper):
 
 
 def _taken(found: Import, module: str, part: str) -> Import:
-    """Return the import of one name of a package, or of all its names."""
+    """Return the import fact for one name of a package, or for all its names."""
     if part in ("_", "*"):
         return found._replace(module=module, name="*", alias="")
     name, *renamed = _RENAMED.split(part)

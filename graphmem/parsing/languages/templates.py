@@ -1,4 +1,4 @@
-"""Reduce a template to the code in its tags.
+"""Reduce a template, such as ERB, to the code in its tags.
 
 The code stays in its place. All other bytes except ends of lines become blanks.
 """
