@@ -1,4 +1,4 @@
-"""Helper for C and C++: macros around declarations, pointers, Windows code."""
+"""Helper for C and C++: macros, pointers and code for Windows only."""
 
 from __future__ import annotations
 
