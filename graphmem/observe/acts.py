@@ -111,7 +111,7 @@ class Paths:
         return self._roots
 
     def of(self, name: str) -> str:
-        """Return a file's path from the project's root, with '/'.
+        """Convert a file name to a path from the project's root, with '/'.
 
         "" for a file outside the project or an invalid name.
         """
@@ -149,9 +149,9 @@ class _Pending(NamedTuple):
 
 
 class Interpreter:
-    """Turns events of one session into acts: edits, reads, test runs.
+    """Turns the events of one agent's session into acts: edits, test runs.
 
-    It is not thread-safe.
+    An event is one report of the agent. An act joins a call of a tool and its result. Not thread-safe.
     """
 
     def __init__(self, paths: Paths, count: int = 0) -> None:
@@ -164,7 +164,10 @@ class Interpreter:
         self._answered = False  # whether results arrive at all
 
     def take(self, event: Event) -> list[Act]:
-        """Process an event; return the acts that it completes, in order."""
+        """Process an event, such as a tool's result; return the acts it completes.
+
+        They are in order.
+        """
         kind = event.kind
         if kind == "tool_call":
             self._pending.append(_Pending(event, call_of(event.tool, event.args)))
@@ -190,7 +193,10 @@ class Interpreter:
         return [self._other(event)]
 
     def flush(self) -> list[Act]:
-        """Return calls whose results have not arrived, as acts without a result."""
+        """Return tool calls whose results have not arrived, as acts.
+
+        These acts have no result.
+        """
         left, self._pending = self._pending, []
         acts = [self._tool(one.event, one.call, None) for one in left]
         for act in acts:
@@ -234,9 +240,9 @@ class Interpreter:
         self._unanswered.clear()
 
     def _waiting(self, result: Event) -> _Pending | None:
-        """Return the pending call that a result belongs to; None if there is none.
+        """Return the waiting tool call to which a result belongs, or None.
 
-        Matches by id, then the oldest call of the same tool and arguments, then the oldest of the same tool.
+        It has the same id. If ids are missing, it is the oldest call of the same tool and arguments, then the oldest of the same tool.
         """
         one_id = _call_id(result)
         best: int | None = None
@@ -375,7 +381,7 @@ def _about(act: Act) -> tuple[object, ...]:
 
 
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
-    """Return success and exit code of a call.
+    """Return whether a tool call succeeded, and its exit code.
 
     They come from the event's own fields, else from the output. None means unknown.
     """
@@ -426,7 +432,7 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Return the numbers of added and removed lines of some changes.
+    """Count the added and the removed lines of some replacements of text.
 
     A line that is in both the old and the new text does not count.
     """

@@ -42,7 +42,10 @@ class Line(NamedTuple):
 
 
 def file_name(session_id: str) -> str:
-    """File name of a session without extension: readable, safe and unique."""
+    """Return the file name of a session's log, without extension.
+
+    It is readable, safe and unique.
+    """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", session_id).strip(".-")[:60]
     return f"{plain}-{blake2b(session_id.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
@@ -108,7 +111,7 @@ class Trail:
         self._lines.append(text)
 
     def write(self) -> None:
-        """Write pending lines to the file, where they survive this process.
+        """Write pending lines to the log file, where they survive this process.
 
         Raises:
             OSError: the write failed; the session in memory is unchanged.
@@ -140,7 +143,7 @@ def _sealed(line: str) -> bytes:
 
 
 class Reader:
-    """Reads a checkpoint log up to the first damaged line.
+    """Reads the checkpoint log of a session up to the first damaged line.
 
     Args:
         path: the log file.

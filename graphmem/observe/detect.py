@@ -31,7 +31,7 @@ class Detector:
     wants: ClassVar[frozenset[str]]  # kinds of acts other than tools ("say", "step", …), and actions of tools ("read", "edit", …)
 
     def __init__(self, pad: Scratchpad) -> None:
-        """Create the detector's tables in the scratchpad."""
+        """Create the tables for evidence in the session's scratchpad."""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Take one act, such as an edit, as evidence.

@@ -26,7 +26,7 @@ ABOUT_ACTS: Final = 6  # acts before a statement: the files they touched are its
 
 
 class BrowserSeen(Detector):
-    """Observations of the user interface by a browser tool or a browser test."""
+    """What a browser tool or a browser test showed of the user interface."""
 
     signal: ClassVar = "browser"
     wants: ClassVar = frozenset({"web", "other", "test", "run", "edit"})
@@ -85,7 +85,10 @@ class BrowserSeen(Detector):
 
 
 class Stated(Detector):
-    """Decisions and conventions in the words of a person or the agent."""
+    """Decisions and conventions that a person or the agent states.
+
+    An example is "we decided to use SQLite".
+    """
 
     signal: ClassVar = "stated"
     wants: ClassVar = frozenset({"say", "user", "read", "edit", "test", "run"})

@@ -161,7 +161,7 @@ class ReadAbandon(Detector):
             self.read.add(act.paths[0], ((act.n, act.step), act.tokens))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the unused reads, the most expensive first.
+        """Yield the files that were read without use, the most expensive first.
 
         A session without edits yields none, because reading was its work.
         """
@@ -217,7 +217,7 @@ class GlobIgnore(Detector):
                 seen[2].append((act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield folders listed repeatedly but never opened.
+        """Yield folders that were listed repeatedly but never opened.
 
         A folder counts if the session opened another folder from the same listings.
         """
@@ -246,7 +246,10 @@ class ImportChase(Detector):
         self.found = pad.table(self.signal, 200)  # (first, last) -> chain, marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Extend the current import chain with a read file, or begin a new one."""
+        """Add a file that was read to the current chain of imports.
+
+        If no import of the last file leads to it, a new chain begins.
+        """
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:
                 return
@@ -270,7 +273,7 @@ class ImportChase(Detector):
             self.chain = []
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each chain, by its first and last file."""
+        """Yield one finding for each chain of imports: its first and last file."""
         for (first, last), chain in self.found.items():
             facts = {"from": first, "to": last, "chain": [path for path, _ in chain]}
             yield pad.finding(self.signal, f"{first}|{last}", facts, (path for path, _ in chain), [mark for _, mark in chain])
@@ -322,7 +325,10 @@ class ConfigTouch(Detector):
 
 
 class ContextTokenSpike(Detector):
-    """Signal 17: a read that costs many times the session's usual read."""
+    """Signal 17: reading a file that costs many times the usual tokens.
+
+    Usual is the cost of a read in this session.
+    """
 
     signal: ClassVar = "context_token_spike"
     wants: ClassVar = frozenset({"read"})
@@ -332,7 +338,10 @@ class ContextTokenSpike(Detector):
         self.large = pad.table(self.signal, 200, lambda seen: float(seen[0]))  # path -> tokens, mark
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Record the large reads; the session's usual cost is known only later."""
+        """Record the large reads of files.
+
+        The session's usual cost of a read is known only later.
+        """
         if act.ok is False or len(act.paths) != 1 or not act.tokens:
             return
         self.costs.append(act.tokens)
@@ -345,7 +354,7 @@ class ContextTokenSpike(Detector):
                 self.large.add(path, entry)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield reads far above the usual cost, the most expensive first."""
+        """Yield reads of files far above the usual tokens, most expensive first."""
         if len(self.costs) < USUAL_READS:
             return
         usual = int(median(self.costs))

@@ -83,7 +83,10 @@ class Backtrack(Detector):
 
 
 class RepeatedGrep(Detector):
-    """Signal 6: a search made at least three times; the files opened next."""
+    """Signal 6: a search that the agent makes at least three times.
+
+    The finding names the files that were opened next.
+    """
 
     signal: ClassVar = "repeated_grep"
     wants: ClassVar = frozenset({"search", "read", "edit"})
@@ -115,7 +118,7 @@ class RepeatedGrep(Detector):
                         entry[1][path] = None
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the repeated searches, the most frequent first."""
+        """Yield the searches that were made repeatedly, the most frequent first."""
         often = [(pad.searches.get(pattern, len(entry[0])), pattern, entry) for pattern, entry in self.seen.items()]
         for times, pattern, (marks, opened, _) in sorted(often, key=lambda one: (-one[0], one[1])):
             if times < EARLY_GREP:
@@ -216,7 +219,10 @@ class TimeAnomaly(Detector):
         usual.append(act.seconds)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield all slow commands; `with_others` filters them afterwards."""
+        """Yield all slow commands.
+
+        `with_others` later keeps those near another finding.
+        """
         for label, mark, seconds, usual, paths in self.slow:
             facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}
             yield pad.finding(self.signal, label, facts, paths, [mark])
@@ -336,7 +342,7 @@ def _overran(steps: int, planned: int) -> bool:
 
 
 def _recipe_label(act: Act) -> str:
-    """Return the label of an act in a tool sequence, such as `test:pytest`.
+    """Return the name of an act in a sequence of tools, such as `test:pytest`.
 
     "" for an act that only reads or searches.
     """

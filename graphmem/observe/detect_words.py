@@ -37,7 +37,10 @@ class SelfCorrection(Detector):
         self.found: dict[str, tuple[Claim, tuple[str, ...], list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect corrections from the agent's words, with recently used files."""
+        """Collect sentences in which the agent corrects itself.
+
+        Recently used files are stored with them.
+        """
         if act.kind != "say":
             if act.paths:
                 self.recent.append((act.n, act.paths))
@@ -60,7 +63,7 @@ class SelfCorrection(Detector):
 
 
 class Corrected(Detector):
-    """A person corrects the agent, without a request to remember it."""
+    """A person corrects the agent, without asking it to remember that."""
 
     signal: ClassVar = "corrected"
     wants: ClassVar = frozenset({"user", "read", "edit", "test", "run"})
@@ -126,7 +129,7 @@ class Asked(Detector):
 
 
 def wish_key(statement: str) -> str:
-    """Return a short hash of a request, equal for the same words."""
+    """Return a short hash of a request to remember; equal for the same words."""
     return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
 
 
@@ -163,7 +166,7 @@ class ExternalReference(Detector):
                 marks += [mark, (act.n, act.step)]
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each pair of module and document.
+        """Yield one finding for each pair of a module and an external document.
 
         The findings count as contaminated, because a page is external text.
         """
@@ -210,9 +213,9 @@ class DeadEnds(Detector):
         self.open: tuple[int, int, int] | None = None  # index in pad.dead_ends, its first act, the act that abandoned it
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Track the current approach and detect when the agent abandons it.
+        """Follow what the agent tries, and detect when it gives an approach up.
 
-        An approach begins after a user message, the end of a unit of work, passed tests or the previous dead end.
+        An approach begins after a user message, the end of a unit of work, passed tests or the previous abandoned approach.
         """
         if self.open is not None:
             self._look_back(act, pad)

@@ -51,7 +51,7 @@ _FIELDS: Final = frozenset(Event._fields)
 
 
 class Checked(NamedTuple):
-    """The outcome of checking one incoming event."""
+    """The result of checking one reported event: valid or refused, and why."""
 
     event: Event | None
     reasons: tuple[str, ...]  # keys of REASONS
@@ -60,7 +60,7 @@ class Checked(NamedTuple):
 
 
 def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
-    """Validate one incoming event and cut its values to the allowed size.
+    """Validate one reported event and cut its values to the allowed size.
 
     Args:
         raw: a mapping with the fields of `Event`; camel-case names such as `sessionId` are accepted too.
@@ -146,7 +146,7 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
     """Cut a text to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
-    Output of tools keeps both ends: its subject is usually first, its error last.
+    The output of tools keeps its beginning and its end: its subject is usually first, its error last.
     """
     if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
         return text, False
@@ -206,7 +206,7 @@ def _parsed(text: str) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    """Join the strings inside a structured tool response, one per line."""
+    """Join the strings inside a tool's structured response, one per line."""
     found: list[str] = []
 
     def walk(one: Any, depth: int) -> None:

@@ -63,7 +63,7 @@ class Task(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One line that the model extracted from a task."""
+    """One fact that a language model extracted from a part of a session."""
 
     text: str
     type: str

@@ -52,7 +52,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """How many sessions made a finding, of those that could have made it."""
+    """In how many sessions a pattern was found, of those that could have it."""
 
     found: int
     of: int
@@ -62,28 +62,34 @@ class Share(NamedTuple):
 
     @property
     def is_enough(self) -> bool:
-        """Whether the lower bound of the share reaches the least share."""
+        """Whether the pattern occurs in a large enough share of the sessions.
+
+        The lower bound of the share must reach the least share.
+        """
         return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
 
     @property
     def is_refuted(self) -> bool:
-        """Whether even the upper bound of the share is below the least share.
+        """Whether the pattern certainly occurs in too small a share of sessions.
 
-        A memory of the finding was then learnt too early.
+        Even the upper bound of the share is below the least share. A memory of the finding was then learnt too early.
         """
         return self.of > 0 and upper(self.found, self.of) < self.least
 
 
 def lower(found: int, of: int) -> float:
-    """Lower end of Wilson's score interval of a share, one-sided at 90 %.
+    """Return the lower end of Wilson's score interval of a share.
 
-    Source: Wilson 1927.
+    It is one-sided at 90 %. Source: Wilson 1927.
     """
     return _wilson(found, of, -Z)
 
 
 def upper(found: int, of: int) -> float:
-    """Upper end of Wilson's score interval of a share, one-sided at 90 %."""
+    """Return the upper end of Wilson's score interval of a share.
+
+    It is one-sided at 90 %.
+    """
     return _wilson(found, of, Z)
 
 

@@ -49,7 +49,7 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """Whether to learn from one session, and the reason."""
+    """Whether memories may be learnt from one session, how many, and why."""
 
     is_open: bool
     most: int  # limit of memories
@@ -57,7 +57,7 @@ class Opened(NamedTuple):
 
 
 def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
-    """Decide whether a session may be learnt from.
+    """Decide whether memories may be learnt from a session.
 
     Args:
         info: the session's information.

@@ -86,7 +86,7 @@ class Guard:
         self._shown = {row.id: row for one in shown if (row := index.row(one) or index.row(index.by_short_id(one) or "")) is not None}
 
     def was_shown(self, memory_id: str) -> bool:
-        """Whether the session was shown this memory."""
+        """Whether the session was shown the memory with this id."""
         return memory_id in self._shown
 
     @staticmethod
@@ -98,7 +98,10 @@ class Guard:
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Id of a memory that already says the text; "" if none does."""
+        """Return the id of a memory that already says a text; "" if none does.
+
+        Memories that the session was shown are compared first.
+        """
         from graphmem.memory.similar import OVERLAP, overlap, words_of  # imports numpy, which receiving events does not need
 
         if MARK in text:

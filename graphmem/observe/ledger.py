@@ -110,7 +110,7 @@ class Ledger(LedgerCounts):
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
         """Return the id under which a session is counted.
 
-        It is the session from which a fork descends, or the session itself.
+        A fork is counted with the session from which it descends, so that id is returned. Any other session has its own id.
         """
         if not parent:
             return session
@@ -162,7 +162,7 @@ class Ledger(LedgerCounts):
         return int(self._one(query, a, b, int(edited), int(edited))[0])
 
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
-        """Return the share of sessions that used or edited a file.
+        """Return the share of sessions that used, or edited, one file.
 
         The sessions compared are those of every module in which a session used the file `beside`.
         """
@@ -176,12 +176,18 @@ class Ledger(LedgerCounts):
         return with_it / total if total else 0.0
 
     def memory_of(self, key: str) -> str:
-        """Return the id of the memory that a finding became; "" for none."""
+        """Return the id of the memory learnt from a finding; "" if there is none.
+
+        `key` identifies the finding.
+        """
         row = self._first("SELECT memory FROM learnt WHERE key = ?", key)
         return str(row[0]) if row else ""
 
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
-        """Return the keys of the findings that became memories, by memory id."""
+        """Return, by the id of a memory, the key of the finding it came from.
+
+        Other memories are left out.
+        """
         found = {}
         for one in memories:
             row = self._first("SELECT key FROM learnt WHERE memory = ?", one)
@@ -190,7 +196,7 @@ class Ledger(LedgerCounts):
         return found
 
     def put_learnt(self, session: str, memories: Mapping[str, str], at: datetime) -> None:
-        """Record which memory each finding became.
+        """Record which memories were learnt from the findings of a session.
 
         Args:
             session: the session in which the findings were made.
@@ -226,7 +232,7 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
 
     def is_barred(self, key: str) -> bool:
-        """Return whether a person rejected the finding with this key."""
+        """Return whether a person rejected a finding, by its key."""
         return self._first("SELECT 1 FROM barred WHERE key = ?", key) is not None
 
     # ---- receipts
@@ -255,7 +261,7 @@ class Ledger(LedgerCounts):
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
     def sessions_like(self, prefix: str, most: int = 20) -> list[str]:
-        """Return the ids of known sessions that begin with a prefix, sorted."""
+        """Return the ids of stored sessions that begin with a prefix, sorted."""
         safe = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._all(
             "SELECT id FROM session WHERE id LIKE ? ESCAPE '\\' UNION SELECT session FROM receipt WHERE session LIKE ? ESCAPE '\\' "

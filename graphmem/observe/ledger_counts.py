@@ -42,7 +42,7 @@ class LedgerCounts(LedgerFile):
     """Base class of `Ledger`: counts over the stored sessions of agents."""
 
     def session_count(self) -> int:
-        """Number of independent sessions."""
+        """Number of sessions; a fork and its parent count as one."""
         return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
 
     def modules(self) -> dict[str, int]:
@@ -68,7 +68,7 @@ class LedgerCounts(LedgerFile):
         return ModuleStat(module, len(rows), round(sum(tokens) / len(tokens)) if tokens else 0, planned)
 
     def module_files(self, module: str) -> list[FileUse]:
-        """Files used in a module's sessions, the most frequent first."""
+        """Return the files that sessions of a module used, most frequent first."""
         rows = self._all(
             "SELECT f.path, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN f.edits > 0 THEN s.lineage END) "
             "FROM module m JOIN session s ON s.id = m.session JOIN file f ON f.session = s.id WHERE m.module = ? "
@@ -105,9 +105,9 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return the counts of each session (`observe.measures`), oldest first.
+        """Return what `observe.measures` counted in each session, oldest first.
 
-        The field `again` counts dead ends that also occurred in an earlier session.
+        The field `again` counts abandoned approaches (dead ends) that also occurred in an earlier session.
         """
         rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first

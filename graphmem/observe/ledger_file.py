@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS done (what TEXT NOT NULL, for_ TEXT NOT NULL, at REAL
 
 
 class LedgerFile:
-    """One SQLite file. Thread-safe.
+    """The SQLite file with the statistics of sessions. Thread-safe.
 
     Args:
         path: the file, created by the first write. A damaged file is quarantined and reported in `notes`.
@@ -104,7 +104,7 @@ class LedgerFile:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open the database for one atomic transaction."""
+        """Open the statistics' file for one atomic transaction."""
         with self._lock:
             db = self._open()
             try:

@@ -1,4 +1,7 @@
-"""Counts of a session, for comparing sessions with and without memory."""
+"""Count what happened in a session, to measure the effect of memories.
+
+Sessions that are shown memories are compared with sessions that are not.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def measured(record: SessionRecord) -> dict[str, Any]:
 
 
 class Cost(NamedTuple):
-    """Tokens that memory cost, and tokens of reads that it saved."""
+    """Tokens spent on showing memories, and tokens of reads that they saved."""
 
     sessions: int  # whose tokens were counted
     injected_tokens: int

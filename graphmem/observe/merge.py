@@ -1,4 +1,4 @@
-"""Merge records of several agents, and subtract a parent's record.
+"""Merge session records of several agents, or subtract a parent's work.
 
 Duplicates are folded and counts are added. A finding that two agents made independently needs no further session (quorum). A fork's own
 record is its full record without the parent's work.
@@ -73,7 +73,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
 
 
 def folded(findings: Sequence[Finding]) -> list[Finding]:
-    """Merge duplicate findings; return the rest in order.
+    """Merge findings that say the same; return all findings in order.
 
     Two findings are duplicates if they have equal keys. Two self-corrections are also duplicates if their words are nearly the same.
     """

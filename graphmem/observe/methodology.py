@@ -32,7 +32,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class WorkUnit(NamedTuple):
-    """The current unit of work, in the words of the methodology."""
+    """The current task (unit of work), in the words of a team's methodology."""
 
     methodology: str
     hierarchy: tuple[str, ...]  # from the outermost: ("Epic 3", "Story 2")
@@ -65,14 +65,17 @@ class Methodology(NamedTuple):
     memory_types: tuple[MemoryType, ...] = ()  # its own, in addition to those of graphmem
 
     def phase_of(self, word: str) -> str:
-        """Map a word to one of the six phases: "explore" if unknown, "" for ""."""
+        """Map a team's word to a phase of work, such as "implement".
+
+        There are six phases. An unknown word gives "explore", and "" gives "".
+        """
         plain = re.sub(r"[\s_-]+", "_", word.strip().lower())
         if not plain:
             return ""
         return plain if plain in PHASES else self.phases.get(plain, "explore")
 
     def handed_over(self, source: str, target: str) -> Relay | None:
-        """Return the hand-over between two stages; None if there is none."""
+        """Return the hand-over between two stages of work; None if there is none."""
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 
@@ -152,19 +155,19 @@ BUILT_IN: Final = (
 
 
 class Methodologies(NamedTuple):
-    """Loaded methodologies, and one sentence for each that failed to load."""
+    """The methodologies that were loaded, and a sentence for each failure."""
 
     known: Mapping[str, Methodology]
     problems: tuple[str, ...]
 
     def of(self, name: str) -> Methodology:
-        """The methodology of a name; the native one if it is unknown."""
+        """Return the methodology with a name; the native one if it is unknown."""
         return self.known.get(name.strip().lower() or NATIVE, self.known[NATIVE])
 
 
 @lru_cache(maxsize=1)
 def methodologies() -> Methodologies:
-    """Built-in methodologies and those of installed packages, by name.
+    """Return built-in methodologies and those of installed packages, by name.
 
     The result is cached; `methodologies.cache_clear()` searches again.
     """

@@ -1,4 +1,4 @@
-"""Data classes of observing: events, findings, session records. No I/O.
+"""Data classes of sessions: events, findings, records. No I/O.
 
 All are NamedTuples of plain values: 10,000 of them are cheap, they compare by value, and they convert to JSON. `as_json` gives input for
 `json.dumps`, and `session_record` restores the record.
@@ -36,9 +36,9 @@ _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Event(NamedTuple):
-    """An event of an agent, validated and cut to the allowed size.
+    """A report of an agent, such as a tool call, after validation.
 
-    See `observe.events`. It is never stored in this form: `observe.acts` removes secrets first.
+    Its values are cut to the allowed size; see `observe.events`. It is never stored in this form: `observe.acts` removes secrets first.
     """
 
     session_id: str
@@ -116,7 +116,7 @@ class FileStat(NamedTuple):
 
 
 class CommandRun(NamedTuple):
-    """All runs of one command line, in the order of their first runs."""
+    """How often one command line ran in a session, and how it ended."""
 
     command: str  # one line, redacted, at most 200 characters
     action: str  # run | test | search | read | list | web: see observe.tools
@@ -137,7 +137,10 @@ class Decision(NamedTuple):
 
 
 class ErrorSeen(NamedTuple):
-    """An error by its fingerprint: its text without paths, numbers, addresses."""
+    """An error in a session, with a normalised text to recognise it again.
+
+    The normalised text is without paths, numbers and addresses.
+    """
 
     fingerprint: str  # normalised text, at most 200 characters
     message: str  # the last original message, one line, at most 300 characters

@@ -37,7 +37,7 @@ class Text(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An existing memory with the same content as a new text.
+    """An existing memory that already says a new text.
 
     It is live, or was removed from search for another reason than its age (`taken_back`).
     """

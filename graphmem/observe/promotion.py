@@ -95,7 +95,7 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
 
 
 class _Promotion:
-    """Turns the findings of one session into memories."""
+    """Turns the findings of one session into memories; see the module."""
 
     def __init__(self, means: Means, record: SessionRecord, part: str, unit: str | None) -> None:
         self.means = means
@@ -270,7 +270,7 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """Return whether a memory was learnt by observing this session."""
+        """Return whether graphmem learnt a memory by observing this session."""
         is_observed = row.source in (SOURCE, *SOURCE_OF.values()) or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
@@ -433,7 +433,7 @@ class _Promotion:
         return item
 
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
-        """Return the model's facts that are new and within the memory limit."""
+        """Return those facts of the model that are new, within the memory limit."""
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
         made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []
@@ -489,7 +489,10 @@ class _Promotion:
 
 
 def receipt_of(body: Mapping[str, Any]) -> Receipt:
-    """Restore a receipt from its JSON in the ledger."""
+    """Restore a receipt from its stored JSON.
+
+    A receipt lists the outcome of each finding of a session.
+    """
     return Receipt(**(dict(body) | {"verdicts": [FindingVerdict(**one) for one in body["verdicts"]]}))
 
 

@@ -278,9 +278,9 @@ def heard_in(text: str) -> Heard:
 
 
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
-    """Find the first mark of pasted text.
+    """Find the first sign that a text was pasted into a prompt.
 
-    Return its name ("" for none), its place, and whether all marks show where the pasted text begins and ends.
+    Returns its name ("" for none), its place, and whether all signs show where the pasted text begins and ends.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
@@ -352,9 +352,9 @@ def _is_order(sentence: str) -> bool:
 
 
 def _head(text: str) -> _Head | None:
-    """Return the start of a prompt that can be the person's own request.
+    """Find a request at the start of a prompt that can be the person's own.
 
-    None if the start is not a request.
+    None if the prompt does not start with a request.
     """
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False

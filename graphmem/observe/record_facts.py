@@ -29,10 +29,9 @@ def main_module(record: SessionRecord) -> str:
 
 
 def modules_of(record: SessionRecord) -> dict[str, int]:
-    """Return the modules that a session belongs to.
+    """Return the modules (folders) in which a session mainly worked.
 
-    A module counts if it has two fifths of the session's edits, or of its uses if the session edited nothing. Test folders do not
-    count.
+    A module counts if it has two fifths of the session's edits, or of its uses if the session edited nothing. Test folders do not count.
     """
     counts: Counter[str] = Counter()
     for one in record.files:

@@ -45,7 +45,7 @@ class Rivals:
         self._edited: OrderedDict[str, deque[_Edit]] = OrderedDict()
 
     def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
-        """Record an edit; return conflicts with sessions that run.
+        """Record an edit of a file; yield conflicts with other running sessions.
 
         The scratchpads of both sessions record the conflict, once for each edit.
 

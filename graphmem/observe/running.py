@@ -114,11 +114,11 @@ class Running:
 
     @property
     def info(self) -> SessionInfo:
-        """Current information about the session."""
+        """What is currently known about the session, such as its phase."""
         return self.pad.info
 
     def take(self, one: Checked) -> Taken:
-        """Process one event. Never raises for its content."""
+        """Process one reported event. Its content never raises an error."""
         event = one.event
         if event is None:
             return self._refused(one.reasons)
@@ -211,7 +211,7 @@ class Running:
 
     @property
     def methodology(self) -> Methodology:
-        """The session's methodology."""
+        """The team's methodology that the session uses."""
         return methodologies().of(self.info.methodology)
 
     def fork(self, info: SessionInfo) -> Running:
@@ -229,7 +229,7 @@ class Running:
         return child
 
     def findings(self) -> list[Finding]:
-        """Return the findings so far, the most urgent first."""
+        """Return the patterns found so far, the most urgent first."""
         return ranked(with_others(folded(list(self.detectors.findings(self.pad)))))
 
     def early(self) -> list[Finding]:
@@ -240,7 +240,10 @@ class Running:
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
-        """The final record of the session, and the acts that were still pending."""
+        """Return the final record of the session.
+
+        The second result has acts whose results had not arrived.
+        """
         started = time.thread_time()
         last = self.interpreter.flush()
         for act in last:
@@ -307,7 +310,7 @@ def _end_of(pad: Scratchpad) -> Act:
 
 
 def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
-    """Return a session's information at its start, from reported fields.
+    """Return what is known of a session at its start, from reported fields.
 
     Unknown words, such as an unknown kind, give the default.
     """
@@ -329,5 +332,5 @@ def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> Ses
 
 
 def _unit(way: Methodology, told: Mapping[str, Any]) -> str:
-    """Label of the unit of work; "" if none was reported."""
+    """Return the label of the task that a session reports; "" if none."""
     return way.unit(told).label if any(told.get(name) for name in UNIT_KEYS) else ""

@@ -31,7 +31,9 @@ LONGEST_GAP_S: Final = 3_600.0  # between two events of one stretch of work
 
 
 class Scratchpad:
-    """The counts of one session, updated by each act in order of arrival.
+    """The counts of one session; each act, such as an edit, updates them.
+
+    Acts are counted in the order of arrival.
 
     Args:
         info: the session's description of itself.
@@ -237,7 +239,7 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Update the session's main module after a change of one module's counts.
+        """Update the session's main module after the counts of one have changed.
 
         It is the module with most edited files, then most uses, then the first by name.
         """
@@ -309,7 +311,7 @@ class Scratchpad:
             use.marks.append((act.n, act.step))
 
     def _succeeded(self, act: Act) -> None:
-        """Mark earlier errors of a succeeding command or tool as fixed.
+        """Mark earlier errors of a command or tool as fixed when it succeeds.
 
         An error counts as fixed only if a file was changed after it.
         """
@@ -322,7 +324,7 @@ class Scratchpad:
                 use.fix_files = tuple(sorted({mark.path for mark in self.recent_edits if mark.n > since and mark.undone is None}))[:20]
 
     def _told(self, act: Act) -> None:
-        """Apply the information that a start, step or end event reports."""
+        """Apply what an agent reports at a start, a step or an end."""
         info = act.info
         told = {
             name: info[name] for name in ("branch", "commit_sha", "title", "agent", "group", "parent") if isinstance(info.get(name), str)
@@ -368,9 +370,9 @@ class Scratchpad:
         return own + [table for tables in self.tables.values() for table in tables]
 
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
-        """Drop evidence until the scratchpad's size is within the limit.
+        """Remove evidence until the size of the counts is within the limit.
 
-        Evidence of the least valuable signals is dropped first, the counts themselves last.
+        Evidence of the least valuable kinds of findings is removed first, the counts themselves last.
         """
         if self.cost() <= most:
             return
@@ -441,7 +443,10 @@ class Scratchpad:
         )
 
     def _unit_at(self, n: int) -> tuple[str, str]:
-        """Return the label and the phase of the unit of work that an act is in."""
+        """Return label and phase of the task to which an act belongs.
+
+        `n` is the number of the act.
+        """
         for first, last, label, phase in reversed(self._spans):
             if first <= n <= last:
                 return label, phase

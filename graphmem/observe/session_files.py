@@ -56,7 +56,7 @@ class SessionFiles:
         return found
 
     def write(self, trail: Trail) -> None:
-        """Write pending lines of a log to its file."""
+        """Write the pending lines of a session's log to its file."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             trail.write()
@@ -77,9 +77,9 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Detach the thread that forces logs, so that it ends without the lock.
+        """Detach the background thread, so that it can end without the lock.
 
-        The caller shuts it down. A new thread is started when needed.
+        It forces logs to the disk. The caller shuts it down. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk

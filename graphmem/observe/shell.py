@@ -83,7 +83,10 @@ _LABEL: Final = re.compile(r"[\w@.:/+-]{1,30}(?: [\w@.:/+-]{1,30}){0,2}\Z")
 
 
 def urls_of(text: str) -> tuple[str, ...]:
-    """Return the URLs in a text, except those of this machine or network."""
+    """Return the URLs in a text that lead outside.
+
+    URLs of this machine or the local network are left out.
+    """
     return tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(text) if not _LOCAL.match(url))) if "://" in text else ()
 
 
@@ -142,7 +145,10 @@ def line_of(args: Sequence[object] | str) -> str:
 
 
 def _masked(line: str) -> str:
-    """Mask operators inside quotes, so that they do not split or redirect."""
+    """Mask operators such as `>` inside quotes of a command line.
+
+    So they neither split the line nor count as redirections.
+    """
     return _QUOTED.sub(lambda match: match[0].translate(_MASKED), line)
 
 
@@ -210,7 +216,7 @@ def _git(line: str, label: str, words: Sequence[str], files: tuple[str, ...]) ->
 
 
 def _is_test(program: str, words: Sequence[str]) -> bool:
-    """Whether the words of a command run tests."""
+    """Whether a command, given as program and words, runs tests."""
     rest = [word for word in words[1:] if not word.startswith("-")]
     first = rest[0] if rest else ""
     if program in _TESTERS:
@@ -254,9 +260,9 @@ def own_command(words: Sequence[str]) -> bool:
 
 
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
-    """Return the fields of a `Command` for a search: pattern and folders.
+    """Return the pattern and the folders of a search command.
 
-    The fields for addresses and reverted files are empty, and `web` is False.
+    They are fields of a `Command`. The fields for addresses and reverted files are empty, and `web` is False.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

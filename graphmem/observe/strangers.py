@@ -98,7 +98,7 @@ class Looked(NamedTuple):
 
 
 class Judge:
-    """Finds the sources of external text among the calls of one session.
+    """Finds out which tool calls of one session read external text.
 
     Not thread-safe. Each session has its own judge.
 
@@ -449,7 +449,7 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _carried(program: str, rest: Sequence[str]) -> Looked:
-    """Return the files that a copy, a move or an archive reads and writes."""
+    """Return the files that `cp`, `mv` or an archiver reads and writes."""
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
     named = [

@@ -26,7 +26,7 @@ MAX_MINUTES: Final = 60 * 24 * 30
 
 
 class Learning(NamedTuple):
-    """The state of learning."""
+    """Whether learning from sessions is on, off or paused."""
 
     state: LearningChoice = ON
     until: datetime | None = None  # end of a pause; None: until a person ends it
@@ -57,7 +57,7 @@ class LearningSwitch:
         self._now = _read(self._file)
 
     def now(self) -> Learning:
-        """The current state; a pause that is over is `on`."""
+        """The current state of learning; a pause that is over is `on`."""
         if not self._allowed:
             return Learning(OFF, None, by_setting=True)
         now = self._now
@@ -65,7 +65,7 @@ class LearningSwitch:
         return Learning() if over else now
 
     def choose(self, state: str, minutes: int | None = None) -> Learning:
-        """Switch learning on or off, or pause it.
+        """Switch learning from sessions on or off, or pause it.
 
         Raises:
             BadInputError: the state or the number of minutes is invalid, or the setting of the project switches learning off.

@@ -41,7 +41,7 @@ TAG: Final = "synthesised"
 
 
 class Synthesis(NamedTuple):
-    """A memory to be stored, made from counts of many sessions."""
+    """A memory that is made from counts of many sessions, not stored yet."""
 
     key: str  # equal at all milestones
     type: str

@@ -66,7 +66,7 @@ class FileUse:
         self.first_n = self.last_n = 0  # acts that read or edited it; 0: only listed
 
     def used(self, act: Act) -> None:
-        """Count a read or an edit of the file."""
+        """Count one more read or edit of the file."""
         self.first_at, self.last_at = min(self.first_at, act.at), max(self.last_at, act.at)
         if not self.first_n:
             self.first_n, self.first_step, self.first_at = act.n, act.step, act.at
@@ -74,7 +74,7 @@ class FileUse:
 
 
 class EditMark:
-    """One edit of one file, to detect that it is undone."""
+    """One edit of one file, kept to detect that it is undone later."""
 
     __slots__ = ("after", "at", "before", "n", "path", "step", "undone")
 

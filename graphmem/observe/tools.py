@@ -74,7 +74,7 @@ _PATCH_FILE: Final = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+
 
 
 class Change(NamedTuple):
-    """One replacement of text in a file."""
+    """One replacement of text in a file by a tool of an agent."""
 
     path: str
     old: str | None  # None: the whole file was written
@@ -184,7 +184,7 @@ def _lines_of(hunk: str) -> tuple[str, str]:
 
 
 def changes_of_diff(diff: str) -> tuple[Change, ...]:
-    """Changes of a unified diff, by file."""
+    """Return the replacements of text in a unified diff, with their files."""
     return tuple(_of_patch(diff))
 
 

@@ -396,7 +396,7 @@ def _module(facts: Mapping[str, Any]) -> str:
 
 
 def _step(step: str) -> str:
-    """Format a step of a tool sequence for a sentence.
+    """Format one step of a sequence of tools for a sentence.
 
     For example, `test:pytest` gives "test with `pytest`".
     """
@@ -417,6 +417,6 @@ def _open(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Put a text on one line, with a capital and a full stop."""
+    """Make a text a sentence on one line, with a capital and a full stop."""
     said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
     return said[:1].upper() + said[1:] + "."

@@ -111,7 +111,7 @@ def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
 
 
 def is_expected_of_a_test(message: str) -> bool:
-    """Whether a message is a failing assertion, normal while writing tests.
+    """Whether an error is a failing assertion, normal while writing tests.
 
     Such an error says nothing about the environment.
     """
@@ -187,7 +187,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 class Claim(NamedTuple):
-    """A correction that an agent makes of its own belief."""
+    """A sentence in which an agent corrects its own belief."""
 
     sentence: str
     wrong: str  # the former belief; "" if not stated
@@ -288,14 +288,14 @@ _NOT_MEANT: Final = re.compile(r"(?i)\b(?:if|unless|whether|in case|should) (?:t
 
 
 class GivenUp(NamedTuple):
-    """An approach that an agent abandons, in its words."""
+    """An approach that an agent abandons, and why, in its words."""
 
     approach: str
     why: str
 
 
 def given_up(text: str) -> GivenUp | None:
-    """Return the first approach that a text abandons; None for none.
+    """Return the first approach that an agent's text abandons, or None.
 
     "If this approach won't work, …" does not count.
     """
