@@ -115,7 +115,7 @@ class CoAccessed(Detector):
             self.recent.append((path, act.at, edited, act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the pairs edited together or used together repeatedly.
+        """Yield pairs of files that were edited together or often used together.
 
         A session that edited very many files yields none.
         """

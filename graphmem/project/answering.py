@@ -94,8 +94,8 @@ def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls
 def in_order(found: SearchAnswer, calls: Callable[[str, str], bool]) -> SearchAnswer:
     """Order the hits of a search for a reader who gets no written answer.
 
-    The part of the project with the best hit comes first; configuration and tests come last. Within the code, a hit is followed by the hits
-    that it calls.
+    Hits of one kind, such as code, stay together. The kind of the best hit comes first; configuration and tests come last. Within the code,
+    a hit is followed by the hits that it calls.
     """
     parts: dict[str, list[SearchHit]] = {}
     for hit in found.hits:

@@ -82,7 +82,7 @@ class Backups:
     reopen: Sequence[Callable[[], object]]  # each closes a file that a restore replaces; the next question opens the new one
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
-        """Back up everything that cannot be rebuilt.
+        """Back up everything of an index that cannot be rebuilt.
 
         The backup is read back and opened before this returns. Queries continue meanwhile. Writes of memories wait while the database file
         is copied; with `portable` they do not wait.
@@ -97,7 +97,7 @@ class Backups:
         return self._made(Path(dest).expanduser() if dest is not None else None, portable=portable)
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
-        """Make a backup whose file name contains `kind`."""
+        """Make a backup of the index; its file name contains `kind`."""
         self.book.flush()
         return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)
 
@@ -178,7 +178,7 @@ class Backups:
         return RestoreAnswer(str(archive), manifest.made_at, files, len(self.book.index()), before, list(self.book.notes), brought, rules)
 
     def backup_when_due(self) -> BackupInfo | None:
-        """Make a portable backup if one is due.
+        """Make a portable backup if one is due, and delete old ones.
 
         A backup is due when the interval in the settings has passed and something has changed. Older backups beyond `backup_keep` are
         deleted.

@@ -23,7 +23,7 @@ MOST_BYTES: Final = 1_000_000  # of a file of rules
 
 @dataclass(eq=False, repr=False)
 class Boundaries:
-    """Checks dependencies against the rules in the repository."""
+    """Checks the dependencies of the code against rules in the repository."""
 
     graph: GraphSource
 

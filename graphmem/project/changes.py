@@ -103,12 +103,11 @@ class ChangeQuestions:
             )
 
     def heat_history(self, steps: int = 24) -> Picture:
-        """Return the heat of files at evenly spaced times, first to last commit.
+        """Return how the heat of files changed from the first to the last commit.
 
-        The columns are `at` (ISO 8601, one for each step), `commits` (until then), `paths` of files that were ever hot, `scores` (one
-        list a step, 0 to
-        100, a number for each path). Complexity and dependents are the current ones, because past graphs are not kept. Only churn is
-        computed for the past.
+        Heat says how risky a change of a file is. The columns are `at` (ISO 8601, one for each step), `commits` (until then), `paths` of
+        files that were ever hot, `scores` (one list a step, 0 to 100, a number for each path). Complexity and dependents are the current
+        ones, because past graphs are not kept. Only churn is computed for the past.
 
         Args:
             steps: number of moments, 2 to 100.

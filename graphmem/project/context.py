@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class AgentContext:
-    """Selects and packs context for an agent."""
+    """Selects memories, rules and code to show to an agent."""
 
     inside: Callable[[Sequence[str]], tuple[str, ...]]  # paths from the root
     injector: Injector
@@ -42,7 +42,7 @@ class AgentContext:
         deadline_s: float | None = None,
         begun: float | None = None,
     ) -> Injection:
-        """Return context for an agent at a point of its session.
+        """Return memories, rules and code to show at a moment of a session.
 
         The context is empty if it would be ready only after the deadline.
 
@@ -68,9 +68,9 @@ class AgentContext:
         return self._told(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
-        """Report the subject of a conversation. Returns at once.
+        """Tell graphmem what a conversation is about. Returns at once.
 
-        Relevant context is prepared in the background.
+        Relevant memories are prepared in the background.
 
         Args:
             session: name of the session.
@@ -159,7 +159,7 @@ class AgentContext:
         return TrustState(now.level(), now.chosen, self.injector.trust.threshold(), now.sessions, round(now.corrections(), 6), now.offer)
 
     def set_trust_level(self, level: str) -> TrustState:
-        """Choose how certain a memory must be before it is injected.
+        """Choose how certain a memory must be before agents are shown it unasked.
 
         The levels are cautious, standard, confident, autonomous, and auto, which follows experience.
 

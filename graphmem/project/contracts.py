@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ContractQuestions:
-    """Finds contracts between programs, and the ones that a change breaks."""
+    """Finds contracts between programs, such as routes and their clients.
+
+    It also finds the contracts that a change breaks.
+    """
 
     graph: GraphSource
     data_dir: Path
@@ -158,7 +161,7 @@ class _Joined:
         return asking.broken(self.rows, before, changed, self.read)
 
     def read(self, path: str) -> str:
-        """Return the text of a file; "" if it is gone."""
+        """Return the text of a file that a contract names; "" if it is gone."""
         if path not in self._texts:
             project, mark, inner = path.partition(BETWEEN + "/")
             place = self._roots[project] / inner if mark else self.root / path

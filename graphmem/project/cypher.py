@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class CypherQueries:
-    """Runs users' read-only Cypher, if the settings allow it."""
+    """Runs read-only Cypher queries of users, if the settings allow it."""
 
     store: GraphStore
     book: MemoryRepository

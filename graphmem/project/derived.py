@@ -155,9 +155,10 @@ class Semantics:
         return together(changes)
 
     def _keep(self, made: Modules) -> None:
-        """Store the modules, so that the next generation keeps names and ids.
+        """Store the modules in the database.
 
-        Nothing is stored if the graph has changed meanwhile.
+        So the next generation (committed change) of the graph keeps their names and ids. Nothing is stored if the graph has changed
+        meanwhile.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -172,7 +173,7 @@ class Semantics:
 
     @cached_property
     def entries(self) -> Entries:
-        """Return the entry points of the project."""
+        """The entry points of the project, such as routes and commands."""
         return Entries(self.modules.files)
 
     @cached_property
@@ -190,7 +191,7 @@ class Semantics:
 
     @cached_property
     def dead(self) -> tuple[list[DeadSymbol], int]:
-        """Return dead code of any confidence, and how many symbols were skipped.
+        """Dead code of any confidence, and how many symbols were skipped.
 
         Public symbols are skipped.
         """
@@ -243,7 +244,7 @@ class Semantics:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """Return the code chunks to compare for duplicates."""
+        """The pieces of code that are compared to find duplicates."""
         view = self.view
         language = dict(zip(view.paths, view.arrays.paths.language.to_pylist(), strict=True))
         qualname = view.arrays.nodes.qualname
@@ -263,7 +264,7 @@ class Semantics:
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
 
     def _mentions(self, names: set[str]) -> Mentions:
-        """Count how often each of these names occurs in the indexed texts."""
+        """Count how often given names occur in the indexed texts."""
         code, prose = Counter[str](), Counter[str]()
         beginnings: set[str] = set()
         for row in self._chunks():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Diff(NamedTuple):
-    """A diff with the symbols it changes."""
+    """A unified diff, with the symbols that it changes."""
 
     base: str
     head: str

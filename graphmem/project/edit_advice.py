@@ -104,7 +104,7 @@ class EditAdvice:
         return file is not None and file.is_file()
 
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
-        """Return the innermost definitions that an edit touches.
+        """Return the innermost definitions that an edit of text touches.
 
         The list is empty if the edit replaces a whole file.
         """

@@ -46,7 +46,7 @@ class Encryption(NamedTuple):
 
 
 def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove_copies: bool = False) -> Encryption:
-    """Encrypt every text of the memories with a key.
+    """Encrypt every text of an index's memories with a key.
 
     Args:
         data_dir: the index directory, which no process may use.
@@ -91,7 +91,9 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
 
 
 def decrypt(data_dir: Path, settings: Settings) -> Encryption:
-    """Write every text of the memories as plain text again.
+    """Decrypt every text of an index's memories.
+
+    They are written again as plain text.
 
     Raises:
         EncryptionError: the key is missing, or another one.

@@ -1,6 +1,6 @@
-"""Measure search on the project's own commits; a person decides.
+"""Measure search on the project's own commits, to improve its weights.
 
-`search.evaluate` has the method.
+A person decides whether new weights are used. `search.evaluate` has the method.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class SearchWeighing:
         )
 
     def choose_search_weights(self, choice: str, commits: int = 200) -> SearchEvaluation:
-        """Choose the weights of search; they are in force at once.
+        """Choose the weights with which search ranks hits; they apply at once.
 
         Args:
             choice: "proposed" evaluates and applies the proposal, "built-in" restores the built-in weights.

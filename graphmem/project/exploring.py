@@ -60,7 +60,9 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS, roles: Sequence[str] | None = None) -> Picture:
-        """Return symbols of some files at their places on the map, with edges.
+        """Return symbols of given files with their positions on the map.
+
+        The edges between the symbols are included.
 
         Args:
             paths: paths of files, as the map gives them.
@@ -93,7 +95,9 @@ class Pictures:
         limit: int = 200,
         fold_tests: bool = False,
     ) -> Picture:
-        """Return symbols with their dependencies and dependents, with places.
+        """Return symbols with the code they use and the code that uses them.
+
+        Each has a position in the picture.
 
         Args:
             refs: the symbols in the middle, as for `symbol`.

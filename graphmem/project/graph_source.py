@@ -91,7 +91,7 @@ class GraphSource:
     state: Callable[[], IndexState]  # how far answers match the files
 
     def view(self) -> GraphView:
-        """The graph of the newest finished run.
+        """The graph of the newest finished index run.
 
         Raises:
             NotIndexedError: no run has finished yet.

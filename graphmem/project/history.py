@@ -1,4 +1,7 @@
-"""Operations on the history: co-access of files, and changes of a file."""
+"""Operations on the change history: files that change together.
+
+They also list the changes of a file, and record sessions and renames.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,7 @@ class CoAccess:
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Return files that change together with given files, best first.
 
-        The answer iterates over its hits.
+        The answer can be iterated: it yields its hits.
 
         Raises:
             BadInputError: no file is given, or an argument is out of range.
@@ -182,7 +185,7 @@ class CoAccess:
         return reviewers(Path(self.graph.root_path), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """Return for each file its number of changes, their times and authors.
+        """Return how often, when and by whom each file was changed.
 
         Args:
             paths: paths of files, also as file URIs or absolute paths; files that the history does not know are left out.

@@ -72,7 +72,7 @@ class HistorySource:
         return self._counted[1]
 
     def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
-        """Read new commits into the log; None when there are none.
+        """Read new commits from Git into the log; None when there are none.
 
         A failure is reported as a note of the answers and does not stop indexing.
 
@@ -98,9 +98,9 @@ class HistorySource:
         return reading
 
     def learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
-        """Store lessons of new commits as candidate memories.
+        """Make memories from new commits that explain a fix.
 
-        Call this after the index run, so that the files that the lessons name can be linked.
+        They are candidates until confirmed. Call this after the index run, so that the files that they name can be linked.
         """
         if reading is None or not reading.lessons:
             return
@@ -120,11 +120,10 @@ class HistorySource:
             self.book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
 
     def derive_edges(self) -> None:
-        """Update the CO_ACCESSED edges of the graph from the history.
+        """Update the graph's edges between files that change together.
 
-        This happens only when the history has grown by `EDGES_EVERY` changes or lost some. A log that cannot be read adds a note and
-        leaves the edges as
-        they are.
+        They are CO_ACCESSED edges. This happens only when the history has grown by `EDGES_EVERY` changes or lost some. A log that cannot be
+        read adds a note and leaves the edges as they are.
         """
         log = self.log()
         if not log.exists:
@@ -155,7 +154,7 @@ class HistorySource:
             self.log().erase(AGENT)
 
     def status(self) -> dict[str, Any]:
-        """Return the contents of the history, which `doctor` shows."""
+        """Return what the history of changes contains, for `doctor`."""
         log = self.log()
         return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}
 
@@ -171,7 +170,7 @@ class HistorySource:
         self._known.renew(lambda history: None)
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log of changes."""
         self.log.end(HistoryLog.close)
 
 

@@ -1,4 +1,7 @@
-"""The name at a position with its callers, tests, memories and history."""
+"""What an editor shows for the name under the pointer.
+
+It is the symbol with its callers, tests, memories and history.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indexer of a tree, and the data it keeps between runs."""
+"""The indexer of a tree of files, and the data it keeps between runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INPUTS: Final = "inputs.sqlite"
 
 @dataclass(eq=False, repr=False)
 class IndexerSource:
-    """Creates the indexer of a tree on demand.
+    """Creates the indexer of a tree of files when it is first needed.
 
     Index runs are serialized, so one thread at a time uses it.
     """
@@ -86,7 +86,7 @@ class IndexerSource:
         return self.newest
 
     def close(self) -> None:
-        """Close the data that was kept for later runs."""
+        """Close the data that was kept for later index runs."""
         for kept in (self._cache, self._inputs, self.newest):
             if kept is not None:
                 kept.close()

@@ -94,7 +94,7 @@ class Kept:
         return cls(view, **json.loads(zlib.decompress(saved.sections[_REST].tobytes()).decode("utf-8", "surrogateescape")))
 
     def has(self, name: str) -> bool:
-        """Whether a result was saved."""
+        """Whether a result with this name, such as "titles", was saved."""
         return name in self._parts
 
     def __bool__(self) -> bool:
@@ -127,9 +127,9 @@ def _plain(value: Any, symbols: dict[str, int]) -> Any:
 
 @cache
 def _restorer(hint: Any) -> _Restore:
-    """Return a function that reverses `_plain` for values of one type.
+    """Return a function that restores a value of one type from JSON.
 
-    It takes the JSON value and the list of symbols, and returns the original value.
+    It reverses `_plain`. It takes the JSON value and the list of symbols, and returns the original value.
     """
     if hint is SymbolInfo:
         return lambda value, infos: infos[value]

@@ -42,7 +42,7 @@ class KnownCode:
     now: Callable[[], datetime]
 
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
-        """Return memories about the code of an impact report.
+        """Return memories about the code in an impact report.
 
         This includes the code around the targets and files that change with them.
         """

@@ -76,7 +76,10 @@ class Described:
 
 @dataclass(eq=False, repr=False)
 class LanguageQuestions:
-    """Answers with a language model if one is configured, else from evidence."""
+    """Answers questions with a language model if one is configured.
+
+    Otherwise the search hits are the answer.
+    """
 
     search: Callable[..., SearchAnswer]  # finds the evidence for an answer
     semantics: SemanticSource  # modules and flows
@@ -109,9 +112,10 @@ class LanguageQuestions:
         return first is not None and second is not None and second in view.dst[view.out_edges(first, ("CALLS",))]
 
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
-        """Have the language model write missing paragraphs; report progress.
+        """Have the language model describe modules and flows; report progress.
 
-        `modules`, `module` and `flows` include the paragraphs that exist. They also start the missing ones, but never wait.
+        Only missing paragraphs are written. `modules`, `module` and `flows` include the paragraphs that exist. They also start the missing
+        ones, but never wait.
 
         Args:
             wait_s: seconds to wait for the paragraphs, 0 to 600.

@@ -59,7 +59,7 @@ class SessionLearning:
     _cost: tuple[float, MemoryCost] | None = field(default=None, init=False)  # and its time
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
-        """Learn from an ended session, or from a finished unit of work in it.
+        """Make memories from an ended session, or from a finished task in it.
 
         Learning again from the same session changes nothing.
 
@@ -88,7 +88,9 @@ class SessionLearning:
         return receipt
 
     def session_receipts(self, session: str) -> list[Receipt]:
-        """Return the outcome of each finding of a session, oldest part first.
+        """Return which findings of a session became memories, and why not others.
+
+        The oldest part of the session comes first.
 
         Args:
             session: id of the session, or an unambiguous beginning of it.
@@ -177,7 +179,7 @@ class SessionLearning:
         return Experiment(groups, notes)
 
     def cost(self) -> MemoryCost:
-        """Tokens that memory cost and saved; at most a minute old."""
+        """Return the tokens that memories cost and saved, at most a minute old."""
         now = time.monotonic()
         if self._cost is None or now - self._cost[0] > COST_S:
             project = self.book.project()
@@ -220,9 +222,10 @@ class SessionLearning:
         return report
 
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Run what follows a session: summary, history, trust level, synthesis.
+        """Do what follows the end of a session, such as writing its summary.
 
-        A failed step is logged and does not stop the others. All steps can be repeated.
+        The steps are summary, history, trust level and synthesis. A failed step is logged and does not stop the others. All steps can be
+        repeated.
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),
@@ -242,7 +245,10 @@ class SessionLearning:
             ledger.claim("after", record.info.id, self.book.clock.now())
 
     def _summarised(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Write the summary as a file for people, unless memories are encrypted."""
+        """Write a session's summary as a file for people.
+
+        Nothing is written if memories are encrypted.
+        """
         if read_mark(self.data_dir) is None:
             summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 

@@ -125,7 +125,7 @@ class Lookups:
         }
 
     def source(self, id: str) -> str:  # noqa: A002 - the word of the domain
-        """The text of a symbol as it was indexed.
+        """Return the text of a symbol's definition as it was indexed.
 
         Raises:
             SymbolNotFoundError: the id is unknown.

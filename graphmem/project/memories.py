@@ -198,7 +198,7 @@ class Memories:
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """Confirm a memory on behalf of a person.
 
-        The memory leaves the review queue, and its anchors are set to the current code.
+        The memory leaves the review queue, and its links to code are set to the current code.
         """
         return changing.verify(self.book, id, actor=actor)
 
@@ -259,7 +259,7 @@ class Memories:
         limit: int = 50,
         offset: int = 0,
     ) -> MemoryPage:
-        """A page of the memories that pass a filter.
+        """Return a page of the memories that pass a filter.
 
         Args:
             filter: see `memory.filters.MemoryQuery`; default every live one.
@@ -283,7 +283,7 @@ class Memories:
     # ---- maintenance
 
     def prune_when_due(self) -> str:
-        """Retire faded or expired memories if a check is due.
+        """Remove or exclude faded and expired memories, if a check is due.
 
         The maintenance of an idle server calls this.
         """

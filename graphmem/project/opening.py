@@ -1,6 +1,6 @@
-"""Open a project: create every part with its dependencies, in one place.
+"""Open a project: create all its parts and connect them, in one place.
 
-The parts are closed in a fixed order.
+A part is an object that implements some operations. The parts are closed in a fixed order.
 """
 
 from __future__ import annotations
@@ -179,7 +179,10 @@ def open_project(
 
 
 def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True, patience_s: float = PATIENCE_S) -> Parts:
-    """Create every part of a project, each after the parts it needs."""
+    """Create every part of a project, in order: each after those it needs.
+
+    A part implements some operations, such as search.
+    """
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)
 

@@ -1,4 +1,4 @@
-"""Symbols of a file with their numbers of callers, tests and memories."""
+"""List the symbols of a file with counts of callers, tests and memories."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ TESTS: Final = (EdgeKind.TESTS,)
 
 @dataclass(eq=False, repr=False)
 class Outlines:
-    """Lists the symbols of a file with their callers, tests and memories."""
+    """Lists the symbols of a file, with counts for each.
+
+    The counts are of callers, tests and memories.
+    """
 
     graph: GraphSource
     book: MemoryRepository

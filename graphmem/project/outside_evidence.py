@@ -42,7 +42,10 @@ class OutsideEvidence:
         self._held: tuple[tuple[int, str, str], Held] | None = None
 
     def runs(self, view: GraphView, project: str) -> Runs:
-        """Return the results of recorded test runs that are still valid."""
+        """Return the results of recorded test runs that are still valid.
+
+        A result is valid while the code that ran is unchanged.
+        """
         if not self._path.exists():
             return NO_RUNS
         found = self._what_holds(view, project)
@@ -106,7 +109,10 @@ def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, Any]]:
-    """Indexers that could read files of the project but have supplied nothing."""
+    """Return indexers that could read the project's files, but were not used.
+
+    An indexer is an outside tool that resolves names.
+    """
     if not root:
         return []
     return [
@@ -174,7 +180,7 @@ def _are_twins(view: GraphView, one: int, other: int) -> bool:
 def leave(
     data_dir: Path, root: Path | None, scip_files: Sequence[str] = (), runtime: Sequence[Path] = (), measured: Sequence[Path] = ()
 ) -> list[str]:
-    """Check outside files and store them for the next index run.
+    """Check files of outside tools, and store them for the next index run.
 
     Any process may perform that run.
 

@@ -72,7 +72,7 @@ class Paragraphs:
 
     @property
     def wanted(self) -> bool:
-        """Whether paragraphs exist or can be written."""
+        """Whether a model can write paragraphs, or some were written before."""
         return self._model is not None or self._path.exists()
 
     def of(self, subjects: Iterable[Subject]) -> list[str]:
@@ -189,7 +189,7 @@ class Paragraphs:
 
 
 def paragraph(model: LanguageModel, subject: Subject) -> str:
-    """Have the model describe a subject, and drop unsupported sentences.
+    """Have a language model describe a module or a flow in a paragraph.
 
     A sentence is dropped if it names something the model was not shown. Returns "" when nothing remains.
 

@@ -43,7 +43,10 @@ EXPORTS: Final = ("json", "markdown", "claude")
 
 @dataclass(eq=False, repr=False)
 class PeopleFiles:
-    """Imports memories from people's files, exports them, and reads rules."""
+    """Imports memories from people's files, and exports them to files.
+
+    It also reads the people's rules for agents.
+    """
 
     book: MemoryRepository
     root: Callable[[], Path | None]  # the project's root
@@ -176,7 +179,9 @@ class PeopleFiles:
             ) from error
 
     def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
-        """Refuse to sync a file that must not contain memories.
+        """Refuse to write memories into a file that must not contain any.
+
+        For example, a file that agents obey.
 
         Raises:
             BadInputError: the file is refused; the message names the setting that would allow it, if one exists.

@@ -35,9 +35,10 @@ class PhaseWeighing:
     ledger: Callable[[], Ledger]
 
     def phase_weights(self) -> PhaseWeights:
-        """Return the weights of memory types by phase of work, and proposals.
+        """Return how types of memories are weighed in each phase of work.
 
-        Weights of a phase are proposed after 30 ended sessions were shown a memory in it. The call changes nothing.
+        The answer also has proposed weights. They exist for a phase after 30 ended sessions were shown a memory in it. The call changes
+        nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}
@@ -65,7 +66,9 @@ class PhaseWeighing:
         )
 
     def choose_phase_weights(self, choice: str) -> PhaseWeights:
-        """Choose weights of memory types; search and packing use them at once.
+        """Choose how types of memories are weighed in the phases of work.
+
+        Search and packing use the weights at once.
 
         Args:
             choice: "proposed" puts the proposed weights in force, "built-in" the built-in ones.

@@ -75,7 +75,7 @@ class _File(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The current text of an indexed file."""
+    """The current text of an indexed file, and whether it has changed."""
 
     path: str
     language: str
@@ -86,7 +86,7 @@ class Text(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Positions:
-    """Answers which symbol is at a position of a file."""
+    """Answers which symbol the name at a position of a file means."""
 
     graph: GraphSource
     _kept: dict[tuple[int, str, str], list[_Found]] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Positions:
         )
 
     def occurrences(self, file: str) -> Occurrences:
-        """Return all occurrences of symbols in a file.
+        """Return every place in a file where a symbol is written.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -125,7 +125,9 @@ class Positions:
         return Occurrences(here.path, [_shown(view, here, one) for one in here.found], reason, here.is_stale)
 
     def read(self, file: str) -> Text:
-        """Return the text of a file in the lines and columns of `occurrences`.
+        """Return the current text of a file.
+
+        Its lines and columns are those of `occurrences`.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -223,7 +225,7 @@ def _bytes(root: Path, path: str) -> bytes:
 
 
 def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
-    """Return all names of a file with their symbols, sorted by position.
+    """Return all names in a file with the symbols they mean, by position.
 
     If a position has a definition and a use, only the definition is returned.
     """
@@ -363,7 +365,10 @@ def _characters(line: str, column: int, unit: ColumnUnit) -> int:
 
 
 def _syntax(here: _File, line: int, column: int) -> str:
-    """Return `comment` or `string` for a position inside one; else ""."""
+    """Return whether a position of a file is in a comment or a string.
+
+    The result is `comment`, `string` or "".
+    """
     if here.language not in languages():
         return ""
     try:

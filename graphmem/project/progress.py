@@ -45,7 +45,9 @@ class Feed(Generic[T]):
 
 
 class Hub(Generic[T]):
-    """Passes events to every listener. Thread-safe.
+    """Passes events to every listener, such as the progress of indexing.
+
+    Thread-safe.
 
     Args:
         replay: send the newest event to new listeners first. Use it for a state, not for events.
@@ -58,7 +60,7 @@ class Hub(Generic[T]):
         self.latest: T | None = None
 
     def publish(self, step: T) -> None:
-        """Send an event to every listener."""
+        """Send an event, such as a step of indexing, to every listener."""
         with self._lock:
             self.latest = step
             feeds = list(self._feeds)
@@ -70,7 +72,7 @@ class Hub(Generic[T]):
         return Feed(self)
 
     def close(self) -> None:
-        """End the iteration of every listener over its events."""
+        """End the iteration over events for every listener."""
         with self._lock:
             feeds, self._feeds = self._feeds, []
         for feed in feeds:

@@ -37,7 +37,7 @@ DEFAULT_LIMIT: Final = 1000
 
 @dataclass(eq=False, repr=False)
 class ImpactQuestions:
-    """Answers questions about the dependents of symbols, files and diffs."""
+    """Answers what may break if symbols, files or a diff change."""
 
     graph: GraphSource
     evidence: OutsideEvidence  # evidence of tests that ran
@@ -115,7 +115,7 @@ class ImpactQuestions:
         min_confidence: float = DEFAULT_CONFIDENCE,
         limit: int = DEFAULT_LIMIT,
     ) -> DiffImpact:
-        """Return the combined impact of a unified diff or of a git range.
+        """Return what may break by a unified diff or by a range of commits.
 
         Without `head`, the range ends at the working tree.
 
@@ -170,7 +170,7 @@ class ImpactQuestions:
         return dataclasses.replace(answer, known=self.known.of_path(view, answer), rules=rules)
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
-        """Return the nodes around given symbols, and the edges among these nodes.
+        """Return the symbols and files around given ones, and edges among them.
 
         Raises:
             BadInputError: a bound is out of range.

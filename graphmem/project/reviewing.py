@@ -141,7 +141,7 @@ class Reviews:
                 yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
 
     def _known(self, found: DiffImpact) -> list[KnownHere]:
-        """Live memories about the changed symbols and their files, warnings first."""
+        """Return live memories about changed symbols and files, warnings first."""
         index, describe = self.book.index(), self.book.describer().info
         project = self.graph.project
         places: dict[str, tuple[ChangedSymbol | None, str, int]] = {}

@@ -68,7 +68,7 @@ class IndexRuns:
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> IndexSummary:
-        """Bring the index up to date with the tree. Runs are serialized.
+        """Bring the index up to date with the files. Runs are serialized.
 
         Args:
             repo: the tree; None for the tree indexed before.
@@ -179,7 +179,7 @@ class IndexRuns:
         self.run(paths=paths)
 
     def warm(self) -> None:
-        """Load the data that the next index run needs, to make that run fast.
+        """Load the data that the next index run needs, so that it is fast.
 
         Call `index` first. This takes one or two seconds of processor time for a large project. It does nothing if the data is loaded
         already.
@@ -190,7 +190,9 @@ class IndexRuns:
                     self.indexers.newest.warm(self._closing.is_set)
 
     def mark_stale(self, paths: Collection[str]) -> None:
-        """Report files as changed in answers until a run has read them.
+        """Report files as changed since they were indexed.
+
+        Answers mark them until an index run has read them.
 
         Args:
             paths: paths of the files, from the root, with '/'.
@@ -214,7 +216,10 @@ class IndexRuns:
         return bool(content_hash(data) == view.arrays.paths.content_hash[known].as_py())
 
     def indexed_folders(self) -> set[str]:
-        """Folders of indexed files, from the root with '/'; "" is the root."""
+        """Return folders that contain indexed files, from the root with '/'.
+
+        "" is the root.
+        """
         view = self.projections.graph_if_ready()
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
@@ -264,7 +269,7 @@ class IndexRuns:
             self.turn.release()
 
     def forget_indexer(self) -> None:
-        """Discard data of earlier runs from memory, after the graph was replaced."""
+        """Discard data of earlier index runs after the graph was replaced."""
         self.indexers.newest = None
 
     def begin_closing(self) -> None:
@@ -272,6 +277,6 @@ class IndexRuns:
         self._closing.set()
 
     def close(self) -> None:
-        """Wait for a background run to end."""
+        """Wait for an index run in the background to end."""
         if self._thread is not None:
             self._thread.join()

@@ -47,9 +47,9 @@ class SearchQuestions:
         explain: bool = True,
         budget_tokens: int | None = None,
     ) -> SearchAnswer:
-        """Search code and memories, best hit first.
+        """Search code and memories; the best hit comes first.
 
-        The answer iterates over its hits.
+        The answer can be iterated: it yields its hits.
 
         Raises:
             BadInputError: see `search.request.check`.

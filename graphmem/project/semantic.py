@@ -1,4 +1,7 @@
-"""Operations on the structure of the system: modules, flows, dead code."""
+"""Operations on the structure of a system: modules, flows, dead code.
+
+A flow is a path of calls from an entry point.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,7 @@ class SystemQuestions:
             return at
 
     def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
-        """Find where a module can be separated or split in two.
+        """Find where a module of the system can be separated or split in two.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

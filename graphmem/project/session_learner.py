@@ -41,7 +41,7 @@ class BookClock:
 
 
 def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Lazy[Observer]:
-    """Create the observer of a project's sessions.
+    """Create the observer of a project's agent sessions.
 
     Args:
         folder: the directory of the sessions' files.
@@ -86,7 +86,7 @@ class SessionLearner:
         return [record.info.id for record in ready]
 
     def sweep_when_due(self) -> None:
-        """End silent sessions while others continue.
+        """End sessions that fell silent, if a check is due.
 
         A session falls silent when a terminal is closed, or when an agent reports no end.
         """
@@ -114,7 +114,7 @@ class SessionLearner:
         self._behind_answers("learning", lambda: self._learn_now(record, unit))
 
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
-        """Run a function in the learner's thread.
+        """Run a function in the thread for learning, so that answers do not wait.
 
         An error is logged, and the work is repeated later.
         """

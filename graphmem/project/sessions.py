@@ -40,7 +40,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Session:
-    """A session of this program, as `GraphMem.session` returns it.
+    """A session that this program runs, as `GraphMem.session` returns it.
 
     Args:
         sessions: the sessions of the project.
@@ -56,7 +56,10 @@ class Session:
         self._step = 0
 
     def observe(self, *events: Mapping[str, Any]) -> ObserveAnswer:
-        """Report events; an event without a step number is a step of its own."""
+        """Report events of this session, such as tool calls.
+
+        An event without a step number is a step of its own.
+        """
         told = []
         for event in events:
             if event.get("step") is None:
@@ -97,7 +100,7 @@ class Sessions:
         commit_sha: str = "",
         cwd: str = "",
     ) -> SessionStarted:
-        """Start a session, or continue the one with that id.
+        """Start a session of an agent, or continue the one with that id.
 
         Raises:
             BadInputError: the id, the kind or the parent is invalid.
@@ -114,10 +117,10 @@ class Sessions:
         return SessionStarted(info.id, started.resumed, info.kind, info.methodology, info.work_unit, info.phase, started.note)
 
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
-        """Accept a batch of events. Invalid events are counted, not refused.
+        """Accept a batch of events, such as tool calls of an agent.
 
-        A session starts with its first event if it was not started explicitly; `session_end` ends it. Learning from it then runs in the
-        background, in a thread of its own.
+        Invalid events are counted, not refused. A session starts with its first event if it was not started explicitly; `session_end` ends
+        it. Learning from it then runs in the background, in a thread of its own.
 
         Args:
             events: mappings with the fields of `observe.model.Event`, in any order; docs/observing.md has examples.
@@ -149,7 +152,7 @@ class Sessions:
         return ObserveAnswer(seen.taken, ignored, list(seen.sessions), [record.info.id for record in seen.finished], sorted(early))
 
     def end_session(self, id: str, outcome: str = "", learn: bool = True) -> SessionEnded:  # noqa: A002
-        """End a session and learn from it. Idempotent.
+        """End a session, and make memories of what it taught. Idempotent.
 
         Raises:
             SessionNotFoundError: the session is unknown.
@@ -177,7 +180,7 @@ class Sessions:
         return SessionEnded(row(record, "ended"), receipt, note)
 
     def sessions(self, state: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
-        """List sessions, running ones first, then the newest.
+        """List agents' sessions: running ones first, then the newest.
 
         Raises:
             BadInputError: an argument is out of range.

@@ -48,7 +48,7 @@ class Sharing:
         return self._exchanged(url or self.settings.sync_url, key, unasked=False)
 
     def sync_when_due(self) -> str:
-        """Exchange memories if a database is configured and the time has come.
+        """Exchange memories with the team, if sharing is on and the time has come.
 
         The maintenance of a server calls this.
         """
@@ -82,7 +82,7 @@ class Sharing:
         return self.sharing_status()
 
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
-        """Return what the team learnt; see `OrganisationOperations.team_news`."""
+        """Return news of the team; see `OrganisationOperations.team_news`."""
         if not self._side.exists:
             raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
         return news(self.book, self._side, self._exchange, days, limit, important)
@@ -163,7 +163,7 @@ class Sharing:
     def _beside(self) -> Path | None:
         """Return the directory that contains `.graphmem`, or None.
 
-        It stands for the project's root before the first index run.
+        It is used as the project's root before the first index run.
         """
         return self.data_dir.parent if self.data_dir.name == ".graphmem" else None
 

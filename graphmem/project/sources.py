@@ -1,4 +1,4 @@
-"""Show files: coloured text with links, authors, contents of folders."""
+"""Show files: coloured text with links, line authors, folders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEPT: Final = 16
 
 @dataclass(eq=False, repr=False)
 class Sources:
-    """Returns the text of a file, its authors, and the contents of a folder."""
+    """Returns the text of a file, its authors, or the contents of a folder."""
 
     graph: GraphSource
     positions: Positions

@@ -23,12 +23,12 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return a moment that is later than all marks made so far."""
+        """Return a number that is later than all marks of files so far."""
         with self._lock:
             return self._count
 
     def mark(self, paths: Collection[str], moment: int | None = None) -> None:
-        """Mark files as changed.
+        """Mark files as changed since they were indexed.
 
         Args:
             paths: paths of the files, from the root, with '/'.
@@ -59,5 +59,5 @@ class StaleFiles:
             self._paths = sorted(self._marks)
 
     def paths(self) -> list[str]:
-        """The marked files, ascending."""
+        """The files marked as changed, in ascending order of their paths."""
         return self._paths

@@ -27,10 +27,10 @@ class _Part(NamedTuple):
 
 
 def found(modules: Sequence[ModuleInfo], flows: Sequence[Flow], query: str) -> list[SearchHit]:
-    """Return modules and flows that have half of a query's words, best first.
+    """Return modules and flows whose texts have half of a query's words.
 
-    A score is the share of the query's words that a name or a description has. Rare words count more. The score is lower if
-    the name has none of the words.
+    The best come first. A score is the share of the query's words that a name or a description has. Rare words count more. The score is
+    lower if the name has none of the words.
     """
     wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
     if not wanted:

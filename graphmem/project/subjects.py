@@ -1,8 +1,7 @@
-"""Texts about modules and flows that a language model describes.
+"""Texts about modules and flows, from which a model writes paragraphs.
 
-A text contains only facts in the code: paths, names, signatures, first sentences of documentation. It omits facts that can change
-while the code does not
-(heat, counts of edges), because a paragraph stays valid as long as the hash of this text does.
+A text contains only facts in the code: paths, names, signatures, first sentences of documentation. It omits facts that can change while the
+code does not (heat, counts of edges), because a paragraph stays valid as long as the hash of this text does.
 """
 
 from __future__ import annotations
@@ -33,7 +32,10 @@ class Subject(NamedTuple):
 
 
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
-    """Return a text about a module: files, most used definitions, neighbours."""
+    """Return a text about a module, from which a model describes it.
+
+    It has files, most used definitions and neighbouring modules.
+    """
     view, files = modules.view, modules.files
     at = modules.find(info.id)
     paths = modules.groups[at].paths if at is not None else []
@@ -53,7 +55,10 @@ def of_module(modules: Modules, info: ModuleInfo) -> Subject:
 
 
 def of_flow(view: GraphView, flow: Flow) -> Subject:
-    """Return a text about a flow: steps in order, with signature and comment."""
+    """Return a text about a flow (a path of calls), for a model to describe.
+
+    It has the steps in order, with signature and comment.
+    """
     steps = [flow.entry, *(step.dst for step in flow.steps)]
     told = {
         "flow": flow.name,

@@ -32,7 +32,7 @@ WASTE_SHARE: Final = 0.5  # minimum waste, as a share of the file, before an aut
 
 @dataclass(eq=False, repr=False)
 class Upkeep:
-    """Checks, rebuilds and compacts an index, and releases memory."""
+    """Checks, rebuilds and compacts an index, and releases its memory."""
 
     store: GraphStore
     book: MemoryRepository
@@ -46,9 +46,9 @@ class Upkeep:
 
     @property
     def damage(self) -> list[str]:
-        """Return the damage found since opening, with the action taken.
+        """Return the damage of the index found since opening.
 
-        Each item is one sentence. The list is empty if nothing was damaged.
+        Each item is one sentence with the action taken. The list is empty if nothing was damaged.
         """
         return [*self.store.notes, *self.book.journal.notes, *self.put_aside, *self.projections.notes]
 
@@ -70,7 +70,9 @@ class Upkeep:
         return VerifyAnswer(all(one.level != "bad" for one in found), found, round(perf_counter() - begun, 3))
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
-        """Rebuild memories from the journal, and code and projections from files.
+        """Rebuild an index: memories from the journal, code from the files.
+
+        Projections are made again too.
 
         Raises:
             RepositoryError: the files do not exist; the memories have been rebuilt.

@@ -53,9 +53,9 @@ class UserMemories:
             self._seen = now
 
     def keep(self, info: MemoryInfo) -> None:
-        """Store a memory of scope `user` in the person's file.
+        """Store a memory that belongs to the person, in the person's file.
 
-        A memory with external text stays in the project.
+        Its scope is `user`. A memory with external text stays in the project.
         """
         if info.scope == USER and not info.contaminated and info.status in LIVE_STATUSES:
             self.own.put(Own(info.id, info.content, info.type, tuple(info.tags)))

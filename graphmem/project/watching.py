@@ -63,7 +63,7 @@ class Host(Protocol):
         """Stop reporting these files as changed since they were indexed."""
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Bring the index up to date with these files, or with all.
+        """Bring the index up to date with given files, or with all files.
 
         Raises:
             GraphMemError: the run failed; the index is unchanged.
@@ -122,7 +122,7 @@ class Watcher:
             raise
 
     def stop(self) -> None:
-        """Stop after the current run."""
+        """Stop watching after the current index run."""
         self._stopping.set()
         with self._news:
             self._news.notify_all()
@@ -171,7 +171,7 @@ class Watcher:
         return sorted(self._folders | ({self._git} if self._git else set()))
 
     def _absolute(self, relative: Collection[str]) -> set[str]:
-        """Return the absolute paths of given folders, if they exist."""
+        """Return the absolute paths of those given folders that exist."""
         found = (os.path.join(self._root, folder) if folder else self._root for folder in relative)
         return {folder for folder in found if os.path.isdir(folder)}
 
@@ -193,7 +193,7 @@ class Watcher:
         return self._notifier(watched, True)
 
     def _listen_with(self, notifier: RustNotify) -> None:
-        """Process events until the set of folders to watch changes."""
+        """Process events of files until the set of folders to watch changes."""
         is_moved = False
         self._moved.clear()
         while True:
@@ -346,7 +346,7 @@ def _has_content(path: str) -> bool:
 
 
 def _git_folder(root: Path) -> str:
-    """The git directory of this working tree; "" outside of git."""
+    """Return the git directory of a working tree; "" outside of git."""
     try:
         return os.fsdecode(git.run(root, "rev-parse", "--absolute-git-dir").rstrip(b"\n"))
     except GraphMemError:
