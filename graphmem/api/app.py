@@ -60,7 +60,7 @@ class Mounted(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Settings of a server that concern access and limits."""
+    """Settings of a server: who may use it, and its limits."""
 
     token: str = field(default="", repr=False)  # what clients must present; empty: no token is needed unless named tokens exist
     own_token: str = field(default="", repr=False)  # a secret of this server, for other processes of the same user
@@ -161,7 +161,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
 
 
 def is_page(path: str) -> bool:
-    """Whether a path is a page for browsers.
+    """Whether the path of a request is a page for browsers.
 
     Such a page is the same for everybody and contains no data of the project.
     """
@@ -196,9 +196,9 @@ async def not_allowed(request: Request, error: Exception) -> Response:
 
 
 async def internal(request: Request, error: Exception) -> Response:
-    """Answer an unexpected error outside of an operation.
+    """Answer a request that failed with an unexpected error.
 
-    `failures.shape` handles errors inside an operation.
+    It is for errors outside of an operation. `failures.shape` handles errors inside an operation.
     """
     shaped = shape(GraphQLError("", original_error=error))
     return _json({"errors": [shaped.formatted]}, STATUS[(shaped.extensions or {}).get("code", "INTERNAL")])

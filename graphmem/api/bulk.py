@@ -23,9 +23,10 @@ ACTOR: Final = "graphql"
 
 
 async def import_memories(request: Request) -> Response:
-    """Import memories; the answer has the form of a GraphQL answer.
+    """Import memories from the body of a request.
 
-    The body is the JSON object `{"content", "path", "format"}`. The answer is `{"data": {"importMemories": …}}`, or errors.
+    The body is the JSON object `{"content", "path", "format"}`. The answer has the form of a GraphQL answer: `{"data": {"importMemories":
+    …}}`, or errors.
     """
     door: Door = request.app.state.door
     try:

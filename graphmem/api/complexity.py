@@ -41,9 +41,9 @@ from strawberry.schema_directive import Location
     locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="Bounds the length of a list."
 )
 class ListSize:
-    """How long a list may be: a slicing argument or an assumed size.
+    """How long the list of a GraphQL field may be.
 
-    It applies to this field, or to the named fields below it.
+    An argument gives the size, or a size is assumed. It applies to this field, or to the named fields below it.
     """
 
     assumed_size: int | None = strawberry.UNSET
@@ -126,7 +126,7 @@ class ComplexityMeter:
         }
 
     def measure(self, document: DocumentNode, operation_name: str | None, sizes: Mapping[str, int]) -> int:
-        """The number of objects the answer to an operation could hold.
+        """Return how many objects the answer to an operation could hold.
 
         Args:
             document: a document that is valid for the schema.

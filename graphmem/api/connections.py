@@ -39,12 +39,12 @@ class Slice:
 
     @property
     def has_next_page(self) -> bool:
-        """Whether rows follow the page."""
+        """Whether the list has rows after the page."""
         return self.more
 
     @property
     def has_previous_page(self) -> bool:
-        """Whether rows precede the page."""
+        """Whether the list has rows before the page."""
         return self.offset > 0
 
     @property

@@ -40,9 +40,9 @@ class Door:
         self.activity = Activity()
 
     def close(self) -> None:
-        """End subscriptions and accept no more operations.
+        """End all subscriptions, and accept no more operations.
 
-        The service remains open; it belongs to the caller.
+        The operations' service remains open; it belongs to the caller.
         """
         self.progress.close()
         self.memory_news.close()
@@ -78,7 +78,7 @@ class Heard(Generic[T]):
         self._fan, self._operation, self._may_hear = fan, operation, may_hear
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Yield the subscriber's events; see `Fan.steps`.
+        """Yield the events for the subscriber; see `Fan.steps`.
 
         Raises:
             ForbiddenError: the subscriber may not receive the events.
@@ -119,7 +119,7 @@ class Operation:
         self._runner = door.runner
 
     async def call(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function in a thread within the operation's remaining time.
+        """Run a function in a thread, within the time left for the operation.
 
         Raises:
             DeadlineError, LimitError: see `OperationRunner.run`.

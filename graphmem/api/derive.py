@@ -191,7 +191,7 @@ def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 
 @cache
 def input_type(declared: type) -> type:
-    """The GraphQL input type of a TypedDict.
+    """Return the GraphQL input type for a TypedDict.
 
     Keys that the TypedDict does not require are optional.
     """
@@ -210,7 +210,7 @@ def input_type(declared: type) -> type:
 
 
 def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
-    """The GraphQL enum of a closed set of words.
+    """Return the GraphQL enum for a closed set of words.
 
     Raises:
         TypeError: the set has no `Vocabulary`.

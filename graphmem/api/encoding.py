@@ -24,7 +24,7 @@ class Again(dict[str, Any]):
 
     @property
     def json(self) -> orjson.Fragment:
-        """JSON of the object, encoded at the first use."""
+        """JSON of the object; it is encoded at the first use."""
         try:
             return self._json
         except AttributeError:

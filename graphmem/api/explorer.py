@@ -1,6 +1,6 @@
-"""Serves the explorer: one page for every view, and the page's files.
+"""Serve the explorer (views of the code in a browser) and its files.
 
-The files are served as they are in the package, without a build or a download.
+There is one page for every view. The files are served as they are in the package, without a build or a download.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".html": "text/ht
 
 
 def assets() -> Traversable:
-    """The directory of the explorer's files."""
+    """Return the directory of the explorer's files."""
     return files("graphmem.explorer") / "static"
 
 

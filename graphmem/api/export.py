@@ -1,4 +1,4 @@
-"""`/export.jsonl`: streams the whole graph, one JSON object a line."""
+"""The route `/export.jsonl`: stream the whole graph, one object a line."""
 
 from __future__ import annotations
 

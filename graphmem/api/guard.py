@@ -40,7 +40,7 @@ class Guard(SchemaExtension):
         yield
 
     def on_parse(self) -> Iterator[None]:
-        """Get the parsed document from the cache."""
+        """Take the parsed document from the cache, or parse it."""
         context = self.execution_context
         context.parse_options["max_tokens"] = self._documents.tokens
         if context.query:
@@ -59,7 +59,7 @@ class Guard(SchemaExtension):
         yield
 
     def on_stream_result(self, result: Any) -> Iterator[None]:
-        """Convert the errors in each result of a subscription for the client.
+        """Convert errors in each result of a subscription for the client.
 
         The view converts the errors of plain requests.
         """

@@ -118,7 +118,7 @@ class Slot:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """Record the number of bytes that the client has not read yet."""
+        """Record how many sent bytes the client has not read yet."""
         if self.phase is Phase.WRITING and waiting <= self.size - STEP_BYTES:
             self.begin(Phase.WRITING)
             self.size = waiting
@@ -172,7 +172,7 @@ class Connections:
         return slot
 
     def leave(self, slot: Slot) -> None:
-        """Remove a connection that ended; a repeated call has no effect."""
+        """Unregister a connection that ended; a repeated call has no effect."""
         if slot in self._slots:
             self._slots.discard(slot)
             self._by_address[slot.address] -= 1
@@ -201,7 +201,7 @@ class Connections:
         return 0.0
 
     def end_late(self) -> None:
-        """End connections whose time limit has passed."""
+        """End connections that have waited longer than their time limit."""
         now = time.monotonic()
         for slot in list(self._slots):
             slot.note()
@@ -211,7 +211,7 @@ class Connections:
 
 
 class Acceptor:
-    """Accepts connections while the server is not full.
+    """Accepts connections of clients while the server is not full.
 
     It starts the protocol of each connection. It has the methods that uvicorn expects of a server: `close` and `wait_closed`.
 

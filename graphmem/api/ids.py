@@ -32,7 +32,7 @@ def _encode(prefix: str, value: str) -> str:
 
 
 def global_id(type_name: str, raw: str) -> str:
-    """The global id that clients use for a type and an id."""
+    """Encode a type and an id of an object as a global id for clients."""
     return _encode(type_name, raw)
 
 

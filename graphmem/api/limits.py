@@ -50,14 +50,17 @@ class ServerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The requested part of a list: `first` rows from row `offset` on."""
+    """The part of a list that a client requests.
+
+    It has `first` rows, beginning with row `offset`.
+    """
 
     first: int
     offset: int
 
 
 def page(limits: ServerLimits, first: int, after: str | None) -> Page:
-    """The part of a list that a client requests by `first` and `after`.
+    """Convert the arguments `first` and `after` to a part of a list.
 
     Raises:
         BadInputError: `first` is negative, or `after` is not a cursor of this server.

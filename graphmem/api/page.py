@@ -1,4 +1,4 @@
-"""Serves the query page (GraphiQL).
+"""Serve the query page (GraphiQL) for browsers.
 
 Its static files are built from npm packages. Without them a page explains how to build them.
 """

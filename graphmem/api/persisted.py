@@ -39,7 +39,7 @@ _HASH_LENGTH = 64  # hexadecimal digits of a SHA-256
 
 @dataclass(frozen=True, slots=True)
 class PersistedOperation:
-    """A named document with its hash, for clients that send no query."""
+    """A GraphQL document with a name and a hash, by which clients call it."""
 
     name: str
     text: str
@@ -47,7 +47,7 @@ class PersistedOperation:
 
 
 class PersistedOperations:
-    """Documents by name and by hash.
+    """The GraphQL documents that clients can call by name or by hash.
 
     A document is read or derived at its first use. The first request by hash reads and derives all of them.
 
@@ -76,7 +76,7 @@ class PersistedOperations:
         return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:
-        """The persisted operation that a request without a query names.
+        """Return the persisted operation that a request without a query names.
 
         Raises:
             BadInputError: the request names no operation, or an unknown one.
@@ -116,7 +116,7 @@ def _keys(request: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def load_operations(schema: GraphQLSchema) -> PersistedOperations:
-    """The persisted operations of a schema."""
+    """Return the persisted operations for a schema."""
     folder = data_root() / "queries" / "operations"
     files = [entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")]
     texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)}

@@ -64,7 +64,7 @@ class Fan(Generic[T]):
             self._listen()
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Yield the latest event of the run in progress, and the events after it.
+        """Yield events: first the latest one of a run in progress, then new ones.
 
         Args:
             follow: continue after the end of a run; otherwise the end of a run is the last event.
@@ -121,7 +121,7 @@ class Fan(Generic[T]):
 
 
 def _ends(step: object) -> bool:
-    """Whether an event is the last of an index run."""
+    """Whether an event of an index run is the last one."""
     return isinstance(step, IndexProgress) and step.stage in ENDED
 
 

@@ -59,7 +59,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None  # the request being answered; `cycle` is the last received
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin after the TLS handshake, if TLS is used."""
+        """Begin a connection, after the TLS handshake if TLS is used."""
         super().connection_made(transport)
         slot = self._slot
         slot.let_go, slot.late, slot.look = self._let_go, self._end_late, self._phase
@@ -109,14 +109,14 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header, or a trailer after a chunked body."""
+        """Add a header of the request, or a trailer after a chunked body."""
         self._count(len(name) + len(value))
         if len(self.headers) >= HEADERS:
             self._stop(431)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Start the answer; the body may follow."""
+        """Start to answer the request; its body may follow."""
         self._loose, self._in_headers = 0, False
         if len(self.pipeline) >= PIPELINED:
             self._stop(503)
@@ -124,12 +124,12 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Add a part of the body."""
+        """Add a part of the request's body."""
         self._body += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End the request: all of it was received."""
+        """End the request: all of its bytes were received."""
         self._loose = 0
         super().on_message_complete()
 
@@ -144,7 +144,10 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.begin(self._phase())
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol, and count it once."""
+        """Hand the connection over to the WebSocket protocol.
+
+        It still counts as one connection.
+        """
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()
 
@@ -153,9 +156,9 @@ class BoundedHttp(HttpToolsProtocol):
         self._refuse(self._refused)
 
     def _make_relative(self) -> None:
-        """Replace an absolute request address by its path.
+        """Replace the request's address by its path if it has a host.
 
-        The host of the address replaces the header's host (RFC 9112, 3.2.2).
+        That host replaces the one of the header (RFC 9112, 3.2.2).
         """
         before, found, after = self.url.partition(b"://")
         if found and not before.startswith(b"/"):
@@ -227,7 +230,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._slot = slot
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Continue on the connection that the handshake used."""
+        """Begin the WebSocket on the connection that its handshake used."""
         super().connection_made(transport)
         slot = self._slot
         slot.let_go = slot.late = partial(cut_off, self.transport)

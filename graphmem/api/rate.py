@@ -39,7 +39,10 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # address -> (requests left, when that was)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count HTTP requests and WebSocket handshakes."""
+        """Count HTTP requests and WebSocket handshakes.
+
+        Those over the limit are refused.
+        """
         if self._most and scope["type"] in ("http", "websocket") and scope["path"] not in self._unless:
             wait_s = self._take((scope.get("client") or ("",))[0])
             if wait_s:

@@ -1,4 +1,4 @@
-"""Validation rules that limit a document's depth and aliases.
+"""Validation rules that limit depth and aliases of GraphQL documents.
 
 Strawberry's own limiters make a new rule class for every request, so its validation cache never hits. They walk a fragment again at each
 use, which takes exponential time for a hostile document. These rules are built once for a set of limits and visit each fragment once.

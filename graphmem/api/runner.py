@@ -1,4 +1,4 @@
-"""Runs operations in threads with a deadline, outside the event loop."""
+"""Run operations in threads with a deadline, outside the event loop."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def refusal(error: GraphMemError) -> Response:
 
 
 async def refuse(error: GraphMemError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send an error as the answer to a request.
+    """Answer a request with an error.
 
     A WebSocket handshake gets 403, the only status it can have.
     """
@@ -161,7 +161,7 @@ class Placed(Protocol):
 
     @property
     def in_place(self) -> bool:
-        """Whether the folder of the index is still where it was opened."""
+        """Whether the index's folder is still at the path where it was opened."""
 
 
 class IndexCheck:

@@ -1,4 +1,4 @@
-"""Serves the application with uvicorn until it is stopped."""
+"""Serve the ASGI application with uvicorn until it is stopped."""
 
 from __future__ import annotations
 
@@ -150,9 +150,9 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn's server; it reports when it listens and closes subscriptions.
+    """Uvicorn's server, extended: it reports when it listens.
 
-    Signals end only `run`.
+    It also closes subscriptions when it stops. Signals end only `run`.
     """
 
     def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None) -> None:

@@ -151,11 +151,11 @@ class GraphQLView(GraphQL[Connection, None]):
         await response(scope, receive, send)
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Connection:
-        """The state that all operations of a request or a WebSocket share."""
+        """Return the state that all operations of a request or WebSocket share."""
         return Connection(self._door, request.scope.get(ACCESS), self._keys.stands)
 
     def expect_standing(self, context: Connection) -> None:
-        """Check that the access of a connection is still valid.
+        """Check that the token of a connection is still valid.
 
         Raises:
             UnauthenticatedError: the token of the connection was revoked or expired.
@@ -236,7 +236,7 @@ class GraphQLView(GraphQL[Connection, None]):
         return response
 
     def create_response(self, response_data: GraphQLHTTPResponse | list[GraphQLHTTPResponse], sub_response: Response) -> Response:
-        """Make the response for an answer.
+        """Make the HTTP response for a GraphQL answer.
 
         The status is 200. For clients that accept GraphQL's own media type it is 400 if no operation was run.
         """

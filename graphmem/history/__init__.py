@@ -1,1 +1,4 @@
-"""Knowledge from Git's history: co-changes, authors, lessons."""
+"""Knowledge from Git's history: authors, and files that change together.
+
+Explanations in commits become memories.
+"""

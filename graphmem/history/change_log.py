@@ -70,11 +70,11 @@ class HistoryLog:
 
     @property
     def exists(self) -> bool:
-        """Whether the log has a file yet."""
+        """Whether the file of the log exists: something was recorded."""
         return self._connection is not None or self.path.exists()
 
     def close(self) -> None:
-        """Close the file. The next call opens it again."""
+        """Close the file of the log. The next call opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -215,7 +215,7 @@ def _bump(db: sqlite3.Connection) -> None:
 
 
 def _body(one: Change) -> str:
-    """Encode a change as JSON, without its empty fields."""
+    """Encode a change (a commit or a session) as JSON, without empty fields."""
     parts: dict[str, Any] = {"f": one.files}
     parts |= {name: value for name, value in (("d", one.deleted), ("r", one.renamed), ("o", one.offsets)) if value}
     if not one.counted:

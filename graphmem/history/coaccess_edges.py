@@ -1,6 +1,6 @@
-"""Find the files that code edges connect with given files.
+"""Find files that are connected with given files by edges of the code.
 
-Answers use them to say which co-changes the code edges do not explain.
+An edge is for example a call. Answers use them to say which common changes the code does not explain.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def read(
     on_progress: Callable[[IndexProgress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Reading:
-    """Add the commits that the log does not have, in one transaction.
+    """Read new commits from Git into the log, in one transaction.
 
     Args:
         root: root directory of the project.
@@ -105,9 +105,9 @@ class _Reader(NamedTuple):
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
 
     def read(self, known: Mapping[str, str], missing: str) -> Reading:
-        """Add new commits to the log and remove those that no longer exist.
+        """Add new commits to the log, and remove those that no longer exist.
 
-        If an object is missing, commits are read without their old contents.
+        If an object is missing in the repository, commits are read without their old contents.
         """
         root, log, here = self.root, self.log, self.here
         notes = [*self.notes, LACKS] if missing else self.notes
@@ -162,7 +162,7 @@ def notes_of(log: HistoryLog) -> list[str]:
 
 
 def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
-    """Return the repository, and notes on why its history is incomplete."""
+    """Return a project's repository, and notes why its history is incomplete."""
     try:
         here = git_log.repository(root)
     except GitError as error:

@@ -1,8 +1,7 @@
-"""Lessons of commits: the explanation of a fix becomes a memory.
+"""Find commits that explain a trap, and make memories of them.
 
-A commit that explains a trap gives a memory of the type "gotcha". The rules accept few commits on purpose. The subject must name a fix, and
-the message must explain the cause with a warning. The change must be small, so that its files are its subject. The memories are candidates
-until somebody confirms them.
+Such a memory has the type "gotcha". The rules accept few commits on purpose. The subject must name a fix, and the message must explain the
+cause with a warning. The change must be small, so that its files are its subject. The memories are candidates until somebody confirms them.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, 
 
 
 def _moment(at: float) -> datetime | None:
-    """Time of a commit; None for a future or invalid time."""
+    """Convert the time of a commit; None for a future or invalid time."""
     try:
         made = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):

@@ -165,7 +165,7 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
 
 
 def newest(root: Path, here: Repository, count: int, most: int) -> list[Commit]:
-    """The newest commits without merges, newest first.
+    """Return the newest commits without merges, newest first.
 
     Args:
         root: root directory of the project.

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Context(NamedTuple):
-    """The current subject of a conversation."""
+    """What a conversation is currently about: its words and open files."""
 
     text: str  # the last messages, the newest last
     files: tuple[str, ...] = ()  # open files, relative to the root
@@ -125,7 +125,7 @@ class ContextAgent:
         self._thread: threading.Thread | None = None
 
     def begin(self, session: str) -> None:
-        """Start a session; memories shown under the same name count as new."""
+        """Start a session; it may be shown memories again under the same name."""
         with self._lock:
             self._sessions.pop(session, None)
             self._waiting.pop(session, None)
@@ -182,17 +182,20 @@ class ContextAgent:
             return sorted(name for name, state in self._sessions.items() if memory_id in state.shown_ever)
 
     def phase(self, session: str) -> str:
-        """Last phase of work that the session reported."""
+        """Return the last phase of work that a session reported."""
         with self._lock:
             return self._state(session).phase
 
     def topics(self, session: str) -> int:
-        """Return the number of topics in the session so far, at least 1."""
+        """Return how many topics a session has had so far, at least 1."""
         with self._lock:
             return self._state(session).topics
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until every queued context is processed; False on timeout."""
+        """Wait until the queued contexts of all sessions are processed.
+
+        Returns False on timeout.
+        """
         deadline = time.monotonic() + timeout_s
         with self._work:
             while self._waiting or self._busy:
@@ -201,7 +204,7 @@ class ContextAgent:
             return True
 
     def close(self) -> None:
-        """Stop the thread and discard its current work."""
+        """Stop the background thread and discard its current work."""
         with self._work:
             self._closed = True
             self._waiting.clear()

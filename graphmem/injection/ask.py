@@ -35,7 +35,7 @@ class Gathered(NamedTuple):
 
 
 def check(ask: Ask) -> None:
-    """Validate a request.
+    """Check a request for context: its format, phase, names and numbers.
 
     Raises:
         BadInputError: a format, phase, name or number is invalid.

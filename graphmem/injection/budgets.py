@@ -24,7 +24,10 @@ OTHER: Final = "other"
 
 
 class Budget(NamedTuple):
-    """Token limits in total and by section; unused tokens are not transferred."""
+    """How many tokens a shown context may have, in total and by section.
+
+    Unused tokens of a section are not transferred.
+    """
 
     total: int
     always: int  # rules, pinned memories, notes
@@ -33,7 +36,7 @@ class Budget(NamedTuple):
     summaries: int  # summaries of the last sessions
 
     def section(self, name: str) -> int:
-        """Return the token limit of one section, a name in SECTIONS."""
+        """Return the token limit of one section of a context, such as `editor`."""
         return int(getattr(self, name))
 
 

@@ -43,7 +43,7 @@ class Deadlines:
         self._slow = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject")
 
     def run(self, call: Callable[[float], T], seconds: float, begun: float | None = None) -> Timed[T]:
-        """Return the call's value if it is ready in time.
+        """Call a function, and return its value if it is ready in time.
 
         Args:
             call: receives its deadline on the clock of `time.monotonic`, so that it can stop early.

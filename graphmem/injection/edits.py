@@ -34,7 +34,7 @@ class Edit(NamedTuple):
 
 
 class Dependent(NamedTuple):
-    """A symbol that uses edited code."""
+    """Code that uses edited code: its file, line and name."""
 
     path: str
     line: int  # of the use, 1-based
@@ -71,7 +71,10 @@ class _Session:
 
 
 class EditBook:
-    """Advice given to sessions, and files they opened. Thread-safe."""
+    """Remembers which advice sessions got, and which files they opened.
+
+    Thread-safe.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -103,12 +106,12 @@ class EditBook:
                     state.waiting.setdefault(one.path, []).append(one)
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
-        """Record the files that the session's task most likely concerns."""
+        """Record the files that a session's task most likely concerns."""
         with self._lock:
             self._of(session).places = tuple(paths)
 
     def touch(self, session: str, paths: Iterable[str], *, edited: bool) -> None:
-        """Record that files were read or edited."""
+        """Record that a session read or edited files."""
         with self._lock:
             state = self._of(session)
             state.touched.update(paths)
@@ -116,7 +119,7 @@ class EditBook:
                 state.edited, state.tested = True, False
 
     def ran_tests(self, session: str) -> None:
-        """Record that tests ran after the last edit."""
+        """Record that a session ran tests after its last edit."""
         with self._lock:
             self._of(session).tested = True
 

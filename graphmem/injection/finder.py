@@ -188,7 +188,7 @@ class Finder:
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
         """Return memories of given types that fit a text.
 
-        Trust levels do not apply, because an agent requested them.
+        They are returned whatever their confidence, because an agent requested them.
         """
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
@@ -197,10 +197,10 @@ class Finder:
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
-        """Return the best matching definition in each file for a text.
+        """Return, for each file, the definition that matches a text best.
 
-        The best comes first. A definition counts if it has enough words of the text, see `floor.WORDS`. The list is empty if the graph is
-        not loaded or time is short. The search takes at most half of the remaining time.
+        The best file comes first. A definition counts if it has enough words of the text, see `floor.WORDS`. The list is empty if the graph
+        is not loaded or time is short. The search takes at most half of the remaining time.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
@@ -329,9 +329,9 @@ class Finder:
         return found
 
     def may_show(self, row: MemoryRow) -> bool:
-        """Whether a memory is active and not awaiting review.
+        """Whether a memory's status allows showing it without a request.
 
-        In a project without experience a new memory must be confirmed first.
+        It must be active and not await review. In a project without experience a new memory must be confirmed first.
         """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
@@ -397,9 +397,10 @@ class Finder:
 
 
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
-    """Weight of a memory: importance × confidence × trust in the source.
+    """Return the weight with which a memory is ranked to be shown.
 
-    The confidence is the confidence in use. Trust keeps fragments of a rules file from displacing lessons taught by people.
+    It is importance × confidence × trust in the source. The confidence is the confidence in use. Trust keeps fragments of a rules file from
+    displacing lessons taught by people.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
 

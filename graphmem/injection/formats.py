@@ -86,15 +86,18 @@ class Format(ABC):
         """Return the text of one item, such as a memory or a rule."""
 
     def frame_cost(self, count: Count) -> int:
-        """Number of tokens of the frame, including its line ends."""
+        """Count the tokens of the text around all sections.
+
+        Line ends are included.
+        """
         return sum(count(part) + 1 for part in self.frame() if part)
 
     def heading_cost(self, section: str, count: Count) -> int:
-        """Number of tokens of a section's heading and end, without items."""
+        """Count the tokens of a section's heading and end, without its items."""
         return sum(count(part) + 1 for part in self.heading(section) if part)
 
     def cost(self, one: Item, count: Count) -> int:
-        """Number of tokens of an item, including its line end."""
+        """Count the tokens of one item (memory, rule or code) with its line end."""
         return count(self.item(one)) + 1
 
     def write(self, items: Sequence[Item]) -> str:
@@ -110,7 +113,7 @@ class Format(ABC):
 
 
 class XmlFormat(Format):
-    """Format of an XML element, `<project_memory>`.
+    """Writes injected context as an XML element, `<project_memory>`.
 
     It is well-formed for any content.
     """
@@ -126,9 +129,9 @@ class XmlFormat(Format):
         return f"<{section}>", f"</{section}>"
 
     def item(self, one: Item) -> str:
-        """Return an XML element that is named after the item's kind.
+        """Return an item as an XML element that is named after its kind.
 
-        Its text is escaped. It has attributes, such as `untrusted`.
+        The kind is for example `memory`. The text is escaped. The element has attributes, such as `untrusted`.
         """
         attributes = {"id": f"#{one.short_id}" if one.kind == "memory" else "", "type": one.type, "path": _place(one) if one.path else ""}
         if one.kind == "memory":
@@ -149,7 +152,7 @@ class XmlFormat(Format):
 
 
 class _LinesFormat(Format):
-    """Common base of the Markdown and the plain text format."""
+    """Base class of the formats for Markdown and plain text."""
 
     def _marked(self, one: Item, said: str) -> str:
         marks = [conflict(own, one.title, other, title) for own, other, title in one.conflicts]
@@ -161,7 +164,7 @@ class _LinesFormat(Format):
 
 
 class MarkdownFormat(_LinesFormat):
-    """Format of Markdown headings and lists.
+    """Writes injected context as Markdown headings and lists.
 
     Untrusted words and code are in fences. A fence is longer than any fence in its text.
     """
@@ -177,7 +180,7 @@ class MarkdownFormat(_LinesFormat):
         return f"### {HEADINGS[section]}", ""
 
     def item(self, one: Item) -> str:
-        """Return an item as a Markdown list item or a fenced block."""
+        """Return a memory, rule or code as a Markdown list item or fenced block."""
         if one.kind == "code":
             return f"{_fenced(one.text)}\n{citation(one)}"
         if one.untrusted:
@@ -191,7 +194,7 @@ class MarkdownFormat(_LinesFormat):
 
 
 class TextFormat(_LinesFormat):
-    """Format of plain lines.
+    """Writes injected context as plain lines.
 
     Each line of untrusted words and code begins with a bar.
     """
@@ -199,7 +202,7 @@ class TextFormat(_LinesFormat):
     name = "text"
 
     def frame(self) -> tuple[str, str]:
-        """Return an introductory sentence."""
+        """Return an introductory sentence, which precedes the plain text."""
         return f"PROJECT MEMORY. {INTRODUCTION}", ""
 
     def heading(self, section: str) -> tuple[str, str]:
@@ -207,7 +210,10 @@ class TextFormat(_LinesFormat):
         return f"{HEADINGS[section].upper()}:", ""
 
     def item(self, one: Item) -> str:
-        """Return an item as a line of text, or as lines that begin with a bar."""
+        """Return a memory, rule or code as plain lines.
+
+        Untrusted lines begin with a bar.
+        """
         if one.kind == "code":
             return f"{citation(one)}\n{_barred(one.text)}"
         if one.untrusted:
@@ -221,7 +227,7 @@ class TextFormat(_LinesFormat):
 
 
 class JsonFormat(Format):
-    """Format of one JSON object on one line, for reading by programs."""
+    """Writes injected context as one JSON object on one line, for programs."""
 
     name = "json"
 
@@ -234,7 +240,7 @@ class JsonFormat(Format):
         return "", ""
 
     def item(self, one: Item) -> str:
-        """Return an item as one JSON object."""
+        """Return a memory, rule or code as one JSON object."""
         return inert_json(json.dumps(_as_object(one), ensure_ascii=False))
 
     def write(self, items: Sequence[Item]) -> str:

@@ -165,7 +165,7 @@ class Hooks:
         return self._advised(call, agent, ask, started, can=can) or self._after_tool(ask, files, can=can, started=started)
 
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
-        """Return advice after a tool ran, or None.
+        """Return advice about an edit after a tool ran, or None.
 
         It is about the tool's edit, or about dependents that were not opened. Agents that accept no context before a tool get the advice
         about an edit together with the tool's result.
@@ -186,7 +186,7 @@ class Hooks:
         return advice if advice.text else None
 
     def _edits(self, call: HookCall) -> list[Edit]:
-        """The replacements of text that a tool makes in project files."""
+        """Return the replacements of text that a tool makes in project files."""
         meant = call_of(call.tool, call.args)
         if meant.action != "edit":
             return []

@@ -130,7 +130,7 @@ class Injector:
             self._first.pop(session, None)
 
     def end(self, session: str) -> None:
-        """Forget the state of an ended session."""
+        """Forget the state of a session that ended."""
         self.steps.forget(session)
         self.edits.forget(session)
         with self._first_lock:
@@ -138,7 +138,10 @@ class Injector:
         self.agent.end(session)
 
     def is_first_message(self, session: str) -> bool:
-        """Whether this is the session's first message; the call records it."""
+        """Whether a message is the first one of its session.
+
+        The call records the message.
+        """
         with self._first_lock:
             first = session not in self._first
             self._first[session] = None
@@ -175,7 +178,10 @@ class Injector:
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase, session))
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until all background work is done; False on a timeout."""
+        """Wait until all background work of all sessions is done.
+
+        Returns False on a timeout.
+        """
         deadline = time.monotonic() + timeout_s
         if not self.agent.settle(timeout_s):
             return False
@@ -218,9 +224,10 @@ class Injector:
         return answer
 
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
-        """Return advice about edits, within the deadline of a tool.
+        """Return what some edits may break, before an agent makes them.
 
-        Each symbol or file gets advice once in a session. The text has at most `edits.MAX_TOKENS` tokens.
+        The answer keeps the deadline of a tool. Each symbol or file gets advice once in a session. The text has at most `edits.MAX_TOKENS`
+        tokens.
         """
         started = time.monotonic() if begun is None else begun
         check(ask)
@@ -237,9 +244,9 @@ class Injector:
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Advice that names unopened dependents of changed signatures.
+        """Return advice that names code not opened yet that uses edited code.
 
-        None means that there is nothing new to name.
+        The signatures of the edited code changed. None means that there is nothing new to name.
         """
         left = self.edits.unopened(ask.session) if self._group(ask.session) == FULL else []
         if not left:
@@ -366,9 +373,9 @@ class Injector:
         return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])
 
     def _rules_of(self, files: Sequence[str], shown: frozenset[str]) -> list[Item]:
-        """Return rules that a session's files need and that were not shown yet.
+        """Return rules of people for a session's files that were not shown yet.
 
-        A rule is needed if its scope covers one of the files.
+        A rule is returned if its scope covers one of the files.
         """
         scoped = [one for one in self._rules(files).rules if one.scope] if files else []
         return [one for one in of_rules(scoped) if one.id not in shown]
@@ -420,7 +427,7 @@ class Injector:
         return self._planned("relay", ask, lambda: self._planner.relay(before, to, ask, work_unit))
 
     def prefetch(self, module: str) -> Prefetch:
-        """Return the files that work on a module will probably read first."""
+        """Return the files that an agent will probably read first in a module."""
         return self._planner.prefetch(module)
 
     def step_limit(self, module: str, base: int) -> StepLimit:

@@ -152,9 +152,9 @@ def note(text: str) -> Item:
 
 
 def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
-    """Drop repeated items and items with the given ids.
+    """Drop repeated items, and items with the given ids.
 
-    The first of several equal items is kept.
+    An item is a memory, rule or piece of code. The first of several equal items is kept.
     """
     seen = set(without)
     kept = []

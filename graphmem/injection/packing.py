@@ -125,7 +125,7 @@ def pack(
     asked: bool = False,
     leaning: Mapping[str, float] = _EVEN,
 ) -> Packed:
-    """Pack items into a budget and write them as text.
+    """Pack memories, rules and code into a token budget, as one text.
 
     Args:
         items: items of any section. Retrieval is filtered and divided by type; other sections are taken in order.

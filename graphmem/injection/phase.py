@@ -31,7 +31,7 @@ class WorkPhases:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def acted(self, session: str, action: str) -> None:
-        """Record the action of a tool, one of `observe.tools.ACTIONS`."""
+        """Record what a tool did in a session, one of `observe.tools.ACTIONS`."""
         with self._lock:
             state = self._sessions.setdefault(session, _Session())
             self._sessions.move_to_end(session)

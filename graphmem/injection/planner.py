@@ -83,7 +83,7 @@ class Planner:
         return Gathered(pack(distinct(items), whole_budget(budget.total), format_named(ask.form), count_tokens))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
-        """Return memories that one phase of work passes to the next, packed.
+        """Return memories that one phase of work passes to the next, as one text.
 
         The session's own memories come first, then others of the types that the next phase needs.
         """
@@ -123,10 +123,10 @@ class Planner:
         return Prefetch(name, files, sum(one.tokens for one in files), left_out, [*notes, *filter(None, [moving.note])])
 
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
-        """Return files to read before work on the open files, as items, and notes.
+        """Return files to read before work on the open files, and notes.
 
-        They belong to the folders of the open files, or often change together with these. The notes name folders that could not be looked
-        up in time.
+        The files are items for an agent. They belong to the folders of the open files, or often change together with these. The notes name
+        folders that could not be looked up in time.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []

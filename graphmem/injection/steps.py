@@ -56,7 +56,7 @@ class StepTriggers:
         self._sessions: OrderedDict[str, _Steps] = OrderedDict()
 
     def touched(self, session: str, path: str) -> None:
-        """Record that a file was read or edited."""
+        """Record that a session read or edited a file."""
         with self._lock:
             files = self._of(session).files
             if path in files:

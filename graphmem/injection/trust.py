@@ -32,7 +32,10 @@ FILE: Final = "trust.json"
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """A project's record of sessions. Recent sessions are kept, newest last."""
+    """A project's sessions so far, and the memories flagged wrong in them.
+
+    The trust level is derived from it; a person's chosen level is kept too. Recent sessions are kept, newest last.
+    """
 
     sessions: int = 0
     chosen: str = AUTO  # by a person
@@ -50,7 +53,10 @@ class Experience:
         return "confident" if self.sessions >= STANDARD_SESSIONS and proven else "standard"
 
     def corrections(self) -> float:
-        """Share of memories flagged wrong in recent sessions; 0 if none was shown."""
+        """Share of shown memories that were flagged wrong in recent sessions.
+
+        It is 0 if none was shown.
+        """
         shown = sum(one for one, _ in self.recent)
         return sum(wrong for _, wrong in self.recent) / shown if shown else 0.0
 
@@ -79,7 +85,9 @@ class TrustBook:
         return THRESHOLDS[self._now.level()]
 
     def choose(self, level: str) -> Experience:
-        """Set the level chosen by a person; `auto` derives it from experience.
+        """Set the trust level that a person chose.
+
+        `auto` derives the level from experience.
 
         Raises:
             BadInputError: unknown level.

@@ -57,7 +57,7 @@ class Doubt(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The memories that an agent's words cite or call wrong."""
+    """The memories that an agent's message cites, and those it calls wrong."""
 
     used: list[str]
     doubts: list[Doubt]
@@ -100,7 +100,7 @@ class UseBook:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def shown(self, session: str, ids: Sequence[str]) -> None:
-        """Record memories that a session was shown."""
+        """Record memories that a session was shown, to recognise their use."""
         found = list(self._known(ids))
         with self._lock:
             state = self._of(session)
@@ -155,7 +155,10 @@ class UseBook:
         return Said(cited, doubts)
 
     def tested(self, session: str, ok: bool | None) -> list[str]:
-        """Record the outcome of a test run; return the memories that it confirms."""
+        """Record whether a session's tests passed.
+
+        Returns the memories that a passed run confirms.
+        """
         with self._lock:
             state = self._sessions.get(session)
             if state is None or ok is None:
@@ -190,9 +193,9 @@ class UseBook:
 
 
 def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
-    """Return the names by which an edit does what a memory says, or None.
+    """Return how an edit does what a memory says, or None if it does not.
 
-    The edit adds a name that the memory recommends, or removes one that it rejects.
+    The result has the names concerned. The edit adds a name that the memory recommends, or removes one that it rejects.
 
     Args:
         content: the memory's text.

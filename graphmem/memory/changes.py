@@ -60,7 +60,7 @@ def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memo
 def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Record that a person confirms a memory.
 
-    The memory becomes confirmed and reviewed, and its anchors are set to the current code. A forgotten memory is restored.
+    The memory becomes confirmed and reviewed, and its links to code are set to the current code. A forgotten memory is restored.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -99,7 +99,7 @@ def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> Mem
 
 
 def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
-    """Mark a memory as disputed.
+    """Mark a memory as disputed: somebody says that it is wrong.
 
     The memory stays in use with less confidence.
     """
@@ -160,7 +160,7 @@ def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used"
 
 
 def forget(repository: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
-    """Exclude a memory from search, or remove it for good with `hard`."""
+    """Exclude a memory from search, or with `hard` remove it for good."""
     row = repository.row(memory_id)
     return forget_many(repository, [row.id], hard=hard, actor=actor, op="remove")
 
@@ -188,7 +188,9 @@ def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool,
 
 
 def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
-    """Validate aliases; return them by lower-case term, without secrets.
+    """Validate aliases: extra words that a search for a term also uses.
+
+    Returns them by lower-case term, without secrets.
 
     Args:
         table: maps a term to the extra words that a search for the term also uses.
@@ -232,7 +234,7 @@ def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], act
 
 
 def aliases(repository: MemoryRepository) -> list[TermAlias]:
-    """Return all aliases of search terms, sorted by term."""
+    """Return the extra words of search terms, sorted by term."""
     repository.flush()  # aliases exist only in the graph, which is written after the journal
     table: Mapping[str, list[str]] = json.loads(repository.store.meta().get(ALIASES) or "{}")
     return [TermAlias(term, list(table[term])) for term in sorted(table)]

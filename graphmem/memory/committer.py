@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Vectors(NamedTuple):
-    """Vectors that are stored together with a write of memories."""
+    """Vectors of memories, to be stored together with a write."""
 
     model: str
     rows: pa.Table  # (text_hash, vector)
@@ -67,7 +67,7 @@ class Committer:
         self._jobs.put((delta, vectors, meta))
 
     def flush(self) -> None:
-        """Wait until every queued write is in the graph, or its commit failed."""
+        """Wait until every queued write is in the graph, or has failed."""
         self._jobs.join()
 
     def resume(self) -> None:
@@ -75,7 +75,7 @@ class Committer:
         self._stuck = False
 
     def close(self) -> None:
-        """Finish the queue and end the thread. Idempotent."""
+        """Write what is queued, then end the thread. Idempotent."""
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()

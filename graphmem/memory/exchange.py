@@ -64,7 +64,7 @@ _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_
 
 
 def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
-    """Return a project's memories as a document, a mapping for JSON.
+    """Return a project's memories as one document, a mapping for JSON.
 
     It includes links, relations, sessions and aliases. Lists are sorted by id. With `personal=False` personal memories are left out.
     """
@@ -164,7 +164,7 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
 
 
 def parsed(data: bytes | str) -> dict[str, Any]:
-    """Parse an exported document and check its top-level structure.
+    """Parse a document of exported memories and check its outer structure.
 
     Raises:
         BadInputError: the document is not an export of memories.
@@ -352,7 +352,7 @@ def _links(
 def _about(
     repository: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
-    """Resolve a memory's links to code in this index.
+    """Find the code in this index to which an imported memory is linked.
 
     Links of the same project are resolved by id, links from another project by path and name. Returns the links, the files that they name,
     and the number of dropped links.
@@ -392,7 +392,7 @@ def _about(
 
 
 def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
-    """Return the memories with the keys of their vectors (`text_hash`).
+    """Return imported memories with `text_hash`, the key of their vectors.
 
     The key depends on the code that the memory is about.
     """

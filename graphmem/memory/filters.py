@@ -40,7 +40,7 @@ class MemoryQuery:
 
     @classmethod
     def of(cls, value: MemoryQuery | Mapping[str, Any] | None) -> MemoryQuery:
-        """Build a filter from a mapping of its field names.
+        """Build a filter on memories from a mapping of field names to values.
 
         Raises:
             BadInputError: a field name or a value is unknown.

@@ -1,4 +1,7 @@
-"""Import rules and memory files of other tools as typed memories."""
+"""Import rules and memory files of other tools, such as a CLAUDE.md.
+
+Each list item or paragraph becomes a memory with a type.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ class Format(NamedTuple):
 
 
 def _rules(text: str) -> Reading:
-    """Read instructions for an agent: list items and paragraphs between them."""
+    """Read a file of instructions for an agent, such as CLAUDE.md.
+
+    Its list items and the paragraphs between them become memories.
+    """
     front = _FRONT_MATTER.match(text)
     globs = _GLOBS.search(front[1]) if front else None
     body = text[front.end() :] if front else text
@@ -125,7 +131,10 @@ def _facts(text: str) -> Reading:
 
 
 def _own(text: str) -> Reading:
-    """Read Markdown that graphmem wrote, with the data in its comments."""
+    """Read memories from Markdown that graphmem wrote.
+
+    Comments in it have data such as the type.
+    """
     found = items(text)
     return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])
 
@@ -143,7 +152,9 @@ NAMES: Final = (JSON, *(one.name for one in FORMATS))
 
 
 def format_of(path: str, text: str) -> str:
-    """Detect the format of a file from its name and the start of its text.
+    """Detect the format of a file of memories.
+
+    Its name and the start of its text decide.
 
     Raises:
         BadInputError: the format is unknown.
@@ -173,7 +184,7 @@ def read(text: str, name: str) -> Reading:
 
 
 def _item(one: Item) -> dict[str, Any]:
-    """Convert a list item of a file to the arguments of `remember`."""
+    """Convert a list item or a paragraph to the arguments of `remember`."""
     item: dict[str, Any] = {"content": unfolded(one.text)}
     type_ = one.facts.get("type") or _heading_type(one.heading)
     if type_ in TYPES:

@@ -83,12 +83,12 @@ class Journal:
         return self._folder
 
     def stamp(self) -> tuple[object, ...]:
-        """Return a value that changes with each write of any process."""
+        """Return a value that changes when any process writes to the journal."""
         newest = self._segments()[-1:]
         return (index_id(self._folder), *((path.name, path.stat().st_size) for path in newest))
 
     def reopen(self) -> None:
-        """Read what another process wrote."""
+        """Read again what is on disk, after another process wrote to the journal."""
         self.close()
         self._begin()
 
@@ -139,7 +139,7 @@ class Journal:
         return self.examine().open
 
     def examine(self) -> Examined:
-        """Read the whole journal again and return all damage."""
+        """Read the whole journal again and return all damage in it."""
         findings: list[str] = []
         gaps: dict[tuple[int, int], str] = {}
         made_up: set[tuple[int, int]] = set()
@@ -195,7 +195,7 @@ class Journal:
         return head
 
     def rewrite(self, change: Callable[[Line], Line | None], note: Line) -> int:
-        """Change or remove past entries; return the number of changed entries.
+        """Change or remove past entries of the journal; count the changed ones.
 
         An added entry records the change. All hashes are computed again. The new journal replaces the old directory in one step.
 
@@ -289,7 +289,7 @@ class Journal:
         return names
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the file of the journal. Idempotent."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -336,7 +336,10 @@ class Journal:
             self._size = self._path.stat().st_size
 
     def _recover_swap(self) -> None:
-        """Complete a `rewrite` interrupted between its two renames."""
+        """Complete a `rewrite` that was interrupted.
+
+        It renames two directories, and the process ended between these renames.
+        """
         old, new = (self._folder.with_name(self._folder.name + end) for end in (".old", ".new"))
         if not self._folder.name.endswith(".new"):
             if not self._folder.exists() and old.exists():

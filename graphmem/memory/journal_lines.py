@@ -30,7 +30,7 @@ Line = dict[str, Any]
 
 
 class Entry(NamedTuple):
-    """An intact line of the journal, decoded."""
+    """One entry of the journal: the decoded content of an intact line."""
 
     number: int  # from 1
     batch: int  # number of the first entry of its batch
@@ -76,7 +76,10 @@ def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> t
 
 
 def hash_of(start: bytes) -> str:
-    """Return the hash of a line from the bytes before its `sum` field."""
+    """Return the hash of a journal's line, from its bytes before `sum`.
+
+    `sum` is the last field, which stores the hash.
+    """
     return hashlib.blake2b(start, digest_size=_HASH_BYTES).hexdigest()
 
 

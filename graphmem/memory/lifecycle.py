@@ -1,4 +1,4 @@
-"""How memories fade, are used, expire and retire.
+"""How memories fade, are used, expire and leave the search.
 
 To fade is to lose confidence with time. To retire is to leave the search or to be removed. Pure functions of a row and a time. Source of
 the constants: docs/memories.md, section "Life".
@@ -150,7 +150,7 @@ def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
 
 
 class Retired(NamedTuple):
-    """A memory that pruning excludes from search or removes."""
+    """A memory that leaves the search or is removed, and the reason."""
 
     row: MemoryRow
     rule: str  # half_lives | ttl | limit | size | policy

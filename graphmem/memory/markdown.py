@@ -64,12 +64,12 @@ def unfolded(text: str) -> str:
 
 
 def section_of(type_: str) -> str:
-    """Return the heading in MEMORY.md under which a memory type is listed."""
+    """Return the heading in MEMORY.md under which memories of a type stand."""
     return next((name for name, types in SECTIONS.items() if type_ in types), GENERAL)
 
 
 def skeleton(project: str) -> str:
-    """Return a MEMORY.md with empty sections."""
+    """Return the text of a MEMORY.md with empty sections."""
     lines = [
         f"# What {inert(project)} knows",
         "",
@@ -122,7 +122,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def heading_of(line: str) -> str | None:
-    """Return the text of a heading, or None for another line."""
+    """Return the text of a Markdown heading, or None for another line."""
     return at[2] if (at := _HEADING.match(line.rstrip("\r\n"))) else None
 
 

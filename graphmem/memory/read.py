@@ -69,7 +69,7 @@ def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
 
 
 def review_queue(repository: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
-    """Return memories that need review.
+    """Return memories that a person should review.
 
     They are sorted by the most pressing reason first, then by importance.
     """
@@ -86,7 +86,10 @@ def review_queue(repository: MemoryRepository, limit: int, offset: int) -> Revie
 
 
 def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
-    """Return the reasons to review a memory, most pressing first, or []."""
+    """Return why a memory should be reviewed, most pressing reason first.
+
+    The list is empty if it need not be.
+    """
     index = repository.index()
     anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}
     conflict = any(

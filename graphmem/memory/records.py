@@ -46,7 +46,7 @@ class Event(NamedTuple):
 def bodies_of(
     delta: KnowledgeDelta, events: Sequence[Event], before: Mapping[str, MemoryRow], at: datetime, actor: str, **extra: Any
 ) -> list[Line]:
-    """Return the journal entries of one write.
+    """Return the journal entries that record one write of memories.
 
     There is one entry for each event, in order, then one for each memory that changed without an event.
 
@@ -129,7 +129,7 @@ class Replay:
         return self
 
     def delta(self) -> KnowledgeDelta:
-        """Return the changes of all entries as one write."""
+        """Return the changes of all applied entries as one write of memories."""
         touched = sorted(one for one in self.touched if one in self.memories)
         return KnowledgeDelta(
             memories=[self.memories[one] for one in touched],

@@ -1,8 +1,7 @@
-"""Redact secrets and personal data.
+"""Redact secrets and personal data in texts: `[REDACTED:kind]`.
 
-Texts are redacted before they are stored, logged or embedded.
-
-`[REDACTED:kind]` replaces each. Three rules apply in the order of their precision, and the first one gives the kind:
+Texts are redacted before they are stored, logged or embedded. Three rules apply in the order of their precision, and the first one gives
+the kind:
 
 1. the shapes in `secret_shapes.toml`, which issuers publish;
 2. assignments to names that mean a secret;
@@ -133,7 +132,7 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
-    """Return whether little is left of a text without its secrets.
+    """Return whether a text without its secrets is almost empty.
 
     Personal data do not count as secrets here.
     """
@@ -244,7 +243,10 @@ def _shaped(text: str) -> Iterator[Found]:
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:
-    """Return whether a value looks like a password and not a placeholder."""
+    """Return whether the value of a secret's name looks like a password.
+
+    A placeholder such as `<your password>` does not.
+    """
     if len(value) < (4 if quoted else 6) or _STAND_IN.match(value):
         return False
     if quoted and " " in value:
@@ -257,8 +259,8 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 def _is_said(value: str, *, after: str) -> bool:
     """Return whether a word that follows a secret's name looks like a secret.
 
-    `after` is that name, such as "password". A common word does not look like a secret. Letters mixed with digits do. Words with hyphens do
-    after a word for a password.
+    For example, the word after "password is". `after` is the name, such as "password". A common word does not look like a secret. Letters
+    mixed with digits do. Words with hyphens do after a word for a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False
@@ -274,7 +276,7 @@ def _is_said(value: str, *, after: str) -> bool:
 
 
 def _random(text: str, match: re.Match[str]) -> Iterator[Found]:
-    """Return the random-looking part of a long run without spaces, if any."""
+    """Yield the random-looking part of a long text without spaces, if any."""
     run = match.group()
     if len(run) > _BASE64_RUN or _PUBLIC_START.match(run):
         return
@@ -295,9 +297,9 @@ def _random_parts(run: str, at: int) -> Iterator[Found]:
 
 
 def _is_random(text: str, *, bits: float) -> bool:
-    """Return whether characters look random.
+    """Return whether a text looks random, as a key or a token does.
 
-    They do if their entropy is high and letters, digits and case alternate as in random text.
+    It does if the entropy of its characters is high and letters, digits and case alternate as in random text.
     """
     if entropy(text) <= bits:
         return False
@@ -359,7 +361,7 @@ def _is_argument(value: Value) -> bool:
 
 
 def _is_wallet(value: Value) -> bool:
-    """Return whether 64 hexadecimal digits are a private key.
+    """Return whether 64 hexadecimal digits are a private key of a wallet.
 
     They count as a key only after a word that means a key. Other strings of this length are mostly hashes.
     """

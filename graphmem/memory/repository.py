@@ -156,10 +156,10 @@ class MemoryRepository:
         op: str = "",
         finish: Callable[[Plan], Plan] | None = None,
     ) -> RememberManyAnswer:
-        """Store many memories in one write.
+        """Store many memories in one write; see `MemoryOperations.remember_many`.
 
-        See `MemoryOperations.remember_many`. `op` is the operation that the audit log gets for an added memory. `finish` receives the plan
-        and may add other changes to the same transaction.
+        `op` is the operation that the audit log gets for an added memory. `finish` receives the plan and may add other changes to the same
+        transaction.
         """
         begun = perf_counter()
         given = listed(items)
@@ -245,7 +245,7 @@ class MemoryRepository:
         self._committer.put(delta, vectors, meta)
 
     def flush(self) -> None:
-        """Wait until the graph has all acknowledged writes."""
+        """Wait until all acknowledged writes of memories are in the graph."""
         self._committer.flush()
 
     def follow_index(self) -> int:
@@ -401,7 +401,7 @@ class MemoryRepository:
         self.catch_up()
 
     def _replaced(self, generation: int) -> None:
-        """Reload all memories after a large change of the graph."""
+        """Reload all memories after much of the graph has changed."""
         self.projections.refresh_knowledge(generation, None)
         self._paths = None
         self.tables += 1
@@ -422,7 +422,7 @@ class MemoryRepository:
         return contextual_text(row.content, row.type, paths, modules)
 
     def embed_soon(self) -> None:
-        """Start embedding of memories without a vector, in the background."""
+        """Compute missing vectors of memories, in the background."""
         if self.store.feed is None:  # else the writing server does it
             self._vectors.wake()
 
@@ -437,7 +437,7 @@ class MemoryRepository:
         self._reconsider(ids)
 
     def embed_again(self) -> bool:
-        """Restart the embedding thread if it has stopped.
+        """Restart the computation of missing vectors if it has stopped.
 
         Returns whether it was restarted.
         """
@@ -456,7 +456,7 @@ class MemoryRepository:
             self.commit(plan.delta, plan.events, plan.before, "graphmem")
 
     def embed_now(self) -> int:
-        """Embed memories without a vector, synchronously; return their number.
+        """Compute missing vectors of memories now; return their number.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -487,7 +487,10 @@ class MemoryRepository:
         self.flush()
 
     def status(self) -> dict[str, Any]:
-        """Return counts, the journal's last entry and repairs, for `doctor`."""
+        """Return counts of memories and the journal's repairs, for `doctor`.
+
+        The journal's last entry is included.
+        """
         index = self.index()
         embedded, live = index.covered()
         return {
@@ -499,7 +502,7 @@ class MemoryRepository:
         }
 
     def close(self) -> None:
-        """Finish acknowledged writes and close the journal. Idempotent."""
+        """Write what was acknowledged, and close the journal. Idempotent."""
         self._vectors.close()
         self._committer.close()
         self.journal.close()

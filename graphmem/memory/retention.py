@@ -82,7 +82,7 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 
 
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-    """Retract all memories from a session, a page or a kind of origin.
+    """Remove from use all memories from a session, a page or an origin.
 
     A page is named by its address. Memories derived from a retracted one are retracted as well. A memory that also comes from another
     session stays.
@@ -196,7 +196,10 @@ def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: s
 
 
 def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -> DeleteAnswer:
-    """Delete all memories, their vectors, sessions' links and the journal."""
+    """Delete all memories of a project, with their vectors and the journal.
+
+    Links of sessions are deleted too.
+    """
     name = repository.project()
     if confirm != name:
         raise refuse("confirm", repr(str(confirm)[:80]), f"must be the project's name, {name!r}", "Type it exactly to delete everything.")

@@ -94,7 +94,7 @@ def _fits(glob: str, path: str) -> bool:
 
 
 def _fit_parts(glob: list[str], path: list[str]) -> bool:
-    """Match a path with a glob part by part.
+    """Match the parts of a path with the parts of a glob.
 
     Dynamic programming prevents exponential time for a glob with many `**`.
     """

@@ -189,7 +189,10 @@ class _Claim(NamedTuple):
 
 
 def opposed(one: str, other: str) -> bool:
-    """Return whether a sentence of one text denies a sentence of the other."""
+    """Return whether a sentence of one text denies a sentence of the other.
+
+    For example, one says "is thread-safe" and the other "is not thread-safe".
+    """
     theirs = _claims(other)
     return any(_deny(mine, their) for mine in _claims(one) for their in theirs)
 

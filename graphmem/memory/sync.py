@@ -264,9 +264,9 @@ def _remembered(item: Item) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """Return an item's text with secrets redacted, as a memory stores it.
+    """Return an item's text with its secrets redacted.
 
-    A text without secrets is returned unchanged.
+    A memory stores the text in this form. A text without secrets is returned unchanged.
     """
     clean, kinds = redact(unfolded(text))
     return one_line(clean) if kinds else text
@@ -294,7 +294,7 @@ def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str
 
 
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
-    """Return the outcome that `_done` would have, without changing anything."""
+    """Return the outcome of a sync that is not carried out (a dry run)."""
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = repository.draft({"content": said}, "user_taught").content
@@ -464,6 +464,6 @@ def _write(path: Path, before: bytes, after: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Replace a file atomically."""
+    """Write new bytes to a file in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, data, mode=path.stat().st_mode & 0o777 if path.exists() else 0o644, durable=True)

@@ -1,7 +1,7 @@
-"""Tables of memory types and sources.
+"""Tables of the types of memories and of the sources of memories.
 
-A type decides how fast a memory fades and how long it is kept. A source decides how far it is trusted and which status it starts with. Each
-type and each source is a row here, so that a new one needs no new module.
+A type decides how fast a memory fades and how long it is kept. A source (the kind of author) decides how far it is trusted and which status
+it starts with. Each type and each source is a row here, so that a new one needs no new module.
 """
 
 from __future__ import annotations

@@ -156,8 +156,8 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 
 
 def _is_untyped(row: MemoryRow) -> bool:
-    """Return whether the memory has the default type with its half-life.
+    """Return whether nobody chose the type of a memory.
 
-    Then nobody chose the type. The half-life came from the type, so a new type brings its own half-life.
+    It has the default type with its half-life. The half-life came from the type, so a new type brings its own half-life.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -34,7 +34,7 @@ class Own(NamedTuple):
 
 
 class UserBook:
-    """The file of one person's memories. Several processes may use it.
+    """The file of one person's own memories. Several processes may use it.
 
     Args:
         folder: the person's directory, `~/.graphmem`.

@@ -1,7 +1,7 @@
-"""Validate the input of a memory.
+"""Validate the input for a memory before anything is written.
 
-Every field is checked against its limit before anything is written. An error names the field, the limit and the input; for a content it
-gives the length, never the words.
+Every field is checked against its limit. An error names the field, the limit and the input; for a content it gives the length, never the
+words.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class Draft(NamedTuple):
-    """A complete and validated memory, before it is compared with others."""
+    """A new memory: complete and validated, but not compared with others."""
 
     content: str
     type: str
@@ -124,7 +124,7 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
 
 
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
-    """Return a value that must be one of the allowed words.
+    """Check that a value is one of the allowed words; return it.
 
     Raises:
         BadInputError: the value is another one.
@@ -263,9 +263,9 @@ def details_of(value: Any, type_: str) -> str | None:
 
 
 def encoded_json(field: str, value: Any) -> str:
-    """Validate a mapping and encode it as JSON with sorted keys.
+    """Validate a memory's details, and encode them as JSON with sorted keys.
 
-    It must be small, shallow, and without NaN, control characters or lone surrogates.
+    The mapping must be small, shallow, and without NaN, control characters or lone surrogates.
     """
     if not isinstance(value, Mapping):
         raise refuse(field, f"of type {type(value).__name__}", "must be an object", "Pass a mapping.")

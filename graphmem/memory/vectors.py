@@ -54,7 +54,10 @@ class MemoryVectors:
         self.note = ""  # one sentence when no vectors will be computed
 
     def wake(self) -> None:
-        """Start or continue the computation of missing vectors in the background."""
+        """Compute missing vectors of memories in the background.
+
+        A computation that runs already continues.
+        """
         if self._closing.is_set() or self._embedder() is None:
             return
         if self._thread is None:
@@ -64,7 +67,7 @@ class MemoryVectors:
         self._wake.set()
 
     def run(self) -> int:
-        """Compute missing vectors synchronously; return the number of new vectors.
+        """Compute missing vectors of memories now; return their number.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -73,7 +76,7 @@ class MemoryVectors:
             return self._fill()
 
     def close(self) -> None:
-        """Stop after the current batch. Idempotent."""
+        """Stop computing vectors after the current batch. Idempotent."""
         self._closing.set()
         self._wake.set()
         if self._thread is not None:

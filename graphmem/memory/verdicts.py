@@ -1,8 +1,8 @@
-"""Decide the outcome for a memory that resembles others.
+"""Decide what happens to a new memory that resembles existing ones.
 
 * *near duplicate*: the same words in the same order, or these and one clause more. One of the two replaces both. The other stays as a
-  superseded
-  version (`derived_from`). Texts that came with ids of their own are somebody's own notes. They stay separate, linked by `validates`.
+  superseded version (`derived_from`). Texts that came with ids of their own are somebody's own notes. They stay separate, linked by
+  `validates`.
 * *other words*: probably the same, by the cosine. That is not sure enough to take one out of search: both stay, linked by `validates`.
 * *contradiction*: a statement of a person wins, then the more trusted source, then the one with more evidence. If these are equal, both
   stay, linked by `conflicts_with`.
@@ -110,7 +110,7 @@ class Judge:
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
         """Return whether one of two similar memories may replace both.
 
-        It may not if this would lose a longer text that was kept on purpose.
+        It must not replace a longer text that was kept on purpose.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
@@ -185,7 +185,7 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """Return whether the new memory wins a contradiction with another one.
+        """Return whether the new one of two contradicting memories wins.
 
         None means that neither wins.
         """

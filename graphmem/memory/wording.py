@@ -1,6 +1,6 @@
 """Decide whether one text says all that another says, word for word.
 
-That must hold before one text may replace both. Joining takes one text out of search, so it must be nearly certain. Every word counts
+That must hold before one text may replace both. Replacing takes one text out of search, so it must be nearly certain. Every word counts
 except articles and a few words of emphasis. The order of the words counts as well: "the read lock before the write lock" is not "the write
 lock before the read lock". Differences are allowed in case, number ("build", "builds"), the gerund, a well-known short form ("config"),
 punctuation, and a clause that one of the two adds at its end.
@@ -75,9 +75,9 @@ class _Word(NamedTuple):
 
 
 def says_all_of(one: str, other: str) -> bool:
-    """Return whether `one` has all words of `other`, in the same order.
+    """Return whether one text has all words of another, in the same order.
 
-    It may have more words only as a final clause that does not limit the statement.
+    `one` may have more words only as a final clause that does not limit the statement.
     """
     mine, theirs = _words(one), _words(other)
     if not theirs or len(mine) < len(theirs) or not all(map(_equal, mine, theirs)):

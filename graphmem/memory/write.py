@@ -60,7 +60,9 @@ class Surroundings(NamedTuple):
 
 
 class Planner:
-    """Plans one write of one or many drafts; changes nothing itself.
+    """Plans the write of new memories; changes nothing itself.
+
+    A draft is a validated memory that was not compared with others yet.
 
     Args:
         around: memories, graph and time at the start of the write.
@@ -254,7 +256,7 @@ class Planner:
     # ---- meeting others
 
     def _met(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
-        """Return live memories that resemble a draft, nearest first."""
+        """Return live memories that resemble a new one, nearest first."""
         words = words_of(draft.content)
         cosines: dict[str, float] = {}
         ids: list[str] = []
@@ -460,7 +462,10 @@ class Taken:
 
 
 def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
-    """Merge links with the same target and role; keep the most confident one."""
+    """Merge two lists of a memory's links to code.
+
+    Of links with the same target and role, the most confident one is kept.
+    """
     links: dict[tuple[str, str], AboutRow] = {}
     for one in [*known, *more]:
         key = one.target_id, one.role
