@@ -59,7 +59,7 @@ class FoundFile(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """The files of a tree that discovery found, and what it skipped."""
+    """The files of a directory tree to index, and the number of skipped ones."""
 
     files: list[FoundFile]  # sorted by path
     skipped: dict[str, int]  # reason → files (or folders where a walk stopped), sorted by reason
@@ -200,7 +200,7 @@ class _Search(Listing):
     # one file
 
     def _looked_at(self, path: str) -> FoundFile | None:
-        """Examine one file; return it if it is to be indexed.
+        """Examine one file; return it if it is to be indexed, else None.
 
         An unexpected error skips the file and adds a diagnostic.
         """
@@ -237,7 +237,7 @@ class _Search(Listing):
         return None
 
     def _read(self, path: str, absolute: str) -> tuple[str, bytes]:
-        """Return ("", bytes) of a file, or the reason to skip it.
+        """Return ("", content) of a file, or the reason to skip it and no content.
 
         A diagnostic is added if a person would expect the file in the index.
         """

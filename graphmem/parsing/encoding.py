@@ -30,9 +30,9 @@ class Utf8Text(NamedTuple):
 
 
 def is_marked_wide(data: bytes) -> bool:
-    """Whether the bytes begin with a UTF-16 or UTF-32 byte order mark.
+    """Whether bytes begin with a UTF-16 or UTF-32 byte order mark.
 
-    NUL bytes then do not make the file binary.
+    A text with such a mark may contain NUL bytes and is not a binary file.
     """
     return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 

@@ -198,7 +198,7 @@ class _Extraction(Definitions):
                     yield pattern, captures
 
     def on_import(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a name that an import binds."""
+        """Add a name that an import statement binds."""
         text = self.builder.text
         module_node = captures["import.module"][0] if "import.module" in captures else None
         module = self.grammar.helper.module(text(module_node)) if module_node is not None else ""
@@ -310,7 +310,7 @@ class _Extraction(Definitions):
         return made._replace(modifiers=tuple(sorted((*made.modifiers, "exported"))))
 
     def exports(self) -> tuple[str, ...] | None:
-        """Return the names that the module exports.
+        """Return the names that the module lists as its exports: `__all__`.
 
         None if it has no list of exports, or a computed one.
         """

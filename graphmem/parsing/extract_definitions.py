@@ -189,9 +189,9 @@ class Definitions(Bindings):
         self.stack[-1].modifiers.add(kind)
 
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record a documentation text.
+        """Record a documentation text, such as a docstring.
 
-        It belongs to the definition captured as `@doc.of`, else to the scope that contains it.
+        It belongs to the definition that the query captures as `@doc.of`, else to the scope that contains it.
         """
         if "doc.of" in captures:
             self.add_said(captures["doc.of"][0], node)

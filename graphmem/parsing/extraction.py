@@ -211,7 +211,8 @@ class Extraction:
     def holder(self, parent: int, owner: str) -> OpenDefinition | None:
         """Return the class of a method that is written outside its class.
 
-        `owner` is the name or dotted path of the class, and namespaces may begin the path. None if the file has no such class yet.
+        `owner` is the name or dotted path of the class, and namespaces may begin the path. None if the file has no such class before the
+        method.
         """
         found = self.holders.get((parent, owner))
         parts = owner.split(".")

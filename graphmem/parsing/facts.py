@@ -166,7 +166,7 @@ Term = (
 
 
 class Parameter(NamedTuple):
-    """One parameter of a function, in order."""
+    """One parameter of a function, with its annotation and default value."""
 
     name: str
     annotation: OptionalTerm  # term, -1 for none
@@ -209,7 +209,7 @@ NOWHERE: Final[Spot] = (0, 0, 0)
 
 
 class Import(NamedTuple):
-    """A name that an import statement binds or re-exports."""
+    """A name that an import statement binds or re-exports, with its module."""
 
     scope: int
     module: str  # as in the source, without leading dots: "a.b", "./x", "@/lib/y"

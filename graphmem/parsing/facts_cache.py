@@ -138,7 +138,7 @@ class FactsCache:
     def _origin(self, language: str) -> bytes:
         """Return a hash of the project and of the code that extracts facts.
 
-        An entry with another hash is not used.
+        A cache entry with another hash is not used.
         """
         found = self._origins.get(language)
         if found is None:

@@ -90,7 +90,9 @@ class Grammar(Syntax):
 
 
 def query_text(name: str, file: str) -> str:
-    """Return the text of a query file, preceded by the files it inherits.
+    """Return the text of a tree-sitter query file.
+
+    The files that it inherits come first.
 
     Raises:
         GrammarError: the file does not exist.
@@ -128,7 +130,7 @@ def compile_query(name: str, language: Language) -> Query:
 
 
 def _check_part(name: str, file: str, part: str, language: Language) -> None:
-    """Compile one query file alone, so that an error names its line."""
+    """Compile one tree-sitter query file alone, so that errors name its line."""
     try:
         _keep.append(Query(language, part))
     except QueryError as error:

@@ -1,7 +1,7 @@
-"""Rules for skipping paths by name.
+"""Rules for skipping files and folders by their paths.
 
-The rules cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root count, so a folder that is
-itself in `site-packages` can be indexed.
+The rules cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root count, so a folder that is itself
+in `site-packages` can be indexed.
 """
 # ruff: noqa: SIM905
 

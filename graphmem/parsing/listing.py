@@ -123,9 +123,9 @@ class Listing:
         return reason
 
     def mode(self, path: str) -> int:
-        """Return the file type and permissions of a path; 0 if it cannot be read.
+        """Return the file type and permission bits of a path, as in `st_mode`.
 
-        Links are not followed.
+        0 if it cannot be read. Links are not followed.
         """
         try:
             return os.lstat(os.path.join(self.root, path)).st_mode
@@ -171,7 +171,7 @@ class Listing:
             self.note(f"{folder}/{name}".lstrip("/"), "warning", "pattern", f"this line is not used, as it is not a pattern: {line[:80]}")
 
     def walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
-        """Return the paths below a folder that no ignore file excludes.
+        """Return the paths of files below a folder that no ignore file excludes.
 
         Links are returned, not followed. Folders are appended to `entered`, if it is given.
         """

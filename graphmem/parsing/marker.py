@@ -52,9 +52,10 @@ class Marker:
 
 @contextmanager
 def marking(file: Path | None) -> Iterator[Marker]:
-    """Open the marker file `file` for the duration of a block.
+    """Open the marker file `file` for the duration of a `with` block.
 
-    Without a file, or if it is not writable, nothing is recorded and no file is suspect.
+    The marker file names the file that is being parsed. Without a file, or if it is not writable, nothing is recorded and no file is
+    suspect.
     """
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE) if file is not None else None

@@ -135,7 +135,7 @@ def _here(
 
 
 class _Worker:
-    """One parsing process, the files that it still has to parse, and its log."""
+    """One parsing process, with its log and the files that it has to parse."""
 
     def __init__(self, project: str, time_limit_s: float, niceness: int) -> None:
         import graphmem

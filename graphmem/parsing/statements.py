@@ -13,9 +13,9 @@ _MAX_DEPTH = 60  # deeper nesting is cut by lines; keeps the walk within Python'
 
 
 def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """Cut a span into consecutive pieces of at most `limit` bytes.
+    """Cut a span of code into consecutive pieces of at most `limit` bytes.
 
-    The cuts are at the outermost boundaries possible.
+    The cuts are between statements, at the outermost nesting possible.
 
     Args:
         tree: the syntax tree of `source`; None cuts by lines only.

@@ -34,7 +34,7 @@ class Syntax:
         self._part = _parser(language, HASTE_MICROS)
 
     def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
-        """Parse UTF-8 bytes; None after a timeout.
+        """Parse UTF-8 bytes to a syntax tree; None after a timeout.
 
         The timeout is `PARSE_TIMEOUT_MICROS`, or `HASTE_MICROS` if hasty.
         """
@@ -46,7 +46,7 @@ class Syntax:
             return None
 
     def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
-        """Parse the text between two byte offsets, at its place in the file.
+        """Parse the text between two byte offsets; nodes keep their positions.
 
         None if it takes longer than `HASTE_MICROS`.
         """

@@ -52,9 +52,9 @@ class Call:
         return self._evaluator.term(self.entry, self.scope, term, self.line)
 
     def argument(self, position: int) -> Type | None:
-        """Return the type of a positional argument.
+        """Return the type of a positional argument of the call.
 
-        None when the argument is missing or follows a spread argument.
+        None when the argument is missing or follows a spread argument (`*args`).
         """
         if position < len(self.passed):
             return self.passed[position]
@@ -68,7 +68,7 @@ class Call:
         return None
 
     def keyword(self, name: str) -> Type | None:
-        """Return the type of a keyword argument; None when it is missing."""
+        """Return the type of a keyword argument of the call; None without it."""
         for key, term in self.keywords:
             if key == name:
                 return self.term(term)
@@ -86,7 +86,10 @@ class Call:
         return found
 
     def literal(self, position: int) -> str | None:
-        """Return the text of a positional argument if it is a string literal."""
+        """Return the text of a positional argument if it is a string literal.
+
+        `f("a", b)` has the text `a` at position 0.
+        """
         if position < len(self.args):
             term = self.entry.terms[self.args[position]]
             if term[0] == STRING:

@@ -154,7 +154,7 @@ class Classes:
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def has(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class itself defines an attribute or assigns it.
+        """Whether a class, without its bases, defines an attribute or assigns it.
 
         A placeholder such as `name = None` does not count, unless other code assigns the attribute.
         """
@@ -233,10 +233,7 @@ class Classes:
         return self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a hook for missing attributes.
-
-        In Python the hook is `__getattr__`.
-        """
+        """Whether a class defines a hook for missing attributes: `__getattr__`."""
         method = rules_of(self.project.entry(symbol)).fallback_method
         return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
 
@@ -284,7 +281,7 @@ class Classes:
         return found
 
     def _overridden(self, receiver: Receiver, name: str) -> Type:
-        """Return the values that subclasses give to a class attribute."""
+        """Return the values that subclasses assign to a class attribute."""
         found = EMPTY
         in_tests = self.project.files[receiver[1].path].in_tests
         for child in self.inference.below(receiver[1]):
@@ -390,7 +387,7 @@ class Classes:
         return self.inference.expanded(found)
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
-        """Return the functions that a class itself defines under a name.
+        """Return the functions of a given name that a class itself defines.
 
         They are in source order. Overload signatures are left out if there is an implementation.
         """

@@ -99,9 +99,9 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
 
 
 def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
-    """Return the definitions of a name in a class.
+    """Return the definitions of a name that is a member of a class.
 
-    If the class does not define the name, the first base that defines it counts.
+    If the class does not define the name, the first base class that defines it counts.
     """
     symbols = _NONE
     for key in rules_of(inference.project.entry(symbol)).type_names(name):

@@ -56,11 +56,13 @@ class GroupsOf:
         self._covered = 0
 
     def forget(self) -> None:
-        """Drop the index because groups were removed."""
+        """Drop the index of groups (sets of inputs) because some were removed."""
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
         """Extend a set of numbers by all groups that contain one of them.
+
+        A group is a set of inputs with a number of its own.
 
         Args:
             members: the members of each group, or None for a removed group. Groups are in order of creation, after their members.
@@ -110,7 +112,7 @@ class AnswersOf:
         return sorted(there.intersection(memos).union(later))
 
     def changed(self, path: str) -> None:
-        """Drop a file from the index after its answers were removed.
+        """Drop a file from the index after its cached answers were removed.
 
         Later look-ups scan this file instead.
         """

@@ -150,7 +150,7 @@ class Evaluation:
         return EMPTY
 
     def expanded(self, value: Type) -> Type:
-        """Replace each function parameter in a type by the parameter's own type.
+        """Replace each parameter in a type by the type of that parameter.
 
         The annotation, the default or the callers of the function give that type.
         """
@@ -304,7 +304,7 @@ class Evaluation:
         return join_all(known(atom) or one(atom) for atom in found) if found else found
 
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
-        """Return the extension functions of a name that fit a value.
+        """Return the extension functions of a name that fit a value's type.
 
         They are bound to the value, as methods are.
         """

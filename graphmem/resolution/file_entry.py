@@ -47,7 +47,7 @@ class FileRules(Protocol):
         ...
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Return the file's names that files of the same module name can see."""
+        """Return the names of a file that other files of its package can see."""
         ...
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
@@ -96,7 +96,7 @@ class FileEntry:
         self._fill(facts)
 
     def _fill(self, facts: FileFacts) -> None:
-        """Set the facts and the indexes that are computed from them alone."""
+        """Set the facts of the file, and the indexes computed from them alone."""
         self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions
@@ -118,7 +118,7 @@ class FileEntry:
         self._index()
 
     def rest(self, read: Callable[[FileEntry], FileFacts]) -> None:
-        """Release the facts; the next use of them calls `read`.
+        """Release the facts of the file; the next use of them calls `read`.
 
         Nothing may hold parts of the facts while the file is being resolved.
         """
@@ -362,7 +362,7 @@ class FileEntry:
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
 
     def names(self, scope: int) -> Mapping[str, list[Slot]]:
-        """Return the names that a scope itself binds, each with its slots."""
+        """Return the names that a scope itself binds, each with its bindings."""
         return self.slots.get(scope, _NOTHING)
 
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:

@@ -58,7 +58,7 @@ class HandsOver:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event calls its connected functions when it is sent.
+    """An event of a framework, which calls its connected functions when sent.
 
     As an object: `saved.connect(f)` or `@receiver(saved)`, and `saved.send()`. By name: `bus.on("saved", f)` and `bus.emit("saved")`.
     """
@@ -176,7 +176,7 @@ class Frameworks:
         return (written | {method for row in rows for method in row.methods}) - VERBS  # a client's methods are named like these
 
     def route_rows(self, name: str) -> Sequence[HandsOver]:
-        """Return the rows for a call that may register handlers of routes.
+        """Return the `HandsOver` rows for a call that may register route handlers.
 
         `name` is the last part of the callee's name.
         """
@@ -263,7 +263,8 @@ class Frameworks:
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
         """Return the `HandsOver` rows that may apply to a method call.
 
-        The type of the receiver is unknown. Its name and the text of the first argument exclude rows.
+        Such a row describes calls that register functions with a framework. The type of the receiver is unknown. Its name and the text of
+        the first argument exclude rows.
         """
         _, called, arguments, _ = call
         callee = terms[called]
@@ -284,7 +285,10 @@ class Frameworks:
         )
 
     def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
-        """Return the `HandsOver` rows for a call of an external (package, name)."""
+        """Return the `HandsOver` rows for a call of an external function.
+
+        Such a row describes calls that register functions with a framework.
+        """
         # Nothing is cached here: a cached name that outlives its file keeps the surrounding memory allocated.
         name = ".".join(part for part in outside if part)
         if self._calls.fullmatch(name) is None:

@@ -20,7 +20,7 @@ class AsksNames(Protocol):
     """The part of the type inference interface that resolves names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """Return the bindings (places) that can define a name at a line.
+        """Return the bindings that can define a name at a line, such as `x = f()`.
 
         None if there are none.
         """
@@ -38,7 +38,7 @@ class AsksNames(Protocol):
         ...
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """Return the type that an assignment, `for` or `with` gives its target."""
+        """Return the type that an assignment, `for` or `with` gives its variable."""
         ...
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
@@ -49,18 +49,18 @@ class AsksNames(Protocol):
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
-        """Return the bindings (places) of a name that is a member of a module."""
+        """Return the bindings that define a name at the top level of a module."""
         ...
 
     def module_member(self, module: Atom, name: str) -> Type:
-        """Return the type of a member of a module.
+        """Return the type of a member `name` of a module.
 
         The member is a definition, an import or a submodule.
         """
         ...
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """Return the value of a name that a file imports from a module."""
+        """Return the value of the name `b` in `from a import b`."""
         ...
 
 
@@ -122,7 +122,7 @@ class AsksClasses(Protocol):
         ...
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
-        """Return the functions that a class itself defines under a name.
+        """Return the functions of a given name that a class itself defines.
 
         They are in source order. Overload signatures are left out if there is an implementation.
         """

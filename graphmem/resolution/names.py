@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The meaning of a name in a scope, as far as one file determines it."""
+    """What a name in a scope refers to, as far as its own file determines it."""
 
     input: int  # the input it was read from
     value: Type | None  # its value if that is simple: an undecorated function, a class, a parameter
@@ -55,7 +55,7 @@ class Names:
         self.ask = self.solver.ask
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """Return the bindings (places) that can define a name at a line.
+        """Return the bindings that can define a name at a line, such as `x = f()`.
 
         None if there are none.
         """
@@ -76,7 +76,7 @@ class Names:
         return self._from_elsewhere(entry, name)
 
     def value(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
-        """Return the type of a name at a line of a scope."""
+        """Return the type that a name has at a line of a function or class."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.value is not None:
             self.solver.reads.add(meaning.input)
@@ -87,7 +87,7 @@ class Names:
         return join_all(map(self.slot, places))
 
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
-        """Whether a name has the same meaning on every line of a scope."""
+        """Whether a name refers to the same bindings on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         return not meaning.slots and not meaning.local
 
@@ -167,7 +167,7 @@ class Names:
         return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
 
     def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve a name that comes with a star import."""
+        """Resolve a name that an import such as `from a import *` provides."""
         self.project.touch_top(entry, "*")
         if not entry.stars:
             return None
@@ -206,7 +206,7 @@ class Names:
         return self._from_elsewhere(target, name)
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
-        """Return the bindings (places) of a name that is a member of a module."""
+        """Return the bindings that define a name at the top level of a module."""
         target = self.project.file(path)
         return None if target is None else self._module_places(target, name)
 
@@ -253,7 +253,7 @@ class Names:
         return join_all(self.taken(entry, atom, found.name) for atom in modules)
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """Return the value of a name that a file imports from a module.
+        """Return the value of the name `b` in `from a import b`.
 
         A name that a package imports from itself is a submodule.
         """
@@ -262,7 +262,7 @@ class Names:
         return rules_of(entry).taken(self.inference, module, name)
 
     def module_member(self, module: Atom, name: str) -> Type:
-        """Return the type of a member of a module.
+        """Return the type of a member `name` of a module.
 
         The member is a definition, an import or a submodule.
         """
@@ -281,7 +281,7 @@ class Names:
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """Return the type that an assignment, `for` or `with` gives its target."""
+        """Return the type that an assignment, `for` or `with` gives its variable."""
         return self.ask(entry.memo, ("b", position), self._bound, entry, position)
 
     def _bound(self, entry: FileEntry, position: int) -> Type:
@@ -325,7 +325,7 @@ def _is_read(entry: FileEntry, position: int) -> bool:
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:
-    """Whether a scope sees class members without a prefix.
+    """Whether code in a scope sees class members without `this`.
 
     This holds for a class, and for a method written outside its class.
     """

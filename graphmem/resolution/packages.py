@@ -102,9 +102,9 @@ class PackageRules(Rules):
         return entry.in_tests or not other.in_tests
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
-        """Return the bindings (places) that define a name in a package.
+        """Return the bindings that define a name in a package.
 
-        `entry` is the file of the package that uses the name. None means that an importer uses it.
+        `entry` is the file of the package that uses the name. None means that a file of another package imports it.
         """
         found: list[Place] = []
         files = [inference.project.files[path] for path in inference.project.binders(package, name)]
@@ -175,7 +175,7 @@ class PackageRules(Rules):
         return [place for package in packages for place in self.package_places(inference, package, f"{owner.name}.{name}", entry)]
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the class of a method that is written outside its class."""
+        """Return the class of a method that is written outside it, as in Go."""
         scope, name = self.definition_slot(entry, position)
         owner = name.rpartition(".")[0]
         places = inference.lookup(entry, scope, owner, 1 << 30) if owner else None
@@ -268,7 +268,7 @@ class PackageRules(Rules):
         return found if len(found) <= self.most_bounds else ()
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type of an annotation.
+        """Return the type that an annotation declares.
 
         The type may be a class, an external type, a container, a tuple, a function or the enclosing class.
         """

@@ -186,7 +186,7 @@ class Project:
         return bool(self._named.get(name))
 
     def is_made(self, name: str) -> bool:
-        """Whether any file calls a class of this name or uses it as a value.
+        """Whether any file calls a class of a given name or uses it as a value.
 
         Otherwise the class is never instantiated.
         """
@@ -222,7 +222,7 @@ class Project:
         return self.files[symbol.path].definitions[symbol.index]
 
     def exists(self, symbol: Symbol) -> bool:
-        """Whether a cached symbol still exists in its file."""
+        """Whether the definition of a cached symbol still exists in its file."""
         self.solver.touch(symbol.key)
         return symbol.index >= 0
 
@@ -256,7 +256,7 @@ class Project:
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """Return `_contents` of a file, cached for recently changed files.
+        """Return the result of `_contents` for a file, cached for recent changes.
 
         The cache helps because editing changes the same few files repeatedly.
         """

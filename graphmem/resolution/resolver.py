@@ -1,11 +1,11 @@
-"""Resolution: convert the facts of all files to edges, incrementally.
+"""Resolve the names and calls in all files to edges, incrementally.
 
     resolver = Resolver("project", layout)
     for path in resolver.update(changed, removed):
         resolution = resolver.resolve(path)
 
-The edges of a file depend on its own facts and on inputs from other files (see `project`). `update` returns exactly the files to
-resolve again. After any sequence of updates the edges thus equal those of a new resolver.
+The edges of a file depend on its own facts and on inputs from other files (see `project`). `update` returns exactly the files to resolve
+again. After any sequence of updates the edges thus equal those of a new resolver.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Resolver:
         return True
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
-        """Add, replace and remove facts of files.
+        """Add, replace and remove the facts (parse results) of files.
 
         Args:
             changed: facts of new and changed files by path; files of languages without rules are ignored.

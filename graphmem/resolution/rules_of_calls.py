@@ -52,7 +52,7 @@ class Through(NamedTuple):
 
 
 class CallRules:
-    """Default rules for calls: nothing is passed or called implicitly."""
+    """Default rules of a language for calls: none are implicit."""
 
     constructors: Sequence[str] = ()
     """Methods that run when a class is called, in order."""
@@ -151,7 +151,7 @@ class CallRules:
         return value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """Return the types that a decorator adds to the decorated name."""
+        """Return the types that a decorator adds to the decorated function's name."""
         return EMPTY
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
@@ -182,8 +182,8 @@ class CallRules:
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that the language also runs at a call or operation.
 
-        In C++, an example is the overloaded operator function of `a + b`. Each function is paired with the number of alternatives, of which
-        one runs.
+        In C++, an example is the overloaded operator function of `a + b`. Each item is (function, number of alternatives), where one of the
+        alternatives runs.
         """
         return ()
 
@@ -196,9 +196,9 @@ class CallRules:
         return EMPTY
 
     def next_step(self, name: str) -> str:
-        """Return the method called repeatedly on an iterator; "" for none.
+        """Return the method that is called repeatedly on an iterator: `__next__`.
 
-        `name` is the method that created the iterator.
+        `name` is the method that created the iterator. The result is "" if it did not create one.
         """
         return ""
 
@@ -277,7 +277,10 @@ class CallRules:
         return None
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether a call in one file can run an override in another."""
+        """Return whether a call in one file can run an override in another file.
+
+        An override is a method of a subclass.
+        """
         return True
 
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
@@ -302,5 +305,5 @@ class CallRules:
         return value
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether an external value can be passed for a parameter of these types."""
+        """Whether an external value can be passed for a parameter of given types."""
         return True

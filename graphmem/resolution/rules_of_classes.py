@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ClassRules:
-    """Default rules: classes have `this` and inherit members from bases."""
+    """Default rules of a language for classes with `this` and base classes."""
 
     first_parameter_is_receiver: bool = False
     """Whether methods name their receiver (`self`) or use a keyword (`this`)."""
@@ -163,7 +163,7 @@ class ClassRules:
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
         """Whether a class only declares methods that other classes must have.
 
-        The methods of such a class run only if another class inherits them.
+        In Python, an example is `typing.Protocol`. The methods of such a class run only if another class inherits them.
         """
         return False
 
@@ -186,7 +186,10 @@ class ClassRules:
         return True
 
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
-        """Whether the receiver in a scope is the class around it, not an object."""
+        """Whether the receiver in a method or class body is the class itself.
+
+        Otherwise, it is an object.
+        """
         return False
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class NameRules:
-    """Default rules: lexical scopes, no modules, no declarations."""
+    """Default rules of a language for names: lexical scopes, no modules."""
 
     class_scope_is_visible: bool = False
     """Whether a method sees the names of its class without a prefix."""
@@ -61,7 +61,7 @@ class NameRules:
         return self.module_names(facts.path)
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Return a file's names that files of the same module name see.
+        """Return the names of a file that other files of its package can see.
 
         The method `shared` resolves them.
         """
@@ -134,7 +134,7 @@ class NameRules:
         return EMPTY
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """Return whether a star import of a file imports a name."""
+        """Return whether `from a import *` imports a given name of the file `a`."""
         return not name.startswith("_")
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
@@ -202,14 +202,14 @@ class NameRules:
         return EMPTY
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """Return the class whose members a scope sees without a prefix.
+        """Return the class whose members code in a scope sees without a prefix.
 
         The scope is that class, or a method defined outside of it.
         """
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return a file's names that are commands or plug-ins, with their kind.
+        """Return a file's functions that are commands or plug-ins, with the kind.
 
         Configuration files declare them. The name "" stands for the file itself.
         """

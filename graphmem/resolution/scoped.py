@@ -402,9 +402,9 @@ class ScopedRules(PackageRules):
         return self.objects(inference, entry, symbol.index, term) if inside else found
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the inner module whose methods a mixin adds to its classes.
+        """Return the Ruby module whose methods a mixin adds to its classes.
 
-        In Ruby this is the module `ClassMethods` inside the mixin.
+        It is the module `ClassMethods` inside the mixin.
         """
         found = list(super().more_bases(inference, symbol))
         if self._class_side:
@@ -452,9 +452,9 @@ class ScopedRules(PackageRules):
         return bool(self._templates) and entry.path.endswith(self._templates)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the class itself for its method that creates objects.
+        """Return the class itself for its method that creates objects: `A.new`.
 
-        Calling such a method, for example `new`, creates an object like calling the class.
+        Calling such a method creates an object, like calling the class.
         """
         if name in self._itself or name in self._block or (name and name == self._type_of):
             return one((BUILTIN, receiver, name))
@@ -464,7 +464,7 @@ class ScopedRules(PackageRules):
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
-        """Return a member that an external base may define.
+        """Return the type of a member that an external base class may define.
 
         No base defines the methods that all classes have, such as `new`.
         """
@@ -478,9 +478,9 @@ class ScopedRules(PackageRules):
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Return whether a value can be passed for a parameter of these types.
+        """Return whether a value can be passed for a parameter of given types.
 
-        Values of final types fit the types in `conversions` only, and nothing else fits a final type.
+        Values of final types, such as `String` in Kotlin, fit the types in `conversions` only, and nothing else fits a final type.
         """
         if not self.final_types:
             return True

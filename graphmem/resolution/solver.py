@@ -53,9 +53,9 @@ class Groups:
         return len(self._numbers)
 
     def number(self, reads: set[int]) -> int:
-        """Return the number of a set of inputs and groups.
+        """Return the number of a set of inputs and groups, its group.
 
-        For a set with one member, it is the member's number. Otherwise it is the number of the set's group, which is created if necessary.
+        For a set with one member, it is the member's number. A new group is created if necessary.
         """
         reads.discard(NOTHING)
         if len(reads) == 1:
@@ -69,7 +69,7 @@ class Groups:
         return found
 
     def members(self, first: int = 0) -> list[Members | None]:
-        """Return the members of each group from a position on.
+        """Return the members of each group (set of inputs) from a position on.
 
         None stands for an unused group.
         """
@@ -89,7 +89,10 @@ class Groups:
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Return all inputs in the given inputs and groups, at any depth."""
+        """Return all inputs that some inputs and groups contain, at any depth.
+
+        A group is a set of inputs and other groups.
+        """
         members = self._members
         seen = set(numbers)
         pending = [number for number in seen if number < NOTHING]
@@ -136,7 +139,7 @@ class _TooDeepError(Exception):
 
 
 class _Question:
-    """A question that does not have a final answer yet."""
+    """A question to the solver that does not have a final answer yet."""
 
     __slots__ = ("again", "guess", "is_head", "key", "low", "members", "memo", "position", "reads", "state", "value")
 
@@ -155,7 +158,7 @@ class _Question:
 
 
 class Solver:
-    """Answers the questions of one project and caches the answers."""
+    """Answers questions such as the type of a name, and caches the answers."""
 
     def __init__(self) -> None:
         self.reads: set[int] = set()  # by the innermost open question; outside of questions since `listen`
@@ -177,10 +180,10 @@ class Solver:
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
-        """Return the answer of `compute(*arguments)`, cached in `memo` by `key`.
+        """Return the answer of a question: `compute(*arguments)`, cached by `key`.
 
-        `compute` must only read tracked inputs and other questions. Answers are compared with `==`; the first
-        guess in a cycle is `EMPTY`.
+        `memo` is the cache. `compute` must only read tracked inputs and other questions. Answers are compared with `==`; the first guess in
+        a cycle is `EMPTY`.
         """
         known = memo.get(key)
         if known is None:
@@ -212,7 +215,7 @@ class Solver:
         self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Answer an outermost question.
+        """Answer a question that no other question asked.
 
         Questions nested too deep below it are answered first, each on its own.
         """

@@ -1,4 +1,4 @@
-"""Symbols: the definitions of a file as other files refer to them."""
+"""A symbol: a definition of a file as other files refer to it."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class Symbol:
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Return a sort key that depends only on the source code."""
+        """Return a sort key of the symbol that depends only on the source code."""
         return (self.path, self.qualname, self.kind, self.ordinal)

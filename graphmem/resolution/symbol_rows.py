@@ -125,7 +125,8 @@ def entry_rule(
 ) -> EntryPointRule | None:
     """Return the first rule that makes a definition an entry point.
 
-    The rule must match the definition or one of its decorators. None if no rule does.
+    An entry point is code that is called from outside, such as a route's handler. The rule must match the definition or one of its
+    decorators. None if no rule does.
     """
     within = facts.definitions[definition.parent].name if definition.parent >= 0 else ""
     for rule in rules:

@@ -341,16 +341,16 @@ def anonymous(result: Type) -> Type:
 
 
 def partial(function: Type) -> Type:
-    """Return the type of a function with some arguments already bound."""
+    """Return the type of a function of which some arguments are already bound."""
     kept = _shallow(frozenset(inner for atom in function for inner in (atom[1] if atom[0] == PARTIAL else (atom,))))
     return one((PARTIAL, kept, 1 + depth(kept)))
 
 
 def box(kind: str, *elements: Type) -> Type:
-    """Return the type of a container or a wrapper.
+    """Return the type of a container such as `list[A]`, or of a wrapper.
 
-    `list`, `set`, `tuple` and `iter` have one element type, `dict` has keys and values. Wrappers return their content when awaited,
-    entered or called: `await`, `enter`, `callable`.
+    `list`, `set`, `tuple` and `iter` have one element type, `dict` has keys and values. Wrappers return their content when awaited, entered
+    or called: `await`, `enter`, `callable`.
     """
     kept = tuple(_shallow(element) for element in elements)
     return one((BOX, kind, kept, 1 + max(map(depth, kept), default=0)))

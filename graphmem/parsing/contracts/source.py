@@ -37,12 +37,12 @@ class Site(NamedTuple):
 
 
 class Source:
-    """One file with its facts, and the values that it assigns to names.
+    """One source file with its facts, and the values that it assigns to names.
 
     Args:
-        facts: of the file.
+        facts: the result of parsing the file.
         text: the content of the file.
-        table: which calls and annotations are ends of contracts in its language.
+        table: calls and annotations that offer or use contracts, such as routes, in its language.
     """
 
     def __init__(self, facts: FileFacts, text: str, table: Table) -> None:

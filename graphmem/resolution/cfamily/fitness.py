@@ -1,4 +1,4 @@
-"""How well arguments and operands fit parameters in C and C++.
+"""Score how well arguments and operands fit parameters in C and C++.
 
 Inferred types do not distinguish a pointer from an object. The source text of a literal or a variable does.
 """

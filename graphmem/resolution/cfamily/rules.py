@@ -211,7 +211,7 @@ class CFamilyRules(ScopedRules):
         return inference.method_result(receiver, "operator[]")
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Return whether a value can be passed for a parameter of these types.
+        """Return whether a value can be passed for a parameter of given types.
 
         An object does not fit where another class or a number is declared.
         """
@@ -263,7 +263,7 @@ class CFamilyRules(ScopedRules):
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
         """Return whether a prefix such as `a::Class` names a given class.
 
-        The prefix may begin with namespaces.
+        The prefix is that of a definition written outside the class, `a::Class::f`. It may begin with namespaces.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:

@@ -289,7 +289,7 @@ class EcmascriptTypes(EcmascriptNames):
 
 
 def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
-    """Return the names of the type parameters of an alias, in order."""
+    """Return the type parameters of an alias: `A`, `B` for `type X<A, B> = …`."""
     alias = entry.facts.bindings[position]
     kept: dict[tuple[int, int, int], list[str]] | None = entry.kept.get("alias parameters")
     if kept is None:

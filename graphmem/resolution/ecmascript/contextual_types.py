@@ -46,7 +46,7 @@ def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
 
 
 def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Return the declared type of a function's parameter."""
+    """Return the declared type of a function's parameter at a position."""
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
     parameters = definition.parameters
@@ -122,10 +122,10 @@ def returned(inference: Inference, call: Call) -> Type:
 
 
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Return the contextual type of a parameter of a named function.
+    """Return the type of an unannotated parameter of a named function.
 
-    The type comes from the declared type of the variable or member that holds the function. For a function that another one returns, it
-    comes from the declared result.
+    In `const visit: Visitor = (node) => …`, the type of `node` comes from `Visitor`, the declared type of the variable or member that holds
+    the function. For a function that another one returns, it comes from the declared result.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]

@@ -1,7 +1,7 @@
-"""Known JavaScript builtins that pass values through.
+"""Result types of JavaScript builtins that can return values they receive.
 
-An external function matters if it can return a value from the project: an element of an array, the value of a promise, a wrapped
-component. Each such function is one entry of a table.
+An external function matters if it can return a value from the project: an element of an array, the value of a promise, a wrapped component.
+Each such function is one entry of a table.
 """
 
 # ruff: noqa: SIM905
@@ -173,7 +173,7 @@ def _entries(inference: Inference, call: Call) -> Type:
 
 
 def _all(inference: Inference, call: Call) -> Type:
-    """Return the result of `Object.assign(a, b, …)`: all arguments joined.
+    """Return the type of `Object.assign(a, b, …)`: the union of all arguments.
 
     The call returns the first argument with the members of the others.
     """
@@ -266,10 +266,10 @@ def container_method(inference: Inference, container: Container, name: str, call
 
 
 def callback_parameter(inference: Inference, container: Container, name: str, argument: int, index: int) -> Type:
-    """Return the type that a container's method passes to a callback.
+    """Return the type that `xs.map(callback)` passes to the callback.
 
     Args:
-        inference: evaluates the types of terms.
+        inference: infers the types of expressions.
         container: the array, set, map or promise whose method is called.
         name: name of the method.
         argument: position of the callback among the method's arguments.
@@ -310,7 +310,7 @@ def outside_type(atom: Outside) -> Type:
 
 
 def known_generic(name: str, parts: Sequence[Type]) -> Type:
-    """Return a generic type of the language with its arguments applied."""
+    """Return the type of a generic of the language: `Promise<User>`."""
     if name in ARRAYS:
         return box(ARRAYS[name], parts[0])
     if name in MAPS:

@@ -1,7 +1,7 @@
-"""Candidate files for JavaScript and TypeScript imports.
+"""Find the files that imports in JavaScript and TypeScript may refer to.
 
-The candidates follow the rules of Node, TypeScript and bundlers. The best one comes first. The caller checks which one exists by a
-look-up in the project, which records the look-up as a dependency.
+The candidates follow the rules of Node, TypeScript and bundlers. The best one comes first. The caller checks which one exists by a look-up
+in the project, which records the look-up as a dependency.
 """
 
 # ruff: noqa: SIM905
@@ -164,7 +164,7 @@ class ModulePaths:
         return next((found for found in (place, f"{place}.json", f"{place}/tsconfig.json") if found in self._documents), place)
 
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
-        """Return candidate paths for `#name`.
+        """Return candidate paths for an import of `#name`.
 
         The candidates come from `imports` in the nearest package.json.
         """
@@ -218,7 +218,10 @@ def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, _Pattern]]:
-    """Return (is excluded, folder pattern) of npm, yarn and pnpm workspaces."""
+    """Return (is excluded, folder pattern) of npm, yarn and pnpm workspaces.
+
+    A workspace is a set of packages in one repository.
+    """
     for folder, name, document in tables:
         said = document.get("workspaces") if name == "package.json" else document.get("packages") if name.startswith("pnpm") else None
         listed = said.get("packages") if isinstance(said, dict) else said
@@ -278,9 +281,9 @@ def candidates(place: str, importer: str) -> Iterator[str]:
 
 
 def package_of(specifier: str) -> tuple[Package, str]:
-    """Return (package, path below it) of an import that is not a path.
+    """Split the module name of an import into a package and a path inside it.
 
-    For example, "@a/b/c/d" gives ("@a/b", "c/d").
+    For example, "@a/b/c/d" gives ("@a/b", "c/d"). The name must not be a path such as "./a".
     """
     parts = specifier.split("/")
     count = 2 if specifier.startswith("@") else 1

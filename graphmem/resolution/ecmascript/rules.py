@@ -89,9 +89,10 @@ class EcmascriptRules(EcmascriptTypes):
         return around
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return a name of the language that no scope binds.
+        """Return the type of a name that no scope of its file binds: `window`.
 
-        A project may extend `Window`; these members are added to `window`, `globalThis` and `self`.
+        Such a name belongs to the language or its platforms. A project may extend `Window`; its members are added to `window`, `globalThis`
+        and `self`.
         """
         found = super().unbound(inference, entry, scope, name)
         if name in ("window", "globalThis", "self"):
@@ -108,7 +109,7 @@ class EcmascriptRules(EcmascriptTypes):
         return super().is_visible(entry, scope) or "namespace" in entry.definitions[scope].modifiers
 
     def builtin(self, name: str) -> Type:
-        """Return a global name of the language or its platforms."""
+        """Return the type of a global name of the language or its platforms."""
         return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
@@ -191,7 +192,7 @@ class EcmascriptRules(EcmascriptTypes):
         )
 
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
-        """Return whether a receiver has a member that its class defines.
+        """Return whether a definition inside a class is a member of a receiver.
 
         Only the class has static members, and only instances have the others. For a namespace the difference does not matter.
         """

@@ -1,6 +1,7 @@
-"""Known functions and generic types of widely used packages.
+"""Result types of known functions and generics of widely used packages.
 
-The functions pass values of the project through. Each (package, name) maps to one of a few ways of passing them.
+The functions return values of the project that they receive, as `useState(value)` does. Each (package, name) maps to one of a few ways of
+returning them.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ MANY_VALUES: Final = 0.55
 
 
 class CallSites:
-    """The part of resolving a file that adds the edges of calls."""
+    """The part of resolving a file that adds the edges of its calls."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference
@@ -250,7 +250,7 @@ class CallSites:
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
         """Return the rule that explains how a call's receiver got its type.
 
-        The result of `Targets.receiver_rule` is cached if it is the same on every line.
+        The receiver of `x.f()` is `x`. The result of `Targets.receiver_rule` is cached if it is the same on every line.
         """
         key = (reference.scope, receiver)
         if key not in self.steady:
@@ -292,12 +292,12 @@ class CallSites:
             self.give_up(reference, reason)
 
     def give_up(self, reference: Reference, reason: str) -> None:
-        """Record a call as unresolved, with the reason."""
+        """Record a call as unresolved, with the reason as a word."""
         name = _called_text(self.terms, reference.term)
         self.evidence.give_up(self.caller(reference).id, name, reference.line, reference.column, reason)
 
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
-        """Add edges to targets; calling a class runs its constructors."""
+        """Add call edges to targets of a call; calling a class runs constructors."""
         src, line, evidence = self.caller(reference).id, reference.line, self.evidence
         targets = self.targets.one_of_parts(targets)
         values = sum(target.symbol is not None and target.rule == "function_value" for target in targets)
@@ -387,7 +387,7 @@ class CallSites:
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
-        """Add edges for a call such as `getattr(receiver, "name")`."""
+        """Add edges for `getattr(receiver, "name")`, which reads an attribute."""
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:

@@ -111,7 +111,10 @@ class Handing:
             self.evidence.edge(EdgeKind.REFERENCES, src.id, symbol.id, rule, line)
 
     def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
-        """Yield the functions in an argument, also inside lists and objects."""
+        """Yield the functions in an argument of a call, also inside lists.
+
+        Functions inside objects count too.
+        """
         terms = self.entry.terms
         found = terms[term]
         if found[0] == CALL and (callee := terms[found[1]])[0] == ATTR:
@@ -230,7 +233,7 @@ class Handing:
                 yield from self.inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
 
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
-        """Whether the sent event and the connected event are the same.
+        """Whether an event that is sent is the same as a connected event.
 
         Both are the same variable, or their owners have the same class or related classes.
         """

@@ -1,4 +1,4 @@
-"""Edge rows of a file: one row per pair of symbols and kind of edge."""
+"""Collect the edge rows of a file, one per pair of symbols and edge kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FileResolution(NamedTuple):
 
 
 class Evidence:
-    """Collects the edges and other rows of one file."""
+    """Collects the edges and other result rows of one file."""
 
     def __init__(self, project: str, path: str) -> None:
         self.project = project

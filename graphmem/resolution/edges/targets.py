@@ -225,7 +225,7 @@ class Targets:
             yield Target(symbol, None, "override", likely)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call of one of several methods can run a given override."""
+        """Whether a call of one of several methods can run a method of a subclass."""
         entry = self.project.entry(method)
         rules = rules_of(entry)
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
@@ -365,7 +365,10 @@ class Targets:
         return "import" if kinds <= {"definition", "import"} else "function_value"
 
     def receiver_rule(self, reference: Reference, term: int) -> str:
-        """Return the rule that explains how a call's receiver got its type."""
+        """Return the rule that explains how a call's receiver got its type.
+
+        The receiver of `x.f()` is `x`.
+        """
         entry, inference = self.entry, self.inference
         found = self.terms[term]
         if found[0] == SELF or entry.rules.receiver_class(entry, reference.scope, term) >= 0:
@@ -406,9 +409,9 @@ class Targets:
         return "inferred_type"
 
     def _is_declared(self, place: Place) -> bool:
-        """Whether the source code states the type of a name.
+        """Whether the source code states the type of a variable or parameter.
 
-        An annotation or a constructor call states it.
+        An annotation, or a call of a class such as `x = A()`, states it.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":

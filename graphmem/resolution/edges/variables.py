@@ -83,7 +83,7 @@ class VariableSites(CallSites):
         return "scope" if symbol.path == self.entry.path else "import"
 
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
-        """Add a use of a field, constant or enum member.
+        """Add an edge to a field, constant or enum member that code names.
 
         The member is reached through an object or its class. The first class in look-up order that defines the member counts, unless a
         method or property of that name comes first.
@@ -94,7 +94,7 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """Return the first variable of a name in a class's look-up order."""
+        """Return the variable that a class or its nearest base defines by a name."""
         key = (owner, name)
         if key not in self.fields:
             self.fields[key] = self._member_variable(owner, name)

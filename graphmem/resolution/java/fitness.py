@@ -1,4 +1,4 @@
-"""How well arguments fit parameters in Java.
+"""Score how well arguments fit parameters in Java.
 
 Subtypes come before widened numbers, these before `Object`, and boxed values come last. An array fits only an array or `Object`.
 """
@@ -49,7 +49,7 @@ _UNKNOWN: Final = 40
 
 
 def fit(inference: Inference, given: Type, declared: Type) -> int:
-    """Score how well an argument fits a parameter; -1 if it does not."""
+    """Score how well an argument fits a Java parameter; -1 if it does not."""
     points = 0
     for atom in given:
         best = max((_fit(inference, atom, one) for one in declared), default=0)

@@ -1,6 +1,6 @@
-"""Known Python builtins and library functions that pass values through.
+"""Result types of Python functions that can return values they receive.
 
-An external function matters if it can return a value from the project: an element of a container, a wrapped function, a partial
+A builtin or library function matters if it can return a value from the project: an element of a container, a wrapped function, a partial
 application, a cast. Each such function is one entry of a table.
 """
 
@@ -200,7 +200,7 @@ def _partial(inference: Inference, call: Call) -> Type:
 
 
 def _wraps(inference: Inference, call: Call) -> Type:
-    """Return the identity function as the result of `functools.wraps`.
+    """Return the type of `functools.wraps(f)`, taken as the identity function.
 
     The real function returns a decorator that returns the decorated function.
     """

@@ -1,4 +1,4 @@
-"""Python modules: resolve imports to files."""
+"""Resolve Python imports to the files of modules."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ class PythonModules(Rules):
         return one((EXT, Package(package), rest, None))
 
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
-        """Return whether a file can be imported by a dotted name.
+        """Return whether `import a.b` in one file can mean a given file.
 
-        The folder in which the name starts must be on the import path, or possibly on it. Declared roots are on it. Another folder
-        counts if it is not a package itself and one of two conditions holds. The folder is also the import root of the importing file;
-        or it contains the name's top-level package, and the standard library has no module of that name.
+        The folder in which the name starts must be on the import path, or possibly on it. Declared roots are on it. Another folder counts
+        if it is not a package itself and one of two conditions holds. The folder is also the import root of the importing file; or it
+        contains the name's top-level package, and the standard library has no module of that name.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name
@@ -114,7 +114,10 @@ class PythonModules(Rules):
         return inference.project.file(f"{folder}/__init__.py" if folder else "__init__.py") is not None
 
     def _import_root(self, inference: Inference, path: str) -> str:
-        """Return the nearest folder above a file that is not a package."""
+        """Return the nearest folder above a file that is not a package.
+
+        A package is a folder with an `__init__` file.
+        """
         folder = path.rpartition("/")[0]
         while folder and self._is_package(inference, folder):
             folder = folder.rpartition("/")[0]
@@ -165,7 +168,7 @@ class PythonModules(Rules):
 
 
 def nearest(paths: Sequence[str], importer: str) -> str:
-    """Return the path that shares the most leading folders with the importer.
+    """Return the path that shares the most leading folders with an importer.
 
     Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
     """

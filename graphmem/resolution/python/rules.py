@@ -79,7 +79,7 @@ class PythonRules(PythonTypes):
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
 
     def builtin(self, name: str) -> Type:
-        """Return the type of a name of the module `builtins`; empty if unknown."""
+        """Return the type of a Python builtin such as `len`; empty if unknown."""
         return one((EXT, BUILTINS, name, None)) if name in BUILTIN_NAMES else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
@@ -117,7 +117,7 @@ class PythonRules(PythonTypes):
         return sorted(owners, key=lambda owner: owner.place)
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the result type of an external call from the table in `library`.
+        """Return the result type of a library call, from the table in `library`.
 
         None if the table has no entry.
         """
@@ -129,9 +129,9 @@ class PythonRules(PythonTypes):
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Wrap a function's result if it is a coroutine or context manager.
+        """Return the type of a call's result, wrapped for a coroutine function.
 
-        The value inside is available only after `await` or `with`.
+        The value inside is available only after `await`. For a function that makes a context manager, it is available after `with`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -188,7 +188,7 @@ class PythonRules(PythonTypes):
         return used_as(inference, symbol, index)
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the fixtures that a test or a fixture requests."""
+        """Return the pytest fixtures that a test or another fixture requests."""
         if symbol.kind not in FUNCTION_KINDS:
             return ()
         parameters = inference.project.definition(symbol).parameters
@@ -196,7 +196,7 @@ class PythonRules(PythonTypes):
         return [fixture for fixture in found if fixture is not None]
 
     def _fixture(self, inference: Inference, symbol: Symbol, index: int) -> Symbol | None:
-        """Return the fixture for a parameter; None if there is none.
+        """Return the pytest fixture that a parameter requests; None if none does.
 
         Searched in this order: the test's class, its module, the `conftest.py` files in the folders above it.
         """
@@ -384,7 +384,7 @@ class PythonRules(PythonTypes):
         return CALLED_THROUGH.get((package, dotted), ())
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts these arguments.
+        """Return whether a function accepts the arguments of a call.
 
         The function accepts them if there are not too many, none is unknown and none is missing.
         """

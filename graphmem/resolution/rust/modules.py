@@ -1,7 +1,7 @@
-"""Rust crates and modules: `mod` declarations and path resolution.
+"""Resolve paths in Rust to crates and modules, by `mod` declarations.
 
-A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate
-of the file that declares it, which is found file by file. If several crates declare a file, it belongs to all of them.
+A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate of the
+file that declares it, which is found file by file. If several crates declare a file, it belongs to all of them.
 """
 
 # ruff: noqa: SIM905
@@ -88,7 +88,10 @@ class RustModules(PackageRules):
         return f"{self._home(path)}::*"
 
     def _home(self, path: str) -> str:
-        """Return the package folder of a file; "" if no manifest is above it."""
+        """Return the folder of the package that contains a file.
+
+        The result is "" if no folder above the file has a `Cargo.toml`.
+        """
         home = path.rpartition("/")[0]
         while home and home not in self._packages:
             home = home.rpartition("/")[0]
@@ -339,7 +342,7 @@ def _roots_in(folder: str) -> str:
 
 
 def _below(folder: str, name: str) -> str:
-    """Join a folder and a path; normalise empty parts, "." and ".."."""
+    """Join a folder and a relative path; resolve empty parts, "." and ".."."""
     parts: list[str] = []
     for part in f"{folder}/{name}".split("/"):
         if part == ".." and parts:

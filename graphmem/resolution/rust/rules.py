@@ -309,9 +309,9 @@ class RustRules(RustModules):
         return EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the result of a constructor of an option, result or wrapper.
+        """Return the type of a call such as `Some(x)`, `Ok(x)` or `Box::new(x)`.
 
-        A transparent wrapper such as `Box` is replaced by the wrapped value. None if the call is not such a constructor.
+        A transparent wrapper such as `Box` is replaced by the wrapped value. None for other calls.
         """
         parts = atom[2].split(".")
         if parts[-1] == "Some":
@@ -324,9 +324,9 @@ class RustRules(RustModules):
         return None
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of a container.
+        """Return the result of a method of an option, collection or iterator.
 
-        Containers are options, results, collections and iterators. For a plain value, only methods that return it are known.
+        A `Result` counts too. For a plain value, only methods that return the value itself are known.
         """
         if container[0] == CLASS:
             return one((INST, container[1], True))

@@ -85,7 +85,7 @@ class _Site:
             yield from self.on(left, methods, self.value(right) if methods else EMPTY)
 
     def loop(self, term: int) -> Iterator[list[Symbol]]:
-        """Yield the methods that create a loop's iterator and advance it."""
+        """Yield the methods that create the iterator of a loop and advance it."""
         for atom in ordered(self.value(term)):
             made = [found for found in self.of(atom, ("IntoIterator.into_iter",), EMPTY) if found]
             yield from made
@@ -200,7 +200,7 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys by which the types of a value can be compared.
+    """Return keys for comparing the possible types of a value with another's.
 
     The result is empty if one of the types is not known well enough.
     """
