@@ -36,7 +36,10 @@ class Budget(NamedTuple):
     summaries: int  # summaries of the last sessions
 
     def section(self, name: str) -> int:
-        """Return the token limit of one section of a context, such as `editor`."""
+        """Return the token limit of one section of a context, such as `editor`.
+
+        The sections are those of SECTIONS.
+        """
         return int(getattr(self, name))
 
 

@@ -39,6 +39,8 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
     """Return those of some memories that share enough words with a text.
 
+    A memory must have enough of the words of one sentence of the text, weighted by rarity.
+
     Args:
         index: index of all memories.
         sentences: result of `sentences_of`.

@@ -452,7 +452,10 @@ class Injector:
         return []
 
     def heard(self, timeout_s: float = HEARD_S) -> None:
-        """Wait until background work for earlier events is done, or a timeout."""
+        """Wait until background work for earlier events is done.
+
+        The wait ends after a timeout. The work includes earlier hook events.
+        """
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)
         except TimeoutError:

@@ -36,6 +36,8 @@ INSTRUCTIONS: Final = (
 class RelevanceCheck:
     """Asks a language model which memories are relevant to a conversation.
 
+    See `injection.agent.Check`.
+
     Args:
         model: the configured language model.
         book: describes memories.

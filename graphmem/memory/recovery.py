@@ -38,6 +38,8 @@ def mark_of(head: Head) -> str:
 class Recovery:
     """Makes one journal and one graph agree after a crash or damage.
 
+    Each method needs the write lock (`MemoryRepository.writing`), or runs while the repository is opened.
+
     Args:
         journal: the source of truth.
         store: holds the graph.

@@ -35,9 +35,9 @@ _MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # share of |a| + |b| that |a
 
 
 class Thresholds(NamedTuple):
-    """Cosines above which two texts say the same, for one embedding model.
+    """Cosines from which two texts say the same, or have the same topic.
 
-    `benchmarks/near_duplicates.py` measured them on labelled pairs.
+    They hold for one embedding model. `benchmarks/near_duplicates.py` measured them on labelled pairs.
     """
 
     duplicate: float  # from this cosine on, two texts probably say the same

@@ -538,7 +538,10 @@ class Observer:
                 self._renamed[base] = info.id
 
     def finish_left(self) -> list[SessionRecord]:
-        """End idle sessions that an earlier process left; return ready records."""
+        """End idle sessions that an earlier process left.
+
+        Returns the records that are ready to be learnt from.
+        """
         return self.finish_quiet(self._quiet_at_start)
 
     def _free(self, one: str) -> str:

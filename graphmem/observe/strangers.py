@@ -86,9 +86,9 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Files that a command line reads and writes, and its external program.
+    """Files that a command line reads and writes, and its external part.
 
-    The result is the same in every working folder.
+    The external part is a program or a source that is not local. The result is the same in every working folder.
     """
 
     stranger: str = ""  # the part that is not local

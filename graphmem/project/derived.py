@@ -183,9 +183,9 @@ class Semantics:
 
     @cached_property
     def rank(self) -> F64:
-        """Importance of each symbol or file, by the calls that lead to it.
+        """Importance of each symbol, by the code that depends on it.
 
-        It is a page rank.
+        It is a page rank, in the order of the graph's nodes. Tests do not count.
         """
         return central.page_rank(self.view)
 
@@ -233,7 +233,7 @@ class Semantics:
 
     @cached_property
     def titles(self) -> list[Title]:
-        """A short title of each module, in the order of its modules."""
+        """A short title of each module, in the order of `modules.groups`."""
         if self._saved_of(self.modules):
             return [Title(text, source) for text, source in self._saved.of("titles", list[tuple[str, str]])]
         table = self._store.packed_chunks().select(PackedChunkRow._fields)

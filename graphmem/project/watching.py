@@ -60,7 +60,7 @@ class Host(Protocol):
         """Report these files as changed since they were indexed."""
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Stop reporting these files as changed since they were indexed."""
+        """Stop reporting these files as changed; the reverse of `mark_stale`."""
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Bring the index up to date with given files, or with all files.
