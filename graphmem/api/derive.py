@@ -56,14 +56,14 @@ SCALARS: Final[dict[object, Any]] = {
 
 @strawberry.interface(description="An object with an id by which `node` finds it again.")
 class Node:
-    """Relay's Node."""
+    """Relay's interface of an object with a global id."""
 
     id: strawberry.ID = strawberry.field(description="Opaque id, stable across index runs.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Pair:
-    """An entry of a mapping, as a list shows it."""
+    """An entry of a mapping, which GraphQL shows as a list of such pairs."""
 
     name: str
     value: Any

@@ -162,7 +162,7 @@ def _known() -> Any:
 
 @extends(SymbolInfo)
 class SymbolFields:
-    """Additional fields of a symbol."""
+    """GraphQL fields of a symbol whose data is loaded separately."""
 
     ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
 
@@ -224,7 +224,7 @@ async def _details(symbol: SymbolInfo, info: Info) -> Mapping[str, Any]:
 
 @extends(FileInfo)
 class FileFields:
-    """Additional fields of a file."""
+    """GraphQL fields of a file whose data is loaded separately."""
 
     members = _relation("members", "The module symbol of the file; its members are the file's outline.")
     importers = _relation("references", "Symbols and files that import the file.")
@@ -237,7 +237,10 @@ File = object_type(FileInfo)
 
 @extends(answers.MemoryAnchor)
 class AnchorFields:
-    """Additional fields of an anchor."""
+    """GraphQL fields of an anchor (a link from a memory to code).
+
+    Their data is loaded separately.
+    """
 
     @resolved(Symbol | None)
     @staticmethod
@@ -248,7 +251,7 @@ class AnchorFields:
 
 @extends(answers.SearchHit)
 class SearchHitFields:
-    """Additional fields of a search hit."""
+    """GraphQL fields of a search hit whose data is loaded separately."""
 
     @resolved(Symbol | None)
     @staticmethod
@@ -284,7 +287,7 @@ class SubgraphEdge:
 
 @extends(answers.Subgraph)
 class SubgraphFields:
-    """Additional fields of a subgraph."""
+    """GraphQL fields of a subgraph that are computed from its nodes and edges."""
 
     @resolved(list[SubgraphEdge])
     @staticmethod

@@ -170,7 +170,7 @@ class EditBook:
             return " ".join([*said, "Check them, or say why they need no change, then finish."])
 
     def forget(self, session: str) -> None:
-        """Remove a session that ended or restarted."""
+        """Forget a session that ended or restarted."""
         with self._lock:
             self._sessions.pop(session, None)
 

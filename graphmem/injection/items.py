@@ -69,7 +69,7 @@ def clean(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Put a path on one line and replace brackets.
+    """Put a path of a file on one line and replace brackets in it.
 
     A file name may contain line ends, and after them instructions to an agent.
     """

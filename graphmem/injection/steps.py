@@ -84,7 +84,7 @@ class StepTriggers:
             self._of(session).step += 1
 
     def forget(self, session: str) -> None:
-        """Remove a session that ended or restarted."""
+        """Forget a session that ended or restarted."""
         with self._lock:
             self._sessions.pop(session, None)
 

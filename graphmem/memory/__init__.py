@@ -1,4 +1,5 @@
-"""Memories: pieces of knowledge about code, written here and nowhere else.
+"""Memories (pieces of knowledge about code), and the code to write them.
 
-This package has their journal (an append-only file), their rules of fading and expiry, and their import and export.
+No other package writes memories. This one has their journal (an append-only file), their rules of fading and expiry, and their import and
+export.
 """

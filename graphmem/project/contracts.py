@@ -1,6 +1,6 @@
 """Operations on contracts between programs of one or several projects.
 
-A contract is a name that one program offers and another uses, such as a route or an rpc method.
+A contract is a route, procedure, topic or field that one program offers to others.
 """
 
 from __future__ import annotations

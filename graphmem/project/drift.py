@@ -31,7 +31,7 @@ Index = Callable[[Path, Path], contextlib.AbstractContextManager["GraphView"]]
 
 
 def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None, here: State, index: Index) -> Drift:
-    """Compare two revisions of a repository.
+    """Compare modules, dependencies and cycles of two revisions of a project.
 
     Args:
         root: root of the working tree.
