@@ -269,7 +269,7 @@ class _Extraction(Definitions):
             self.add_reference("implicit", term, node)
 
     def useful_references(self) -> list[Reference]:
-        """Return the references, without reads of local variables."""
+        """Return all references (uses of names) except reads of local variables."""
         terms = self.builder.terms
         local: dict[int, set[str]] = {}
         for definition in self.definitions:

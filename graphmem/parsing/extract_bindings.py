@@ -31,7 +31,7 @@ class Bindings(Extraction):
     """The part of extraction that records bindings such as `x = f()`."""
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
-        """Add the bindings of one match, such as `x = f()`."""
+        """Add the bindings that one query match finds, such as `x = f()`."""
         builder = self.builder
         annotation = self.said.get(node.id, {}).get("", NO_TERM)
         if "annotation" in captures:  # a name bound inside an expression is used by the whole expression
@@ -193,7 +193,10 @@ class Bindings(Extraction):
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
-        """Move bindings of global or nonlocal names to the scope that owns them."""
+        """Move bindings of `global` and `nonlocal` names to their own scopes.
+
+        A scope is the function, class or module that owns the name.
+        """
         if not self.elsewhere:
             return
         terms = self.builder.terms

@@ -247,11 +247,11 @@ class Definitions(Bindings):
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record the span of a block of statements."""
+        """Record where a block of statements ends."""
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a parameter to the definition whose header is open."""
+        """Add a parameter to the function whose header is being read."""
         owner = self.stack[-1]
         if owner.index == 0 or owner.kind == "type" or owner.body_start <= node.start_byte or not self.grammar.helper.is_parameter(node):
             return

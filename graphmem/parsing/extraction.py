@@ -51,7 +51,7 @@ _new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every f
 
 
 class OpenDefinition:
-    """A definition whose parts are still being collected."""
+    """A class, function or other definition whose parts are being collected."""
 
     __slots__ = (
         "bases",
@@ -105,7 +105,7 @@ class OpenDefinition:
         self.said: Mapping[str, TermIndex] = {}  # types that its documentation declares, see `Helper.documented`
 
     def close(self) -> Definition:
-        """Return the finished fact of the definition."""
+        """Return the finished `Definition` with all collected parts."""
         return Definition(
             self.kind,
             self.name,
@@ -131,7 +131,7 @@ class OpenDefinition:
 
 
 class Extraction:
-    """The state of one extraction: collected facts and current position."""
+    """The state of extracting one file: collected facts and current position."""
 
     def __init__(self, grammar: Grammar, path: str, source: bytes, content_hash: str) -> None:
         self.grammar = grammar
@@ -168,11 +168,11 @@ class Extraction:
         self.regions = grammar.helper.regions(source)
 
     def line(self, byte: int) -> int:
-        """Return the 1-based line of a byte."""
+        """Return the 1-based line that contains a byte offset."""
         return bisect_right(self.line_starts, byte)
 
     def column(self, byte: int, line: int) -> int:
-        """Return the 0-based column of a byte, in characters."""
+        """Return the 0-based column of a byte offset, in characters."""
         start = self.line_starts[line - 1]
         if self.builder.ascii is not None:
             return byte - start
@@ -236,7 +236,10 @@ class Extraction:
         return found
 
     def join_owners(self) -> None:
-        """Set the parent of methods whose class is further down in the file."""
+        """Make methods members of their class if it is further down in the file.
+
+        This applies to methods that are written outside their class.
+        """
         for method, owner in self.apart:
             holder = self.holder(method.parent, owner)
             method.parent = holder.index if holder is not None else method.parent

@@ -257,7 +257,10 @@ class Reference(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """All facts of one file, with its diagnostics."""
+    """The facts of one file: definitions, imports, bindings and references.
+
+    Diagnostics are included.
+    """
 
     path: str
     language: str

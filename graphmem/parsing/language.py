@@ -121,7 +121,7 @@ class EntryPointRule:
 
 @dataclass(frozen=True, slots=True)
 class TestRule:
-    """Rules that recognise tests by path, and by name inside such files."""
+    """Rules that recognise test files by path, and tests in them by name."""
 
     paths: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()

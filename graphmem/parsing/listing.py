@@ -51,7 +51,7 @@ class Listing:
         self.virtual_environments: set[str] = set()
 
     def note(self, path: str, severity: str, code: str, message: str) -> None:
-        """Add a diagnostic about a path."""
+        """Add a diagnostic about a path, such as that of a skipped file."""
         printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
         self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
 

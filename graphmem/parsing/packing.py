@@ -113,7 +113,7 @@ class ParsedFile:
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
 
     def forget_facts(self) -> None:
-        """Release packed facts, which the cache also holds; keep the head."""
+        """Release the packed facts, which the cache also holds; keep the `Head`."""
         if self._packed is not None:
             self._packed = self._packed._replace(facts=b"")
 
@@ -135,7 +135,7 @@ class ParsedFile:
 
     @property
     def packed(self) -> Packed:
-        """Return facts and chunks as bytes; objects are packed at every call."""
+        """Return facts and chunks as bytes; objects are serialised at every call."""
         return self._packed or pack(self.facts, self.chunks)
 
 
@@ -158,7 +158,7 @@ def extraction_key(language: str) -> str:
 
 
 def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
-    """Serialise a file's facts and chunks."""
+    """Serialise the facts and chunks of a file."""
     # marshal is several times faster than pickle, but only supports exact tuples.
     after = _PARAMETERS + 1
     plain = (

@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The syntax trees of a file, and counts of what could not be parsed."""
+    """The syntax trees of a file, and counts of parts that failed to parse."""
 
     parts: list[Part]  # the first is the whole file
     errors: int  # places that could not be parsed

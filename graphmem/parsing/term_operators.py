@@ -88,7 +88,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None, for a child that the row of the language does not name."""
+    """Return None: stands for a child that the table does not name."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -444,7 +444,7 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """Return a function that converts a node with the helper of its language."""
+    """Return a function that converts a syntax node by the language's helper."""
     method = entry["method"]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:

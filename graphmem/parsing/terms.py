@@ -81,11 +81,11 @@ class TermBuilder:
             self._index[(NAME, word)] = self.add((ATTR, found, "__class__")) if meaning == "class" else found
 
     def text(self, node: Node) -> str:
-        """Source text of a node."""
+        """Return the source text of a syntax node."""
         return self.slice(node.start_byte, node.end_byte)
 
     def slice(self, start: int, end: int) -> str:
-        """Source text between two byte offsets."""
+        """Return the source text between two byte offsets."""
         if self.ascii is not None:
             return self.ascii[start:end]
         return self.source[start:end].decode("utf-8", "replace")

@@ -278,7 +278,10 @@ class Evaluation:
                     yield from self.instances(part)
 
     def _narrow(self, value: Type, tested: Type) -> Type:
-        """Narrow a value to the tested type, keeping more specific classes."""
+        """Narrow the type of a value to a tested type, as `isinstance` does.
+
+        More specific classes in the value's type are kept.
+        """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
             atom
@@ -335,7 +338,7 @@ class Evaluation:
         return value
 
     def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:
-        """Return the value of `super(Class, receiver)`."""
+        """Return the value of `super(Class, receiver)` in Python."""
         classes = [atom[1] for atom in self.expanded(self.term(entry, scope, given[0], line)) if atom[0] == CLASS]
         if not classes or len(given) < 2:
             return self.super_object(entry, scope)
@@ -417,7 +420,7 @@ class Evaluation:
         return object_of(fields)
 
     def awaited(self, value: Type) -> Type:
-        """Return the result of awaiting a value."""
+        """Return the type of `await x` for a value `x`."""
         found = bottom_for(value)
         for atom in value:
             if atom[0] == BOX and atom[1] == "await":
@@ -429,7 +432,7 @@ class Evaluation:
         return self.expanded(found)
 
     def element(self, value: Type) -> Type:
-        """Return the element type of an iterable."""
+        """Return the type of the elements of an iterable, as in `for x in items`."""
         found = bottom_for(value)
         for atom in value:
             if atom[0] == BOX and atom[2]:

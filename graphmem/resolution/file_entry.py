@@ -69,7 +69,10 @@ class FileRules(Protocol):
         ...
 
     def is_open_enum(self, definition: Definition) -> bool:
-        """True for an enum whose members are also names of the enclosing scope."""
+        """True for an enum whose members are also names of its enclosing scope.
+
+        In C, `enum Color { RED }` is such an enum.
+        """
         ...
 
 
@@ -409,7 +412,7 @@ RELEASED: Final = frozenset(
 
 
 class RestingEntry(FileEntry):
-    """A file whose facts are released until an attribute of them is used."""
+    """A `FileEntry` without its facts, which are read again at their next use."""
 
     read: Callable[[FileEntry], FileFacts]
 
@@ -424,7 +427,7 @@ class RestingEntry(FileEntry):
 
 
 class CallSite(NamedTuple):
-    """A place in a file that calls a name or applies it as a decorator."""
+    """A call of a name, such as `f(x)`, or its use as a decorator, in a file."""
 
     path: str
     scope: int

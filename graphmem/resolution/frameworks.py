@@ -73,7 +73,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A decorated function that runs when a method is called: `task.delay()`."""
+    """A decorated function that a queue runs later: `task.delay()`."""
 
     decorators: tuple[str, ...]  # patterns of the decorator as written, without arguments
     methods: tuple[str, ...]
@@ -198,11 +198,17 @@ class Frameworks:
 
     @cached_property
     def template_holders(self) -> Collection[str]:
-        """Return the attributes whose keys are names that templates see."""
+        """Return the attributes that map names in templates to functions.
+
+        An example is `filters` in `env.filters["x"] = f`.
+        """
         return {name for row in self.templates for name in row.holders}
 
     def registers(self, terms: Sequence[Term], called: Term) -> bool:
-        """Whether a callee registers functions for templates."""
+        """Whether a call such as `env.globals.update(x=f)` registers functions.
+
+        Templates see these functions.
+        """
         if called[0] != ATTR:
             return False
         holder = last_name(terms[called[1]]) if called[2] == "update" else ""
@@ -237,17 +243,26 @@ class Frameworks:
 
     @cached_property
     def connecting(self) -> Mapping[str, Event]:
-        """Map each connecting method, such as `connect`, to its `Event` row."""
+        """Map each method that connects functions to events to its `Event` row.
+
+        An example is `connect` in `saved.connect(f)`.
+        """
         return {method: event for event in self.events for method in event.connects}
 
     @cached_property
     def sending(self) -> Mapping[str, Event]:
-        """Map each sending method, such as `send`, to its `Event` row."""
+        """Map each method that sends an event to its `Event` row.
+
+        An example is `send` in `saved.send()`.
+        """
         return {method: event for event in self.events for method in event.sends}
 
     @cached_property
     def decorating(self) -> Mapping[str, Event]:
-        """Map each decorating function, such as `receiver`, to its `Event` row."""
+        """Map each decorator that connects a function to its `Event` row.
+
+        An example is `receiver` in `@receiver(saved)`.
+        """
         return {name: event for event in self.events for name in event.decorators}
 
     @cached_property

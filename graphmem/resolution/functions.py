@@ -1,4 +1,4 @@
-"""Types of functions: parameters from callers, results from arguments."""
+"""Infer parameter types from callers, and result types from arguments."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Functions:
         self.ask = inference.project.solver.ask
 
     def parameter(self, symbol: Symbol, index: int) -> Type:
-        """Return the type of a parameter.
+        """Return the type of a parameter of a function.
 
         The annotation gives the type; without one, the receiver, the default and the arguments of callers do.
         """
@@ -122,7 +122,7 @@ class Functions:
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """Return the type of the argument that one call passes for a parameter.
 
-        Empty if the call does not run this function.
+        Empty if the call does not run the function that has the parameter.
         """
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0
@@ -170,7 +170,7 @@ class Functions:
         return given if given is not None else call.keyword(parameter.name)
 
     def returned(self, symbol: Symbol) -> Type:
-        """Return the type of a function's result before arguments are substituted.
+        """Return the type of a function's result, without the arguments of a call.
 
         It may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a call.
         """

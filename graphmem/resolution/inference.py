@@ -133,14 +133,17 @@ class AsksCalls(Protocol):
     """The part of the type inference interface for calls and their results."""
 
     def returned(self, symbol: Symbol) -> Type:
-        """Return the type of a function's result before arguments are substituted.
+        """Return the type of a function's result, without the arguments of a call.
 
         It may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a call.
         """
         ...
 
     def body_result(self, symbol: Symbol) -> Type:
-        """Return the type that a function's body returns, ignoring declarations."""
+        """Return the type that the body of a function returns.
+
+        The declared result type is ignored.
+        """
         ...
 
     def called(self, callee: Type, call: Call) -> Type:
@@ -184,7 +187,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def expanded(self, value: Type) -> Type:
-        """Replace each function parameter in a type by the parameter's own type.
+        """Replace each parameter in a type by the type of that parameter.
 
         The annotation, the default or the callers of the function give that type.
         """
@@ -209,9 +212,9 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def element(self, value: Type) -> Type:
-        """Return the element type of an iterable."""
+        """Return the type of the elements of an iterable, as in `for x in items`."""
         ...
 
     def awaited(self, value: Type) -> Type:
-        """Return the result of awaiting a value."""
+        """Return the type of `await x` for a value `x`."""
         ...

@@ -1,4 +1,4 @@
-"""Rules of Jinja templates: macros, and functions that Python registers."""
+"""Resolution rules for Jinja: macros, and functions that Python registers."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 class Rules(NameRules, ClassRules, CallRules):
-    """The default rules: lexical scopes, classes with `this`, no libraries.
+    """The default resolution rules of a language: lexical scopes, `this`.
+
+    They know no libraries.
 
     Args:
         layout: facts that were read from the project's configuration files.
@@ -70,12 +72,12 @@ def rules_class(name: str) -> type[Rules] | None:
 
 
 def rules_of(entry: FileEntry) -> Rules:
-    """Return the rules of a file's language."""
+    """Return the resolution rules of the language of a file."""
     return entry.rules  # type: ignore[return-value]  # as `as_rules` says; asked for too often to call it
 
 
 def as_rules(rules: FileRules) -> Rules:
-    """Cast file rules to the full interface.
+    """Cast `FileRules` to the full interface `Rules`, for the type checker.
 
     `Resolver` passes only full rules. `FileEntry` must not depend on the modules that use it.
     """

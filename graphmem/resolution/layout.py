@@ -31,7 +31,7 @@ LAYOUT_FILES: Final = (
 
 
 def is_layout_file(name: str) -> bool:
-    """True for file names that `read_layout` understands.
+    """True for names of configuration files that `read_layout` understands.
 
     These are `LAYOUT_FILES` and `tsconfig*.json`, which other configurations extend.
     """
@@ -39,7 +39,10 @@ def is_layout_file(name: str) -> bool:
 
 
 class Script(NamedTuple):
-    """A script entry `name = "module:function"` in a configuration file."""
+    """A command that a configuration file declares as `name = "module:f"`.
+
+    It may also be a plug-in.
+    """
 
     folder: str  # directory of the configuration file
     module: str
@@ -72,7 +75,7 @@ MAX_WRITTEN: Final = 1_000
 
 
 def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
-    """Parse configuration files and return the layout.
+    """Parse a project's configuration files and return their facts.
 
     Args:
         texts: path to content; files of other names are ignored.
@@ -174,7 +177,7 @@ def _inside(document: Any) -> Iterable[Any]:
 
 
 def _at(document: Any, *keys: str) -> Any:
-    """Return the value at a path of keys; None when a key is missing."""
+    """Return the value at a path of keys in a document; None without one."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document

@@ -114,7 +114,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return what a name of a scope refers to in all scopes inside it."""
+        """Return what a name of a scope refers to in the scopes inside it."""
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
         value = self._plain(places[0], key) if len(places) == 1 else None
@@ -222,7 +222,7 @@ class Names:
         return self.binding(entry, slot.index)
 
     def defined(self, symbol: Symbol) -> Type:
-        """Return the type of the name that a definition binds.
+        """Return the type of the name that `def` or `class` binds.
 
         It is the class or the function, with the types that decorators add.
         """

@@ -1,4 +1,7 @@
-"""Methods that implement operators, in languages with overloading."""
+"""Names of methods that implement operators: `__add__` for `+`.
+
+They serve languages in which classes can overload operators.
+"""
 
 from __future__ import annotations
 

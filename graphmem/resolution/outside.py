@@ -19,15 +19,15 @@ MAX_ATTRIBUTES_OF_RESULTS: Final = 3
 
 
 def result_name(dotted: str, suffix: str) -> str:
-    """Return the name of the result of an external call or subscript.
+    """Return the name of the result of an external call: `f()` for `f`.
 
-    The suffix is `()` or `[]`. A long name is returned unchanged.
+    The suffix is `()`, or `[]` for a subscript. A long name is returned unchanged.
     """
     return dotted + suffix if dotted.count("(") + dotted.count("[") < MAX_RESULTS else dotted
 
 
 def attribute_name(dotted: str, name: str) -> str:
-    """Return the name of an attribute of an external value.
+    """Return the name of an attribute of an external value: `a.b` for `a`.
 
     A long name is returned unchanged.
     """

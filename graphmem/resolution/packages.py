@@ -1,8 +1,8 @@
-"""Rules for languages with packages and declared types.
+"""Resolution rules for languages with packages and declared types.
 
-A package is a dotted (or slashed) name shared by several files. These files see each other's names without an
-import. The rules of a language add the package of a file (`names_of`), the targets of imports (`import_targets`),
-the names of its containers (`containers`, `transparent`), and the results of its library.
+A package is a dotted (or slashed) name shared by several files. These files see each other's names without an import. The rules of a
+language add the package of a file (`names_of`), the targets of imports (`import_targets`), the names of its containers (`containers`,
+`transparent`), and the results of its library.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class PackageRules(Rules):
     # packages
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Return all top-level names of a file.
+        """Return the top-level names of a file, which its package shares.
 
         A type with members elsewhere also adds `Type.`; such members have the name `Type.member`.
         """
@@ -204,7 +204,10 @@ class PackageRules(Rules):
         return found if found > 0 and entry.definitions[found].kind in CLASS_KINDS else -1
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return an instance of the class, or the class for static methods."""
+        """Return the type of a method's receiver: an instance of the class.
+
+        For static methods, it is the class.
+        """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
@@ -213,7 +216,7 @@ class PackageRules(Rules):
         return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the type of the receiver in the method that encloses a scope.
+        """Return the type of the receiver (`this`) in the method around a scope.
 
         Outside methods, the type is an instance of the enclosing class.
         """
@@ -290,7 +293,7 @@ class PackageRules(Rules):
         return one((SELFTYPE,)) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
-        """Return instances of the classes that a type names."""
+        """Return instances of the classes that an expression for a type names."""
         found = EMPTY
         for atom in value:
             if atom[0] == CLASS:
@@ -326,12 +329,12 @@ class PackageRules(Rules):
         return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def builtin(self, name: str) -> Type:
-        """Return a built-in type or function of the language."""
+        """Return the type of a built-in type or function of the language."""
         known = name in self.builtin_types or name in self.builtin_functions
         return one((EXT, self.builtin_package, name, None)) if known else EMPTY
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Whether a call's arguments fit the parameters.
+        """Whether the arguments of a call fit the parameters of a function.
 
         Parameters with defaults may be missing. A variadic last parameter takes the rest.
         """
@@ -347,7 +350,10 @@ class PackageRules(Rules):
         return False
 
     def is_common_name(self, name: str) -> bool:
-        """Whether a method name is too common to identify a class."""
+        """Whether many types have a method of this name, such as `get`.
+
+        Such a name is too common to identify a class.
+        """
         return name in self.common_names
 
 

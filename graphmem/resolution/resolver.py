@@ -208,7 +208,7 @@ class Resolver:
             return plain_rows(entry)
 
     def place(self, path: str, scope: int, handler: str, near: Callable[[str], str]) -> tuple[str, str, bool]:
-        """Return (id, qualified name, is in tests) of a definition of a file.
+        """Return (id, qualified name, is in tests) of a definition in a file.
 
         Args:
             path: the file.

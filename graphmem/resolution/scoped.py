@@ -203,9 +203,9 @@ class ScopedRules(PackageRules):
         return tuple(dict.fromkeys(names))
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """Return the target of an import.
+        """Return the module, package, class or function that an import names.
 
-        It is a file found by path, or a package, class or function found by name.
+        A module is found by its path. A package, class or function is found by name.
         """
         if found.kind == "package" or not found.module:
             return EMPTY
@@ -471,7 +471,7 @@ class ScopedRules(PackageRules):
         return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts this number of arguments.
+        """Return whether a function accepts a given number of arguments.
 
         Any number fits in languages that do not check it.
         """
@@ -491,7 +491,10 @@ class ScopedRules(PackageRules):
         return not accepted <= self.final_types or (given[0] == EXTI and ("(" in given[2] or not outside))
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the type that owns a method defined outside of the type's body."""
+        """Return the type that owns a method defined outside of the type's body.
+
+        The qualified name of the method, such as `Outer.Type.method`, gives the type.
+        """
         scope, name = self.definition_slot(entry, position)
         first, *others = name.split(".")[:-1] or [""]
         places = inference.lookup(entry, scope, first, 1 << 30) if first else None
@@ -567,7 +570,10 @@ class ScopedRules(PackageRules):
         return last_name(found) if found is not None else ""
 
     def extended_by_parameter(self, definition: Definition) -> bool:
-        """Whether the first parameter of a function is the receiver of its calls."""
+        """Whether the first parameter of a function is the receiver of its calls.
+
+        In C#, an example is `static int Words(this string text)`.
+        """
         return self._extends == "parameter" and "extension" in definition.modifiers
 
     def converted_to(self, name: str) -> Sequence[str]:
@@ -733,7 +739,7 @@ def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
 
 
 def stem(path: str) -> str:
-    """Return the name of a file without its extensions."""
+    """Return the name of a file without extensions: `a` for `x/a.html.erb`."""
     return path.rpartition("/")[2].partition(".")[0]
 
 

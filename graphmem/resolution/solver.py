@@ -116,7 +116,7 @@ class Groups:
 
 
 def _number(position: int) -> int:
-    """Return the (negative) number of the group at a position."""
+    """Return the negative number of a group (set of inputs) by its position."""
     return NOTHING - position
 
 

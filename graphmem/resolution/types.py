@@ -192,7 +192,10 @@ def one(atom: Atom) -> Type:
 
 
 def join(left: Type, right: Type) -> Type:
-    """Return the union of two types, with containers of one kind merged."""
+    """Return the union of two types; containers of one kind are merged.
+
+    The union of `list[A]` and `list[B]` is `list[A | B]`.
+    """
     if left is right or not right:
         return left
     if not left:
@@ -286,7 +289,7 @@ def _merged_objects(group: Sequence[Obj]) -> Type:
 
 
 def depth(value: Type) -> int:
-    """Return the nesting depth of containers in a type."""
+    """Return how deep containers are nested in a type: 2 for `list[list[A]]`."""
     found = 0
     for atom in value:
         if atom[0] in _NESTING:
@@ -404,7 +407,10 @@ def closed(declared: Type) -> Type:
 
 
 def class_of(instance: Instance) -> Class:
-    """Return the project class of an instance."""
+    """Return the class of which a value is an instance.
+
+    The class is one of the project.
+    """
     _, symbol, exact = instance
     return (CLASS, symbol, not exact)
 

@@ -22,7 +22,10 @@ class Address(NamedTuple):
 
 
 def route_path(written: str) -> str:
-    """Return the normal form of a route: `/users/<int:id>` is `/users/{}`."""
+    """Return the normal form of a route's path.
+
+    `/users/<int:id>` becomes `/users/{}`.
+    """
     text = written.strip().removeprefix("^").removesuffix("$").removesuffix("/?").replace("\\/", "/").replace("\\.", ".")
     text = re.sub(r"\\[ZA]$", "", text)
     text = text.split("?", 1)[0] if "(?" not in text and "?}" not in text else text

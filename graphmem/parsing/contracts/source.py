@@ -55,7 +55,7 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return a call with its source texts; None if it has no arguments."""
+        """Return a call with the source text of its arguments; None without any."""
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column
         if not self.text.startswith(name, start):

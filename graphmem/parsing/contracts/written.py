@@ -148,7 +148,10 @@ Lookup = Callable[[str, int], "str | None"]
 
 
 def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
-    """Return the pattern of an expression: `/a/{}` for `"/a/" + x`."""
+    """Return the pattern of a string expression: `/a/{}` for `"/a/" + x`.
+
+    `{}` stands for a part that is known only at run time.
+    """
     text = text.strip().rstrip(";")
     pattern, names = "", list[str]()
     at = 0

@@ -97,10 +97,16 @@ _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
 
 class EcmascriptHelper(Helper):
-    """Helper for imports, object literals, casts, patterns and `instanceof`."""
+    """Helper for JavaScript and TypeScript: imports, object literals, casts.
+
+    It also reads patterns and `instanceof`.
+    """
 
     def docstring(self, text: str) -> str:
-        """First paragraph of a `/** … */` comment, without stars and tags."""
+        """Return the first paragraph of a `/** … */` comment, without its tags.
+
+        The stars at the beginning of lines are left out too.
+        """
         lines = (line.strip().lstrip("*").strip() for line in text.strip().removeprefix("/**").removesuffix("*/").splitlines())
         plain = "\n".join(lines).strip()
         tag = _TAG.search(plain)
@@ -125,7 +131,10 @@ class EcmascriptHelper(Helper):
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
-        """Return a name without dots and line ends, which titles of tests contain."""
+        """Return the name of a definition without dots and line ends.
+
+        Titles of tests, such as `it("…")`, may contain them.
+        """
         return " ".join(text.replace(".", "·").split()) if "." in text or "\n" in text else text
 
     def imports(self, found: Import) -> tuple[Import, ...]:

@@ -74,7 +74,7 @@ class _Members:
         self.ends = False  # whether a member can end with it
 
     def blanks(self) -> list[int]:
-        """Return the offsets of the blanks that become semicolons, ascending."""
+        """Return the offsets of the blanks to replace by semicolons, ascending."""
         found: list[int] = []
         is_first = True  # on its line
         for match in _TOKEN.finditer(self.source):

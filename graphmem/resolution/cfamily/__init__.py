@@ -1,1 +1,1 @@
-"""Rules of C and C++."""
+"""Resolution rules for C and C++."""

@@ -31,7 +31,7 @@ ELSEWHERE: Final = "windows"
 
 
 class CFamilyRules(ScopedRules):
-    """Rules for C and C++: includes, and methods defined outside their class."""
+    """Resolution rules for C and C++: includes, methods outside their class."""
 
     functions_take_types = True
     defaults_stand_apart = True

@@ -207,7 +207,7 @@ class EcmascriptTypes(EcmascriptNames):
         return found
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type of `Base<Key>`."""
+        """Return the type that a generic annotation such as `Base<Key>` declares."""
         arguments = items_or_itself(entry.terms, key)
         found = self._alias(inference, entry, scope, base, arguments)
         if found:

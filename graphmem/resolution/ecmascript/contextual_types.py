@@ -26,7 +26,7 @@ _DEPTH: Final = 4
 
 
 def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
-    """Return the type of a parameter of a function type."""
+    """Return the type of the parameter at a position of a function type."""
     found = EMPTY
     for atom in _functions(inference, inference.expanded(expected)):
         if atom[0] == BOX and atom[1] == "callable" and index + 1 < len(atom[2]):

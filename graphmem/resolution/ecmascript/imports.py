@@ -35,7 +35,10 @@ def type_slot(name: str) -> str:
 
 
 class EcmascriptNames(Rules):
-    """Resolve names in ES and CommonJS modules, as values and as types."""
+    """The part of the JavaScript rules that resolves imports and exports.
+
+    It covers ES and CommonJS modules, and names of values and of types.
+    """
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -66,7 +69,7 @@ class EcmascriptNames(Rules):
         return self.module_of(inference, entry, found.module) if found.module else EMPTY
 
     def module_of(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
-        """Return the file or the external package that a specifier names."""
+        """Return the file or package that a module name such as `./a` refers to."""
         ask = inference.project.solver.ask
         return ask(entry.memo, ("module", specifier), self._look_for, inference, entry, specifier)
 
@@ -121,7 +124,7 @@ class EcmascriptNames(Rules):
         return (), [imports[position]._replace(name=name) for position in exports.stars]
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the value of a name imported from a module."""
+        """Return the value of the name `a` in `import { a } from "module"`."""
         return self.from_module(inference, module, name, as_type=False)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
@@ -132,7 +135,10 @@ class EcmascriptNames(Rules):
         return False
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
-        """Return the value of a named, default, re-exported or CommonJS export."""
+        """Return the value that a module exports under a name.
+
+        The export may be named, default, re-exported or of CommonJS. None for a value that is exported under the name it has in the module.
+        """
         return self._member(inference, module, name, as_type=False)
 
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
@@ -186,7 +192,7 @@ class EcmascriptNames(Rules):
         return found
 
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
-        """Return the bindings that a name of a module may have as a type."""
+        """Return the bindings of a module's name that may define a type."""
         inference.project.touch_top(module, name)
         inference.project.touch_top(module, type_slot(name))
         names = module.names(0)

@@ -298,7 +298,7 @@ class EcmascriptRules(EcmascriptTypes):
         return box("await", value)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts this number of arguments.
+        """Return whether a function accepts a given number of arguments.
 
         Calls often pass fewer arguments than a function has parameters, but not more. Tests and overload signatures are never called.
         """

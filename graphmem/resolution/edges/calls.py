@@ -292,7 +292,7 @@ class CallSites:
             self.give_up(reference, reason)
 
     def give_up(self, reference: Reference, reason: str) -> None:
-        """Record a call as unresolved, with the reason as a word."""
+        """Record a call as unresolved, with the reason."""
         name = _called_text(self.terms, reference.term)
         self.evidence.give_up(self.caller(reference).id, name, reference.line, reference.column, reason)
 

@@ -158,7 +158,10 @@ class _Resolving(NamedSites):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
 
     def annotated(self, symbol: Symbol) -> None:
-        """Add edges to the types that annotations before a definition name."""
+        """Add edges from a definition to the types of the annotations before it.
+
+        An example is `@Name` in Java.
+        """
         definition = self.entry.definitions[symbol.index]
         for decorator in definition.decorators:
             term = self.entry.terms[decorator]

@@ -80,7 +80,10 @@ class Overloads:
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:
-        """Whether a call can mean the only function of its name in a class."""
+        """Whether a call can mean the only function of its name in a class.
+
+        Its arguments must fit, except in some languages and for constructors.
+        """
         symbol = target.symbol
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
             return True
@@ -130,7 +133,7 @@ class Overloads:
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
 
     def _fits(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> bool:
-        """Whether a function accepts the number and names of the arguments."""
+        """Whether a function accepts the number and names of a call's arguments."""
         if symbol is None:
             return False
         entry = self.project.entry(symbol)

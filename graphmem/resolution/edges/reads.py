@@ -20,7 +20,7 @@ class ReadSites(VariableSites):
     """The part of resolving a file that adds edges of reads and writes."""
 
     def read(self, reference: Reference) -> None:
-        """Add edges for a name or attribute whose value is used."""
+        """Add edges for a name `a` or an attribute `a.b` whose value is used."""
         term = self.terms[reference.term]
         if term[0] == NAME:
             self.read_name(reference, term[1])
@@ -28,7 +28,7 @@ class ReadSites(VariableSites):
             self.read_attribute(reference, term)
 
     def read_name(self, reference: Reference, name: str) -> None:
-        """Add edges for a name whose value is used."""
+        """Add edges for a bare name, such as `f` in `g(f)`, whose value is used."""
         for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)
@@ -61,7 +61,10 @@ class ReadSites(VariableSites):
                     self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
 
     def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
-        """Add an edge to a variable of another module, or a re-exported one."""
+        """Add an edge for `module.name`: a variable of another module.
+
+        The module may re-export the variable.
+        """
         for place in self.inference.module_places(path, name) or ():
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)

@@ -17,7 +17,7 @@ _new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every p
 
 
 class FileResolution(NamedTuple):
-    """Result of resolving one file, as sorted rows."""
+    """The edges, unresolved calls and other rows of one resolved file, sorted."""
 
     edges: list[EdgeRow]
     externals: list[ExternalRow]

@@ -183,7 +183,7 @@ class Targets:
         return rules.sibling_owners(self.inference, atom[1], name)
 
     def _may_be_implemented(self, atom: ExtInstance) -> bool:
-        """Whether classes of the project may extend the type of a library."""
+        """Whether classes of the project may extend a type of a library."""
         rules = rules_of(self.entry)
         _, package, dotted, _ = atom
         if not rules.standard_packages or not package or not dotted:
@@ -261,7 +261,7 @@ class Targets:
         return False
 
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
-        """Yield the methods that run when a class is called."""
+        """Yield the methods, such as `__init__`, that run when a class is called."""
         for name in rules_of(self.entry).constructors:
             owner = self.inference.owner(symbol, name)
             if isinstance(owner, Symbol):

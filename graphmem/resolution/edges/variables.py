@@ -52,7 +52,7 @@ class VariableSites(CallSites):
                     self.use_member_variable(reference, atom, name)
 
     def receive(self, reference: Reference, receiver: int) -> None:
-        """Add a use of `a` for an access `a.b`; `a` is a variable or a class."""
+        """Add a use of the variable or class `a` for an access `a.b`."""
         term = self.terms[receiver]
         if term[0] != NAME:
             return
@@ -110,7 +110,10 @@ class VariableSites(CallSites):
         return None
 
     def assigned(self, binding: Binding) -> None:
-        """Add an assignment in a function to a variable of an outer scope."""
+        """Add an edge for an assignment in a function to an outer variable.
+
+        The variable belongs to a module or a class.
+        """
         target = self.terms[binding.target]
         if target[0] == NAME and self.entry.definitions[binding.scope].kind in FUNCTION_KINDS:
             for symbol in self.outer(binding.scope, target[1]):

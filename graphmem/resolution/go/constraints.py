@@ -51,7 +51,10 @@ def are_built_together(path: str, line: str, other_path: str, other_line: str) -
 
 
 def _constraint(path: str, line: str) -> str:
-    """Return the build constraints of a Go file as one expression."""
+    """Return the build constraints of a Go file, such as `linux && !cgo`.
+
+    They come from the file's name and from its `//go:build` line.
+    """
     parts = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test").split("_")[1:]
     words = [parts[-1]] if parts and parts[-1] in _SYSTEMS | _MACHINES else []
     if words and words[0] in _MACHINES and len(parts) > 1 and parts[-2] in _SYSTEMS:

@@ -100,7 +100,7 @@ class GoRules(PackageRules):
         return are_built_together(entry.path, constraint(entry), other.path, constraint(other))
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """Return the package that an import names, in the project or external."""
+        """Return the package that an import names: a folder or an external one."""
         if found.kind in ("package", "constraint") or not found.module:
             return EMPTY
         if inference.project.modules(found.module):
@@ -128,7 +128,7 @@ class GoRules(PackageRules):
         return symbol.kind == "interface"
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts this number of arguments.
+        """Return whether a function accepts a given number of arguments.
 
         A single argument always fits: it may be a call that returns the values of all parameters.
         """
@@ -233,7 +233,7 @@ class GoRules(PackageRules):
         return value
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the result type of a builtin function; None if it is unknown.
+        """Return the result type of a Go builtin function; None if it is unknown.
 
         `make` and `new` return the type named by their first argument. `append` returns the type of its first argument.
         """

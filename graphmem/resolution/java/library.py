@@ -39,7 +39,7 @@ _OF_ARGUMENTS: Final = frozenset("abs max min".split())
 
 
 def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
-    """Return the result of an external call; None if it is unknown.
+    """Return the result type of a call of Java's library; None if unknown.
 
     The names of these methods mean the same in all classes of the library.
     """

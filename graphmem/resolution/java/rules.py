@@ -138,11 +138,17 @@ class JavaRules(PackageRules):
         return one((EXT, Package(".".join(parts[:count])), ".".join(parts[count:]), None))
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return a class of a package, or a member of a class."""
+        """Return the type of `Name` in `import a.Name`.
+
+        It is a class of a package, or a member of a class.
+        """
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def builtin(self, name: str) -> Type:
-        """Return a type of `java.lang`, a method of `Object` or an operator."""
+        """Return the type of a name that Java itself defines.
+
+        It is a type of `java.lang`, a method of `Object` or an operator.
+        """
         if name == ARITHMETIC:
             return one((EXT, self.builtin_package, name, None))
         return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
@@ -211,19 +217,22 @@ class JavaRules(PackageRules):
         return True
 
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
-        """Score how well an argument fits; numbers may be widened and boxed."""
+        """Score how well an argument fits a Java parameter.
+
+        Numbers may be widened and boxed: an `int` fits `long` and `Integer`.
+        """
         return fit(inference, given, declared)
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the result of an operator or of a method of the library."""
+        """Return the result type of an operator, or of a method of Java's library."""
         return result(inference, atom, call)
 
     # values
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of a container.
+        """Return the result type of a method of a collection, map or stream.
 
-        Containers are collections, maps, optionals and streams.
+        Optionals count too.
         """
         if container[0] != BOX:
             return EMPTY

@@ -221,7 +221,7 @@ class PythonTypes(PythonModules):
         return EMPTY
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type of `Base[Key]` in an annotation."""
+        """Return the type that a generic annotation such as `Base[Key]` declares."""
         arguments = items_or_itself(entry.terms, key)
         found = EMPTY
         for atom in self._objects(inference, entry, scope, base):

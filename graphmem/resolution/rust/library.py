@@ -1,4 +1,4 @@
-"""Traits of Rust's standard library and the methods they provide."""
+"""Tables of traits of Rust's standard library and of their methods."""
 
 # ruff: noqa: SIM905
 

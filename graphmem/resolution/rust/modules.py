@@ -98,7 +98,7 @@ class RustModules(PackageRules):
         return home
 
     def _is_root(self, path: str) -> bool:
-        """Return whether a file is, or may be, a crate root."""
+        """Return whether a file is, or may be, the root file of a crate."""
         folder, _, name = path.rpartition("/")
         if path in self._targets or name in _ROOTS:
             return True
@@ -291,9 +291,9 @@ class RustModules(PackageRules):
         return self._parents(inference, module[1]) if module[0] == MODULE else EMPTY
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the value of a name in a module, or an enum variant.
+        """Return the value of the name `b` in `use a::b`.
 
-        The module may be a file or an inline module.
+        The module `a` may be a file or an inline module, or an enum whose variant is `b`.
         """
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
@@ -312,7 +312,7 @@ class RustModules(PackageRules):
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the module that `crate`, `super` or the name of a crate means."""
+        """Return the module that `crate`, `super` or a crate's name refers to."""
         if name == "crate":
             return self._crates(inference, entry.path)
         if name == "super":
@@ -320,7 +320,7 @@ class RustModules(PackageRules):
         return self._library(inference, name) or self.builtin(name)
 
     def builtin(self, name: str) -> Type:
-        """Return a name of the prelude or an external crate by its name."""
+        """Return the type of a name of Rust's prelude, or of an external crate."""
         if name in LIBRARIES:
             return one((EXT, Package(name), "", None))
         return one((EXT, Package(self._outside[name]), "", None)) if name in self._outside else super().builtin(name)

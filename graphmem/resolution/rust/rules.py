@@ -220,7 +220,7 @@ class RustRules(RustModules):
         return found
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts this number of arguments.
+        """Return whether a function accepts a given number of arguments.
 
         A function accepts one argument per parameter, and one more if the receiver is passed explicitly. A macro accepts any number.
         """
