@@ -69,7 +69,7 @@ _MAIN: Final = (
 
 
 def extract(path: str, source: bytes, language: str, content_hash: str) -> FileFacts:
-    """Extract the facts of one file.
+    """Extract the facts of one file, such as definitions and references.
 
     Args:
         path: path of the file from the root of the repository, with '/'.

@@ -265,7 +265,7 @@ class Extraction:
         return found
 
     def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
-        """Add a binding to the current scope.
+        """Add a binding, such as `x = f()`, to the current scope.
 
         `lines` are the first and last line of its statement's header.
         """

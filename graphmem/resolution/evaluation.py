@@ -50,7 +50,10 @@ from graphmem.resolution.types import (
 
 
 class Evaluation:
-    """Type inference for a project; the parts for names, classes and calls."""
+    """Type inference for a project.
+
+    Its base classes infer names, classes and functions.
+    """
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -177,7 +180,7 @@ class Evaluation:
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
         """Whether an expression has the same type on every line of a scope.
 
-        False also if a complete check would take too long.
+        A scope is a function, a class or the module. False also if a complete check would take too long.
         """
         while True:
             term = entry.terms[index]

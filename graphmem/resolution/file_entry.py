@@ -57,7 +57,7 @@ class FileRules(Protocol):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which look-ups find a definition.
 
-        Usually these are its enclosing scope and its own name.
+        Usually these are the scope (function, class or module) that encloses the definition and its own name.
         """
         ...
 

@@ -201,7 +201,10 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when an expression has the same type on every line of a scope."""
+        """True when an expression has the same type on every line of a scope.
+
+        A scope is a function, a class or the module.
+        """
         ...
 
     def instances(self, value: Type) -> Iterator[Type]:

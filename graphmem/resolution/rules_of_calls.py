@@ -121,7 +121,7 @@ class CallRules:
     """Functions that test for an instance of their second argument."""
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """Return the type of an attribute of a function."""
+        """Return the type of an attribute `f.name` of a function `f`."""
         return EMPTY
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
@@ -192,7 +192,7 @@ class CallRules:
         return EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the type of an element when an object of a class is iterated."""
+        """Return the element type of a loop over an object of a class."""
         return EMPTY
 
     def next_step(self, name: str) -> str:

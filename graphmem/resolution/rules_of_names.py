@@ -155,7 +155,7 @@ class NameRules:
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which look-ups find a definition.
 
-        Usually these are the scope that encloses the definition and the definition's own name.
+        Usually these are the scope (function, class or module) that encloses the definition and its own name.
         """
         definition = entry.definitions[position]
         return definition.parent, definition.name
@@ -184,7 +184,10 @@ class NameRules:
         return EMPTY
 
     def sees_names_of(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Whether a file sees the names of another, by its package and imports."""
+        """Whether a file sees the names of another file.
+
+        Its package and its imports decide.
+        """
         return True
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:

@@ -176,7 +176,7 @@ class Solver:
         return self.reads
 
     def touch(self, key: int) -> None:
-        """Record that the current answer read this input."""
+        """Record that the answer being computed has read an input, by its number."""
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:

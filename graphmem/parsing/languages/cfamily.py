@@ -77,7 +77,7 @@ class CFamilyHelper(Helper):
         return ".".join(part.strip() for part in text.split("operator")[0].split("::")[:-1] if part.strip())
 
     def is_parameter(self, node: Node) -> bool:
-        """Whether a parameter belongs to the definition itself.
+        """Whether a parameter in a function header belongs to that function.
 
         The parameter `n` of a function pointer in `int (*call)(int n)` does not.
         """

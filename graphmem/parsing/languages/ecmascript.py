@@ -160,7 +160,7 @@ class EcmascriptHelper(Helper):
         return tuple(_fields(node))
 
     def is_parameter(self, node: Node) -> bool:
-        """Whether a parameter belongs to the definition itself.
+        """Whether a parameter in a function header belongs to that function.
 
         Parameters of function types and of default values do not.
         """

@@ -66,7 +66,10 @@ class NamedSites(ReadSites):
                     self.type_use(symbol, definition.parent, binding.value, definition.name_line)
 
     def pass_on(self, found: Import) -> None:
-        """Add edges from an import that re-exports a name to its definitions."""
+        """Add edges from an import that re-exports a name to its definitions.
+
+        An example is `export { a } from "module"`.
+        """
         module = self.entry.symbols[0]
         for symbol in definitions.imported(self.inference, self.entry, found, anything=True):
             if symbol.path != self.entry.path:

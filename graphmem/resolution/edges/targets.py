@@ -357,7 +357,7 @@ class Targets:
     def rule_of(self, places: Sequence[Place]) -> str:
         """Return the rule by which a name was found, given its bindings.
 
-        It is `scope`, `import` or `function_value`.
+        It is `scope`, `import` or `function_value`. A rule says how the target of an edge was found.
         """
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:

@@ -79,7 +79,10 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
-        """Return the rule by which a name in this file refers to a symbol."""
+        """Return the name of the rule that explains how a name refers to a symbol.
+
+        Examples of rules are `scope` and `import`.
+        """
         return "scope" if symbol.path == self.entry.path else "import"
 
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:

@@ -301,7 +301,7 @@ class PythonRules(PythonTypes):
         return inference.method_result(receiver, method) if method else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type when an object of a class is iterated.
+        """Return the element type of a loop over an object of a class.
 
         It is the element type of the iterator that the class creates.
         """

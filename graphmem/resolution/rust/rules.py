@@ -252,7 +252,7 @@ class RustRules(RustModules):
         return frozenset((receiver,)) if is_unary else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type when a value of a type is iterated.
+        """Return the element type of a loop over an object of a type.
 
         The type is an iterator, or creates one.
         """

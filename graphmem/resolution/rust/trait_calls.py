@@ -200,9 +200,9 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys for comparing the possible types of a value with another's.
+    """Return keys that tell whether two values can have a type in common.
 
-    The result is empty if one of the types is not known well enough.
+    For an object of the class `A`, the key is `A`. The result is empty if one of the types is not known well enough.
     """
     found: set[object] = set()
     for atom in value:
