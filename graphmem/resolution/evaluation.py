@@ -52,7 +52,7 @@ from graphmem.resolution.types import (
 class Evaluation:
     """Type inference for a project.
 
-    Its base classes infer names, classes and functions.
+    Its parts infer names (`Names`), classes (`Classes`) and functions (`Functions`).
     """
 
     def __init__(self, project: Project) -> None:
