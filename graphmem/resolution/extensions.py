@@ -54,7 +54,7 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
     names = _type_names(rules, inference, receiver)
     if not names:
         return []
-    seen = packages_seen(rules, entry)
+    seen = _packages_seen(rules, entry)
     found: list[tuple[bool, int, Symbol]] = []
     for symbol in inference.project.named(name):
         if symbol.kind != "method":
@@ -81,7 +81,7 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
         return []
     if any((atom[0] != EXT and atom[0] != EXTI) or _type_names(rules, inference, atom) for atom in receiver):
         return []
-    seen, found = packages_seen(rules, entry), []
+    seen, found = _packages_seen(rules, entry), []
     for symbol in inference.project.named(name):
         other = inference.project.entry(symbol)
         if symbol.kind != "method" or other.rules is not entry.rules:
@@ -146,8 +146,7 @@ def _endings(qualname: str) -> list[str]:
     return [".".join(parts[first:]) for first in range(len(parts))]
 
 
-def packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
-    """Return the packages whose names a file sees without qualifying them."""
+def _packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
     kept: frozenset[str] | None = entry.kept.get("packages seen")
     if kept is None:
         found = set(rules.names_of(entry.facts))

@@ -183,13 +183,6 @@ class NameRules:
         """Return the type of a built-in name such as `len`; empty if unknown."""
         return EMPTY
 
-    def sees_names_of(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Whether a file sees the names of another file.
-
-        Its package and its imports decide.
-        """
-        return True
-
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF, STRING
 from graphmem.resolution.ecmascript.modules import joined
-from graphmem.resolution.extensions import extensions, of_unknown, packages_seen
+from graphmem.resolution.extensions import extensions, of_unknown
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.names import whole
@@ -329,10 +329,6 @@ class ScopedRules(PackageRules):
     def _imported(self, inference: Inference, entry: FileEntry) -> Iterator[str]:
         for found in entry.facts.imports:
             yield from (atom[1] for atom in self.import_targets(inference, entry, found) if atom[0] == MODULE)
-
-    def sees_names_of(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Whether a file sees the names of another, by its package and imports."""
-        return other.rules is not self or not packages_seen(self, entry).isdisjoint(self.names_of(other.facts))
 
     # classes
 

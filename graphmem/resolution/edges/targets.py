@@ -336,8 +336,6 @@ class Targets:
             return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
         if not found or len(found) > AMBIGUOUS_LIMIT:
             return []
-        sees = rules_of(self.entry).sees_names_of
-        found = [symbol for symbol in found if sees(self.entry, self.project.files[symbol.path])] or found
         confidence = ONE_FAMILY if bound and self._is_one_family(found) else round(0.5 / len(found), 3)
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
 
