@@ -16,7 +16,7 @@ from graphmem.runtime.own_folder import FOR_PEOPLE, is_hidden
 from graphmem.runtime.worktree import first_index
 from graphmem.server import owner
 from graphmem.server.starting import find_or_start
-from graphmem.settings import DATABASE
+from graphmem.settings import DATABASE, SHARED
 
 if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
@@ -110,7 +110,7 @@ def expect_index(location: Location, *, create: bool) -> None:
     """
     directory = location.data_dir
     try:
-        if location.exists or location.has_memories:
+        if location.database.exists() or (directory / SHARED).exists() or location.has_memories:
             return
         first = first_index(location.data_dir)
         if first is not None and (first / DATABASE).exists():  # a new worktree begins with the index of the first one

@@ -70,7 +70,9 @@ def prepare_data_dir(data_dir: Path) -> None:
             return  # it still answers questions
         there = os.path.isdir(data_dir)  # noqa: PTH112 -- says no where Path.is_dir raises
         said = f"{data_dir} cannot be written to ({error.strerror})" if there else f"cannot make {data_dir}: {error.strerror or error}"
-        raise BadInputError(f"{said}; name a directory you may write to with --db", argument="db", path=str(data_dir)) from error
+        raise BadInputError(
+            f"{said}; change its permissions, or name another directory with --db", argument="db", path=str(data_dir)
+        ) from error
 
 
 def close_to_others(data_dir: Path) -> None:

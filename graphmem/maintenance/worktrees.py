@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -38,7 +39,8 @@ def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     Returns:
         Whether anything was copied.
     """
-    if (data_dir / DATABASE).exists() or (data_dir / JOURNAL).exists() or data_dir.absolute() != (root / NAME).absolute():
+    present = any(os.path.exists(data_dir / name) for name in (DATABASE, JOURNAL))  # noqa: PTH110 -- no error in a closed directory
+    if present or data_dir.absolute() != (root / NAME).absolute():
         return False
     source = first_index(data_dir)
     if source is None or not (source / DATABASE).is_file():

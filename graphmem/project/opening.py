@@ -161,11 +161,11 @@ def open_project(
     if data_dir.exists() and not data_dir.is_dir():
         raise BadInputError(f"{data_dir} is a file; name a directory for the index", argument="db", path=str(data_dir))
     refuse_a_strangers(data_dir)
-    shared = bool(settings.store) or (data_dir / SHARED).exists()
+    shared = bool(settings.store) or _is_there(data_dir / SHARED)
     if repo is not None and not shared:
         adopt(Path(repo), data_dir, settings.engine)
     prepare_data_dir(data_dir)
-    unlock(data_dir, settings, is_new=not any(journal_folder(data_dir).glob("journal-*")) and not (data_dir / DATABASE).exists())
+    unlock(data_dir, settings, is_new=not any(journal_folder(data_dir).glob("journal-*")) and not _is_there(data_dir / DATABASE))
     if shared:
         from graphmem.project.shared_graph import open_shared
 
@@ -373,6 +373,11 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     learner.finish_left_soon()
     _open.add(parts)
     return parts
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether a path exists; False if its directory may not be entered."""
+    return os.path.exists(path)  # noqa: PTH110 -- Path.exists raises for such a directory
 
 
 def _followed(store: GraphStore, projections: Projections) -> Callable[[], None]:
