@@ -24,7 +24,7 @@ class MemoryQuery:
     sources: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()  # default: the live ones (candidate, confirmed, pinned)
     tags: tuple[str, ...] = ()  # any of these
-    files: tuple[str, ...] = ()  # about one of these paths, or about a symbol in one
+    files: tuple[str, ...] = ()  # about one of these files or files below these directories, or about a symbol in one
     symbols: tuple[str, ...] = ()  # about one of these nodes, by id
     session: str = ""  # learnt in this session
     origin: str = ""

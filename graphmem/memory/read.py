@@ -156,7 +156,10 @@ def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[Memory
         targets |= {file_id(repository.project(), one) for one in paths}
         view = repository.view()
         if view is not None:
-            targets |= {view.ids[int(node)] for one in paths for node in view.by_path(one)}
+            folders = tuple(f"{one}/" for one in paths if one not in view.path_number)
+            below = [one for one in view.paths if one.startswith(folders)] if folders else []
+            targets |= {file_id(repository.project(), one) for one in below}
+            targets |= {view.ids[int(node)] for one in (*paths, *below) for node in view.by_path(one)}
         about = {one for target in targets for one in index.about_target(target)}
         ids = about if ids is None else ids & about
     rows = list(index.all_rows()) if ids is None else list(index.rows(sorted(ids)).values())

@@ -105,7 +105,7 @@ class MemoryFilter(TypedDict, total=False):
     sources: Sequence[str] | None
     statuses: Annotated[Sequence[str] | None, Doc("status of the memories; default: candidate, confirmed and pinned")]
     tags: Sequence[str] | None
-    files: Sequence[str] | None
+    files: Annotated[Sequence[str] | None, Doc("files that the memories are about; a directory stands for all files below it")]
     symbols: Annotated[Sequence[str] | None, Ref()]
     session: str | None
     origin: str | None

@@ -128,6 +128,23 @@ def shop(tmp_path_factory: pytest.TempPathFactory):
         yield root, memory
 
 
+def test_memories_are_filtered_by_files_and_by_the_directories_around_them(tmp_path) -> None:
+    root = tmp_path / "shop"
+    for path in ("cart/price.py", "cart/deep/tax.py", "carton.py"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("def total():\n    return 1\n")
+    with GraphMem.open(root / ".graphmem", root, settings=Settings(embedder="none", git_history=False), keep_warm=False) as memory:
+        memory.index(root)
+        for path in ("cart/price.py", "cart/deep/tax.py", "carton.py"):
+            memory.remember(f"The rule of {path} is that totals are rounded once.", files=[path])
+        memory.remember("Taxes are looked up by the name of the country.", symbols=["cart/deep/tax.py:total"])
+
+        def about(*files: str) -> int:
+            return len(memory.memories({"files": list(files)}).memories)
+
+        assert [about("cart"), about("cart/"), about("cart/deep"), about("cart/price.py"), about("carton.py")] == [3, 3, 2, 1, 1]
+
+
 def seeds(memory: GraphMem) -> dict[str, str]:
     return {one.content: one.id for one in memory.memories({"sources": ["seeded"]}, limit=100).memories}
 
