@@ -172,6 +172,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
 
   const start = () => {
     stage = new Stage(canvas, scene, {
+      scrolls: !controls, // the wheel scrolls a page around the map
       grab,
       select: choose,
       open: goInto,

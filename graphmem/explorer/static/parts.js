@@ -180,7 +180,10 @@ export function choice(options, value, given = {}) {
 
 /** A refusal where the answer would have been; of an ambiguous name the candidates. */
 export function failure(error, again = null) {
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof Refusal)) {
+    console.error(error); // a fault of the page, or a server of another version
+    return h("div.failure", { role: "alert" }, h("strong", null, words.failed), h("p", null, words.page_fault));
+  }
   const candidates = error.facts.candidates ?? [];
   const suggestions = error.facts.suggestions ?? [];
   const named = (one) => (typeof one === "string" ? one : (one.ref ?? refOf({ ...one, path: one.path ?? "" })));

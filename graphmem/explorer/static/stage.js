@@ -269,6 +269,7 @@ export class Stage {
     canvas.addEventListener(
       "wheel",
       (event) => {
+        if (this.told.scrolls && !event.ctrlKey && !event.metaKey) return; // the page scrolls
         event.preventDefault();
         const unit = event.deltaMode ? 16 : 1;
         this.zoom(Math.exp(-event.deltaY * unit * 0.0016), ...this.place(event));

@@ -80,6 +80,7 @@ export const words = {
   more: (n) => `${number(n)} weitere zeigen`,
   andMore: (n) => `und ${number(n)} weitere`,
   failed: "Die Anfrage ist gescheitert",
+  page_fault: "Die Seite kann die Antwort nicht zeigen. Bitte neu laden; nach einer Aktualisierung von graphmem zuerst `graphmem serve` neu starten.",
   no_view: (name) => `Es gibt keine Ansicht namens ${name}.`,
   to_home: "Zum Start",
   theme: { label: "Farben", auto: "System", light: "Hell", dark: "Dunkel" },

@@ -86,6 +86,7 @@ export const words = {
   more: (n) => `Show ${many(n, "more", "more")}`,
   andMore: (n) => `and ${n.toLocaleString("en")} more`,
   failed: "The request failed",
+  page_fault: "The page cannot show the answer. Reload the page; after an update of graphmem, restart `graphmem serve` first.",
   no_view: (name) => `There is no view called ${name}.`,
   to_home: "Go to the start",
   theme: { label: "Colours", auto: "System", light: "Light", dark: "Dark" },
