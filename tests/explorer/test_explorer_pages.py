@@ -729,3 +729,7 @@ def test_the_box_offers_the_code_of_a_name_before_its_tests_and_home_names_the_m
     visit(explorer + "/", VIEWS["home"][1])
     tangled = "[...document.querySelectorAll('h3')].find((one) => one.textContent === 'Most tangled modules')?.nextElementSibling"
     assert "uses " in tab.until(f"{tangled}?.innerText")
+
+
+def test_a_module_lists_the_memories_about_its_files(explorer, remembered, visit, tab) -> None:
+    visit(explorer + "/explore/graph?focus=classes", "document.querySelector('.panel')?.textContent.includes('creates missing nodes')")

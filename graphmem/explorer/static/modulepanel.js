@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { chip, details, field, fileLink, into, link, table, to } from "./parts.js";
+import { chip, details, field, fileLink, into, link, listing, table, to } from "./parts.js";
 import { words } from "./words.js";
 
 export function modulePanel(scene, index, panel, signal, arrange) {
@@ -25,6 +25,7 @@ export function modulePanel(scene, index, panel, signal, arrange) {
     h("p.where", null, `${words.many(modules.files[index], "file")}, ${words.many(modules.symbols[index], "symbol")}`),
     modules.name[index] ? told(modules.name[index], modules.title[index], signal) : null,
     modules.name[index] ? questions(modules.name[index]) : null,
+    memoriesOf(held.map((i) => files.path[i]), signal),
     modules.name[index] ? changes(scene, index, signal, arrange) : null,
     details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
     details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
@@ -44,6 +45,21 @@ function told(name, title, signal) {
   return place;
 }
 
+
+const MOST_FILES = 500; // of a module whose memories are asked for
+
+/** The newest memories about the files of a module. */
+function memoriesOf(paths, signal) {
+  const place = h("div");
+  const some = paths.slice(0, MOST_FILES);
+  if (some.length)
+    into(place, ask("Memories", { filter: { files: some }, first: 8 }, signal), ({ memories: { edges, totalCount } }) =>
+      details(words.panel.memories, totalCount, true,
+        edges.length ? listing(edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type)]), 8) : h("p.hint", null, words.panel.no_memories),
+        totalCount > edges.length ? h("p.hint", null, words.andMore(totalCount - edges.length)) : null,
+        paths.length > some.length ? h("p.hint", null, words.map.first_files(some.length, paths.length)) : null));
+  return place;
+}
 
 /** Pages that answer a question about this module. */
 function questions(name) {

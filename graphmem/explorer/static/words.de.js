@@ -218,6 +218,7 @@ export const words = {
     symbols_left_out: (n) => `${many(n, "Symbol", "Symbole")} nicht gezeichnet; zoome heran`,
     columns: { module: "Modul", file: "Datei", files: "Dateien", symbols: "Symbole", dependents: "Abhängige", complexity: "Komplexität", name: "Name", kind: "Art", relation: "Beziehung", confidence: "Sicherheit", line: "Zeile", where: "Wo", how: "Wie" },
     depends_on: "hängt ab von",
+    first_files: (n, all) => `Von den ${all.toLocaleString("de")} Dateien des Moduls sind die ${n.toLocaleString("de")} meistgenutzten berücksichtigt.`,
     needed_by: "gebraucht von",
     modules_table: "Module und wovon sie abhängen",
   },

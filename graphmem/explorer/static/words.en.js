@@ -261,6 +261,7 @@ export const words = {
       how: "How",
     },
     depends_on: "depends on",
+    first_files: (n, all) => `Of the ${all.toLocaleString("en")} files of the module, the ${n.toLocaleString("en")} most used are looked at.`,
     needed_by: "needed by",
     modules_table: "Modules and what they depend on",
   },
