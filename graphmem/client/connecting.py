@@ -53,7 +53,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
     Raises:
         NotIndexedError: the index is missing, and `create` is not set.
-        BadInputError: the directory of the new index contains other files.
+        BadInputError: the directory of the new index contains other files, or a server serves the index from another store.
         StoreBusyError: another process had the index open for longer than `patience_s`, or several did for two minutes.
         OwnerUnreachableError: a server owns the index and does not answer.
     """
@@ -61,6 +61,10 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
     while True:
         serving = owner.find(location.owner_file)
         if serving is not None:
+            if settings.store:
+                from graphmem.project.shared_graph import expect_same_store
+
+                expect_same_store(location.data_dir, settings)
             return RemoteGraphMem(serving.address, serving.token, serving.index_id)
         expect_index(location, create=create)
         from graphmem.project.graphmem import GraphMem

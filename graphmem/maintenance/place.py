@@ -15,6 +15,11 @@ from graphmem.settings import DATABASE
 
 NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700
+# Stems of files that are replaced by writing `.STEM-…` beside them.
+_REPLACED: Final = (
+    *("contracts", "encryption", "graph", "learning", "ledger", "map", "memory-md", "owner"),
+    *("phases", "sharing", "tokens", "trust", "weights"),
+)
 # Prefixes of graphmem's own files. A directory with other files also serves other purposes.
 _OURS: Final = (
     *(
@@ -46,7 +51,7 @@ _OURS: Final = (
         "memory-md.json",
     ),
     *("phases.json", "weights.json"),
-    *(f".{stem}-" for stem in ("contracts", "tokens", "owner", "trust", "learning", "memory-md", "phases", "weights", "map")),  # replacing
+    *(f".{stem}-" for stem in _REPLACED),
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", ".gitignore"),
     *FOR_PEOPLE,
 )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
+from graphmem.runtime.replacing import replace_file
 
 FILE: Final = "memories.jsonl"
 USER: Final = "user"  # scope of the copies in a project
@@ -116,13 +117,7 @@ class UserBook:
                 if known == before:
                     return
                 lines = [json.dumps(one._asdict(), ensure_ascii=False) + "\n" for one in known.values()]
-                part = self._file.with_name(FILE + ".part")
-                with _private(part) as written:
-                    written.truncate()
-                    written.write("".join(lines).encode("utf-8", "surrogatepass"))
-                    written.flush()
-                    os.fsync(written.fileno())
-                part.replace(self._file)
+                replace_file(self._file, "".join(lines).encode("utf-8", "surrogatepass"), durable=True)
         except OSError as error:
             raise self._unusable("written", error) from error
 

@@ -26,7 +26,6 @@ from graphmem.runtime import vault as vaults
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.sqlite_file import private
 from graphmem.sharing.sidecar import FILE as SHARING
-from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
     from graphmem.settings import Settings
@@ -130,7 +129,8 @@ def _written_again(home: Path, settings: Settings) -> int:
                 book.recovery.rewrite_as_is("the encryption of the memories changed")
                 book.recovery.rebuild()
             book.flush()
-        local_file(parts.store, "encryption").compact()
+        if parts.store.local is not None:
+            parts.store.local.compact()
     for path in sorted((home / TRAILS).glob("*")):
         if path.name.endswith(TRAIL):
             _trail_again(path)

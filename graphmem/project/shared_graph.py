@@ -15,8 +15,8 @@ from graphmem.errors import BadInputError, StoreUnreachableError
 from graphmem.project.sharing import choose_key, kept_key
 from graphmem.projection.memory_file import FILE as MEMORIES_FILE
 from graphmem.projection.projections import GRAPH_FILE
+from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.server_address import SCHEMES, shown
-from graphmem.runtime.sqlite_file import private
 from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings
 from graphmem.store.postgres.store import PostgresStore, open_postgres
 
@@ -83,8 +83,25 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
         renamed = data_dir / f"{JOURNAL}-{uuid.uuid4().hex[:8]}"
         (data_dir / JOURNAL).rename(renamed)
         store.notes.append(f"memories were written from another index directory; the journal of this one was kept as {renamed.name}")
-    _write(data_dir / SHARED, _Mark(shown(settings.store) or mark.address, mark.home, store.database))
+    kept = _Mark(shown(settings.store) or mark.address, mark.home, store.database)
+    replace_file(data_dir / SHARED, json.dumps(kept._asdict()).encode(), durable=True)
     return store
+
+
+def expect_same_store(data_dir: Path, settings: Settings) -> None:
+    """Check that a served index is in the database that was asked for.
+
+    Raises:
+        BadInputError: its graph is in a file, or in another database.
+    """
+    mark = _read(data_dir / SHARED)
+    if mark is None or mark.address != shown(settings.store):
+        place = mark.address if mark is not None else f"a file in {data_dir}"
+        raise BadInputError(
+            f"a server serves this project from {place}, not from {shown(settings.store)}; stop that server, or name another directory "
+            "with --db",
+            argument="store",
+        )
 
 
 def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
@@ -111,8 +128,3 @@ def _read(path: Path) -> _Mark | None:
         raise BadInputError(
             f"{path} is damaged; delete the file and give the address with --store", argument="store", path=str(path)
         ) from error
-
-
-def _write(path: Path, mark: _Mark) -> None:
-    with open(path, "w", encoding="utf-8", opener=private) as file:
-        json.dump(mark._asdict(), file)

@@ -13,7 +13,6 @@ import contextlib
 import functools
 import hashlib
 import logging
-import os
 import re
 import shlex
 import subprocess
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import EncryptionError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.replacing import replace_file
 from graphmem.settings import JOURNAL
 
 if TYPE_CHECKING:
@@ -162,12 +161,7 @@ def write_mark(data_dir: Path, vault: Vault, key_file: str, state: str = ON) -> 
 
     Later writes of this index follow it.
     """
-    part = data_dir / f"{FILE}.part"
-    with open(part, "wb", opener=private) as out:
-        out.write(sealed_json({"key_id": vault.id, "key_file": key_file, "state": state}))
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(data_dir / FILE)
+    replace_file(data_dir / FILE, sealed_json({"key_id": vault.id, "key_file": key_file, "state": state}), durable=True)
 
 
 def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault | None:
@@ -281,10 +275,4 @@ def store(path: Path, vault: Vault, db: sqlite3.Connection) -> None:
 
     The file is replaced in one step.
     """
-    file = path.with_name(path.name + SEALED)
-    part = file.with_name(file.name + ".part")
-    with open(part, "wb", opener=private) as out:
-        out.write(vault.seal(db.serialize(), path.name))
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(file)
+    replace_file(path.with_name(path.name + SEALED), vault.seal(db.serialize(), path.name), durable=True)

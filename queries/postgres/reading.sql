@@ -254,6 +254,11 @@ SELECT text_hash FROM vector WHERE model = $model AND dim = $dim AND text_hash =
 -- returns: taken BOOL
 SELECT pg_try_advisory_lock(hashtextextended(current_schema(), 0)) AS taken
 
+-- name: release_lock()
+-- Release the lock of the writing server.
+-- returns: released BOOL
+SELECT pg_advisory_unlock(hashtextextended(current_schema(), 0)) AS released
+
 -- name: lock_holder()
 -- The server that has it.
 -- returns: host STRING, since STRING

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,9 +14,14 @@ import pytest
 import starlette
 
 from editions import compare, editions
+from graphmem.api.app import build_app
+from graphmem.api.serve import Server
+from graphmem.client.connecting import connect
 from graphmem.errors import BadInputError, StoreBusyError, UnsupportedError
+from graphmem.project.encrypting import decrypt, encrypt
 from graphmem.project.graphmem import GraphMem
-from graphmem.settings import SHARED, Settings
+from graphmem.server import owner
+from graphmem.settings import SHARED, Location, Settings
 from graphmem.store.postgres.connections import driver
 
 CODE = "def check(amount):\n    return amount > 0\n\n\ndef withdraw(amount):\n    return check(amount)\n"
@@ -179,6 +185,45 @@ def test_encrypted_memories_are_encrypted_in_the_database_too(bank, tmp_path, ur
     assert "ebrafish" not in stored
     with opened(tmp_path / "index", bank, memory_key_file=str(key)) as memory:
         assert memory.memory(kept).content == "Zebrafish never balance the ledger."
+
+
+def test_an_index_with_its_graph_in_a_database_is_encrypted_and_decrypted(bank, tmp_path, url):
+    pytest.importorskip("cryptography")
+    settings = Settings(embedder="none", workers=1, seeds=False)
+
+    def stored() -> str:
+        with driver().connect(url) as connection:
+            schema = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'graph\\_%%'").fetchall()[0][0]
+            return str(connection.execute(f"SELECT m::text FROM {schema}.memory m").fetchall())
+
+    with opened(tmp_path / "index", bank, url) as memory:
+        memory.index(bank)
+        kept = memory.remember("Zebrafish never balance the ledger.", type="gotcha").memory.id
+    assert "ebrafish" in stored()
+    assert encrypt(tmp_path / "index", settings, tmp_path / "key").memories == 1
+    assert "ebrafish" not in stored()
+    with opened(tmp_path / "index", bank) as memory:
+        assert memory.memory(kept).content == "Zebrafish never balance the ledger."
+        assert "unfinished" not in str(memory.doctor())
+    assert decrypt(tmp_path / "index", settings).memories == 1
+    assert "ebrafish" in stored()
+
+
+def test_another_store_than_a_running_server_has_is_refused(bank, tmp_path, url):
+    location = Location(tmp_path / "index", bank)
+    with opened(location.data_dir, bank) as memory:
+        server, ready = Server(build_app(memory), "127.0.0.1", 0), threading.Event()
+        thread = threading.Thread(target=server.run, args=(lambda *_: ready.set(),))
+        thread.start()
+        try:
+            assert ready.wait(60)
+            owner.publish(location.owner_file, f"http://127.0.0.1:{server.port}", "", "0")
+            with pytest.raises(BadInputError, match="serves this project from a file"):
+                connect(location, Settings(store=url))
+            assert connect(location, Settings()).project().state.files == 0
+        finally:
+            server.stop()
+            thread.join(60)
 
 
 def test_the_command_line_takes_the_address_once(bank, url):

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.errors import BadInputError, GenerationChangedError, StoreBusyError, StoreClosedError, StoreUnreachableError, UnsupportedError
+from graphmem.errors import (
+    BadInputError,
+    GenerationChangedError,
+    SchemaTooNewError,
+    StoreBusyError,
+    StoreClosedError,
+    StoreUnreachableError,
+    UnsupportedError,
+)
 from graphmem.model import GraphDelta
 from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Projections
@@ -180,7 +188,7 @@ def test_a_newer_database_is_left_alone(in_postgres):
     store = in_postgres()
     store._derive(lambda queries, _: queries.run("meta_put", name="store.schema", value="99"), {})
     store.close()
-    with pytest.raises(StoreBusyError, match="has version 99 of the tables, this graphmem has 2; upgrade graphmem"):
+    with pytest.raises(SchemaTooNewError, match=r"a newer graphmem \(schema 99, this one knows 2\); update graphmem"):
         in_postgres()
 
 

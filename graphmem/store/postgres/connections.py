@@ -14,7 +14,7 @@ from graphmem.errors import (
     DeadlineError,
     DiskFullError,
     GraphMemError,
-    StoreBusyError,
+    SchemaTooNewError,
     StoreClosedError,
     StoreUnreachableError,
 )
@@ -98,7 +98,7 @@ class Connections:
         """Make the schema of the project, or bring it up to date.
 
         Raises:
-            StoreBusyError: the tables are of a newer graphmem.
+            SchemaTooNewError: the tables were written by a newer graphmem.
         """
         files = sorted(
             (one for one in (data_root() / "queries" / "postgres").iterdir() if one.name[:4].isdigit()), key=lambda one: one.name
@@ -114,8 +114,11 @@ class Connections:
                 if connection.execute("SELECT to_regclass('meta')").fetchall()[0][0] is not None:
                     found = int(Queries(connection).rows("meta_value", name=SCHEMA)[0][0])
                 if found > len(files):
-                    raise StoreBusyError(
-                        f"{self.shown} has version {found} of the tables, this graphmem has {len(files)}; upgrade graphmem"
+                    raise SchemaTooNewError(
+                        f"{self.shown} was written by a newer graphmem (schema {found}, this one knows {len(files)}); update graphmem",
+                        path=self.shown,
+                        found=found,
+                        known=len(files),
                     )
                 for file in files[found:]:
                     connection.execute(file.read_text(encoding="utf-8").encode())
@@ -151,6 +154,17 @@ class Connections:
         if os.getpid() == self._pid:
             for connection in idle:
                 connection.close()
+
+    def release(self, connection: psycopg.Connection[Any]) -> None:
+        """Unlock and close the writer's connection.
+
+        The server notices a closed connection only some time later. The explicit unlock lets the next writer in at once.
+        A forked child does nothing: the connection belongs to its parent.
+        """
+        if os.getpid() == self._pid:
+            with suppress(driver().Error):  # the server ends the lock of a broken connection itself
+                Queries(connection).ask("release_lock")
+            connection.close()
 
     def _begun(self) -> psycopg.Connection[Any]:
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -118,7 +118,7 @@ class PostgresStore(PostgresReads):
             self._connections.close()
             connection, self._connection = self._connection, None
             if connection is not None:
-                connection.close()
+                self._connections.release(connection)
             if self._lock is not None:
                 self._lock.release()
 
