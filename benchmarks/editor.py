@@ -73,6 +73,7 @@ async def measured(options: Any) -> dict[str, Any]:
     await client.text_document_hover_async(lsp.HoverParams(lsp.TextDocumentIdentifier(chosen[0].as_uri()), lsp.Position(5, 1)))
     first = time.perf_counter() - begun
     owner = json.loads((options.db / "owner.json").read_text())
+    first_cpu = {"lsp": used(client._server.pid), "server": used(owner["pid"])}
 
     from graphmem.client.remote import RemoteGraphMem
 
@@ -124,6 +125,7 @@ async def measured(options: Any) -> dict[str, Any]:
         "repository": root.name,
         "symbols": symbols,
         "first_answer_s": round(first, 3),
+        "first_answer_cpu_s": first_cpu,
         "memory_mb": round(memory, 1),
         "empty_hovers": empty,
         "hover_cpu_ms": {"lsp": round(spent[0] * 1000 / len(asked), 2), "server": round(spent[1] * 1000 / len(asked), 2)},

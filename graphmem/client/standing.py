@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from typing import TYPE_CHECKING
 
-from graphmem.errors import OwnerUnreachableError, WrongIndexError
+from graphmem.errors import GraphMemError, OwnerUnreachableError, WrongIndexError
 from graphmem.server import owner
 
 if TYPE_CHECKING:
@@ -23,6 +25,20 @@ class Standing:
         self._location = location
         self._found: RemoteGraphMem | None = None
         self._owner: owner.Owner | None = None
+        self._lock = threading.Lock()
+
+    def start_beside(self) -> None:
+        """Start the server, if necessary, while the caller does something else.
+
+        An error is left to the next call of `service`.
+        """
+        from graphmem.client import connecting  # noqa: F401  # here, because two threads may see a partly loaded module
+
+        def start() -> None:
+            with contextlib.suppress(GraphMemError):
+                self.service()
+
+        threading.Thread(target=start, name="graphmem-start", daemon=True).start()
 
     def service(self) -> RemoteGraphMem:
         """Return a client of the running server; start the server if necessary.
@@ -31,15 +47,16 @@ class Standing:
         """
         from graphmem.client.connecting import connect_or_start
 
-        if self._found is not None and not self._is_same():
-            try:
-                self._found.project()
-            except (OwnerUnreachableError, WrongIndexError):
-                self._found = None
-        if self._found is None:
-            self._found = connect_or_start(self._location)
-            self._owner = owner.read(self._location.owner_file)
-        return self._found
+        with self._lock:
+            if self._found is not None and not self._is_same():
+                try:
+                    self._found.project()
+                except (OwnerUnreachableError, WrongIndexError):
+                    self._found = None
+            if self._found is None:
+                self._found = connect_or_start(self._location)
+                self._owner = owner.read(self._location.owner_file)
+            return self._found
 
     def _is_same(self) -> bool:
         """Whether the server process of the last call still runs."""

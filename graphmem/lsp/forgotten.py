@@ -14,27 +14,31 @@ from graphmem.lsp.editor import SOURCE
 from graphmem.lsp.places import last
 
 if TYPE_CHECKING:
-    from graphmem.answers import SymbolInfo
+    from graphmem.answers import DiffImpact, SymbolInfo
     from graphmem.answers.impact import ImpactHit
-    from graphmem.lsp.editor import Editor
+    from graphmem.client.connecting import Service
     from graphmem.lsp.places import Texts
 
 LEAST: Final = 0.5  # confidence that the dependent uses the changed definition
 NAMED: Final = 10  # dependents of one definition that a diagnostic lists
 
 
-def forgotten(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
+def change(service: Service) -> DiffImpact | None:
+    """Return direct dependents of what changed in the tree since HEAD.
+
+    None if the project has no Git repository, or no commit yet.
+    """
+    try:
+        return service.impact_of_diff(base="HEAD", max_depth=1, min_confidence=LEAST)
+    except GitError:
+        return None
+
+
+def forgotten(texts: Texts, path: str, found: DiffImpact) -> list[lsp.Diagnostic]:
     """Return a warning for each definition in a document with a new signature.
 
-    Signatures are compared with HEAD. A warning names direct users outside tests that did not change. The list is empty for a project
-    without Git, and for definitions whose users all changed.
+    A warning names direct users outside tests that did not change. The list is empty for definitions whose users all changed.
     """
-    texts = editor.texts(uri)
-    path = texts.path(uri)
-    try:
-        found = editor.project(uri).service().impact_of_diff(base="HEAD", max_depth=1, min_confidence=LEAST)
-    except GitError:
-        return []  # the project has no Git repository, or no commit yet
     touched = {one.symbol.id for one in found.changed}
     left: dict[str, list[ImpactHit]] = {}
     for hit in found.impact.hits:

@@ -1,4 +1,4 @@
-"""Register answers on whole documents: symbols, lenses, hints, warnings."""
+"""Register answers on whole documents: symbols, lenses and hints."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types as lsp
 
-from graphmem.lsp.editor import SOURCE, Editor, handles
-from graphmem.lsp.forgotten import forgotten
+from graphmem.lsp.editor import Editor, handles
 from graphmem.lsp.hover import lens_title
 from graphmem.lsp.places import KINDS, last
 
@@ -26,7 +25,7 @@ def symbols(server: Editor) -> None:
         uri, texts = given.text_document.uri, editor.texts(given.text_document.uri)
         top: list[lsp.DocumentSymbol] = []
         open_: list[tuple[str, list[lsp.DocumentSymbol]]] = []
-        for entry in _entries(editor, uri):
+        for entry in entries(editor, uri):
             one = entry.symbol
             item = texts.item(lsp.CallHierarchyItem, one)
             inner: list[lsp.DocumentSymbol] = []
@@ -98,41 +97,8 @@ def hints(server: Editor) -> None:
         return [lsp.InlayHint(place, title, padding_left=True) for place, title in found if first <= place.line <= end]
 
 
-def diagnostics(server: Editor) -> None:
-    """Register warnings on memories and on users of changed signatures.
-
-    A memory is suspect if it was written before its code changed. Signatures are compared with HEAD, so that this is done only after a
-    document was opened or saved.
-    """
-
-    def report(editor: Editor, uri: str) -> None:
-        texts = editor.texts(uri)
-        warnings = [
-            lsp.Diagnostic(
-                range=texts.of_symbol(entry.symbol).range,
-                message=f"written before this code changed: {title}; verify or dispute it",
-                severity=lsp.DiagnosticSeverity.Information,
-                source=SOURCE,
-                code="suspect-memory",
-                data=title.split()[0].removeprefix("#"),
-            )
-            for entry in _entries(editor, uri)
-            for title in entry.suspect
-        ]
-        editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=warnings))
-        if left := forgotten(editor, uri):  # takes longer, so the others are shown before
-            editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[*warnings, *left]))
-
-    @handles(server, lsp.TEXT_DOCUMENT_DID_OPEN, None)
-    def opened(editor: Editor, given: lsp.DidOpenTextDocumentParams) -> None:
-        report(editor, given.text_document.uri)
-
-    @handles(server, lsp.TEXT_DOCUMENT_DID_SAVE, None)
-    def saved(editor: Editor, given: lsp.DidSaveTextDocumentParams) -> None:
-        report(editor, given.text_document.uri)
-
-
-def _entries(editor: Editor, uri: str) -> list[OutlineEntry]:
+def entries(editor: Editor, uri: str) -> list[OutlineEntry]:
+    """Return the symbols of a document with their counts and suspect memories."""
     return editor.project(uri).service().outline(editor.texts(uri).path(uri)).entries
 
 
@@ -141,5 +107,5 @@ def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:
 
     They have a caller, a test or a memory.
     """
-    found = _entries(editor, uri)
+    found = entries(editor, uri)
     return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.tests or one.memories)]

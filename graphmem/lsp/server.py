@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol import types as lsp
 
 from graphmem.lsp import actions, navigation, outlines, renaming
+from graphmem.lsp.diagnostics import diagnostics
 from graphmem.lsp.editor import Editor
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ FEATURES: Final[Mapping[str, Feature]] = {
     "workspaceSymbol": Feature(outlines.workspace_symbols),
     "codeLens": Feature(outlines.lenses),
     "inlayHint": Feature(outlines.hints, is_on=False),
-    "diagnostics": Feature(outlines.diagnostics),
+    "diagnostics": Feature(diagnostics),
     "codeAction": Feature(actions.actions),
     "rename": Feature(renaming.renames, is_on=False),
 }

@@ -139,9 +139,15 @@ def test_dependents_that_a_new_signature_left_behind_are_named(graphmem, shop: P
     file.write_text(file.read_text().replace("def rounded(value: float)", "def rounded(value: float, digits: int)"))
     assert graphmem("index", shop, "-q").code == 0
     try:
-        found = asyncio.run(asyncio.wait_for(_diagnostics(shop, file, environ), 120))
+        told = asyncio.run(asyncio.wait_for(_diagnostics(shop, file, environ), 120))
     finally:
         _end_server(shop)
+    assert {uri: [len(one) for one in rows] for uri, rows in told.items() if uri != file.as_uri()} == {
+        (shop / "shop" / "cart.py").as_uri(): [0],
+        (shop / "shop" / "new.py").as_uri(): [0],  # is not indexed
+    }
+    nothing, found = told[file.as_uri()]
+    assert not nothing  # memories are told first
     assert [one.code for one in found] == ["forgotten-dependents"]
     assert found[0].message.startswith("the signature of rounded changed since HEAD; 2 dependents did not change")
     lines = file.read_text().split("\n")
@@ -149,22 +155,29 @@ def test_dependents_that_a_new_signature_left_behind_are_named(graphmem, shop: P
         assert lines[place.location.range.start.line][place.location.range.start.character :].startswith("rounded(")
 
 
-async def _diagnostics(shop: Path, file: Path, environ) -> list:
-    """Diagnostics of a document when it is opened; the last ones, which have dependents."""
+async def _diagnostics(shop: Path, file: Path, environ) -> dict[str, list]:
+    """Diagnostics of documents that are opened at once, until those of `file` have dependents."""
     client = Client("test", "1")
-    told: asyncio.Queue = asyncio.Queue()
-    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: told.put_nowait(given.diagnostics))
+    told: dict[str, list] = {}
+    last = asyncio.Event()
+
+    def publish(given) -> None:
+        told.setdefault(given.uri, []).append(given.diagnostics)
+        if given.uri == file.as_uri() and len(told[given.uri]) == 2:
+            last.set()
+
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(publish)
     await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(shop), env={**os.environ, **environ})
     await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=shop.as_uri()))
     client.initialized(lsp.InitializedParams())
-    item = lsp.TextDocumentItem(file.as_uri(), "python", 1, file.read_text())
-    client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-    assert not await told.get()  # memories are told first
-    found: list = await told.get()
+    for path in (file, shop / "shop" / "cart.py", shop / "shop" / "new.py"):
+        text = path.read_text() if path.is_file() else "new = 1\n"
+        client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(path.as_uri(), "python", 1, text)))
+    await last.wait()
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
-    return found
+    return told
 
 
 def _end_server(shop: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,15 +39,16 @@ def lsp(
     """
     from graphmem.client.standing import Standing
 
-    try:
-        from graphmem.lsp.server import build_server
-    except ModuleNotFoundError as error:
-        raise BadInputError(f"{error.name} is not installed; run `pip install graphmem[lsp]`", argument="lsp") from error
+    if find_spec("pygls") is None:
+        raise BadInputError("pygls is not installed; run `pip install graphmem[lsp]`", argument="lsp")
+    standing = Standing(here.location)
+    standing.start_beside()  # loading the protocol takes about as long as the start of the server
+    from graphmem.lsp.server import build_server
 
     def elsewhere(folder: Path) -> Callable[[], Service]:
         return Standing(locate(folder, load_settings(folder, os.environ), os.environ)).service
 
-    server = build_server(Standing(here.location).service, None if here.settings.db else elsewhere)
+    server = build_server(standing.service, None if here.settings.db else elsewhere)
     if port:
         server.start_tcp("127.0.0.1", port)
         return
