@@ -32,7 +32,18 @@ if TYPE_CHECKING:
         SymbolPage,
     )
     from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
-    from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk, RiskFactor
+    from graphmem.answers.impact import (
+        Cause,
+        ChangedSymbol,
+        DiffImpact,
+        EarlierState,
+        ImpactGroup,
+        ImpactHit,
+        ImpactReport,
+        Possible,
+        Risk,
+        RiskFactor,
+    )
     from graphmem.answers.memory import (
         Forgotten,
         MemoryAnchor,
@@ -81,6 +92,7 @@ __all__ = [
     "DeleteAnswer",
     "DiagnosticInfo",
     "DiffImpact",
+    "EarlierState",
     "Experiment",
     "FacetCount",
     "Factor",
@@ -155,7 +167,7 @@ _NAMES: Final = {
         "Subgraph SymbolDetail SymbolInfo SymbolPage"
     ),
     "history": "CoAccessAnswer CoAccessHit FileHistory Recorded",
-    "impact": "Cause ChangedSymbol DiffImpact ImpactGroup ImpactHit ImpactReport Possible Risk RiskFactor",
+    "impact": "Cause ChangedSymbol DiffImpact EarlierState ImpactGroup ImpactHit ImpactReport Possible Risk RiskFactor",
     "memory": (
         "Forgotten MemoryAnchor MemoryChange MemoryInfo MemoryPage MemoryRelation NearbyMemories NearbyMemory Noted Refusal RememberAnswer "
         "Remembered RememberManyAnswer ReviewItem ReviewQueue Rule RuleSet TermAlias Timeline"

@@ -11,7 +11,7 @@ from graphmem.answers.history import CoAccessHit
 from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.memory import NearbyMemories
 from graphmem.answers.plain import answer
-from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistemic, RiskLevel, Verdict
+from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistemic, Moment, MomentOrNone, RiskLevel, Verdict
 
 
 def odds(chance: float) -> str:
@@ -101,6 +101,16 @@ class Risk:
 
 
 @answer
+class EarlierState:
+    """The earlier state of the graph that an answer is about."""
+
+    as_of: Annotated[str, Doc("the time or revision that was asked for")]
+    generation: int
+    indexed_at: Annotated[Moment, Doc("time of the index run that made this state")]
+    until: Annotated[MomentOrNone, Doc("time of the index run that replaced this state; null for the current state")]
+
+
+@answer
 class ImpactReport:
     """Code that could behave differently when the targets change."""
 
@@ -141,6 +151,9 @@ class ImpactReport:
     known: Annotated[
         NearbyMemories, Doc("memories about the targets, the code around them, the hits and the files that change with them")
     ] = field(default_factory=NearbyMemories)
+    earlier: Annotated[EarlierState | None, Doc("the earlier state of the graph that the answer is about; null for the current graph")] = (
+        None
+    )
 
 
 @answer

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem import __version__
-from graphmem.errors import IndexCancelledError
+from graphmem.errors import GraphMemError, IndexCancelledError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.contracts import Contracts, calls_in, is_schema
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
@@ -25,6 +25,7 @@ from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSou
 from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
+from graphmem.indexing.past import Kept, Past, Undo, undo_of
 from graphmem.indexing.recent import Recent
 from graphmem.indexing.resolving import processes_for, resolve_everything
 from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
@@ -111,6 +112,7 @@ class Indexer:
         projections: Projections,
         cache: FactsCache,
         inputs: Inputs,
+        past: Past,
         data_dir: Path,
         root: Path,
         project: str,
@@ -126,6 +128,7 @@ class Indexer:
         self._options = options
         self._outside = Outside(data_dir, project, root)
         self._contracts = Contracts(data_dir, project)
+        self._past = past
         self._tree = Tree(root, options.discovery)
         self._source = FactsSource(cache, root, project, data_dir / MARKER)
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
@@ -196,13 +199,13 @@ class Indexer:
         resolver: Resolver | None = None
         if apart is not None:
             delta, made = apart
-            rows, affected = None, set(made.inputs)
+            rows, undo, affected = None, None, set(made.inputs)
         else:
             resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
             affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
             with meter.stage("resolve"):
                 self._join_contracts(resolver, parsed, look.removed, affected, full=mode == "full")
-            delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled)
+            delta, rows, undo = self._resolve(meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
         known = known | {path: one.head.content_hash for path, one in parsed.items()}
@@ -238,6 +241,7 @@ class Indexer:
                 "run": run,
                 "evidence": self._outside.mark,
             }
+            self._keep_past(undo, meta, notes)
             self._indexed = None
             recent, self._recent = self._recent, Recent()
             generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
@@ -263,6 +267,18 @@ class Indexer:
             else:
                 self._cache.prune(known.items(), only=[*(file.path for file in look.changed), *look.removed])
         return self._done(mode, meter, look, notes, on_progress)
+
+    def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
+        """Store the state of the graph that this run is about to replace."""
+        before = self._store.meta()
+        try:
+            if undo is None:
+                self._past.forget()
+            else:
+                state = Kept(before.get("run", ""), meta["run"], self._store.generation(), before.get("indexed_at", ""), meta["indexed_at"])
+                self._past.keep(state, undo)
+        except GraphMemError as error:
+            notes.extend([Diagnostic("", "warning", "past", f"the earlier state of the graph was not kept: {error.message}", 0)])
 
     def warm(self, cancelled: Callable[[], bool]) -> bool:
         """Load the data of an earlier process, so that the next run is fast.
@@ -504,10 +520,10 @@ class Indexer:
         notes: PackedRows[Diagnostic],
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
-    ) -> tuple[GraphDelta, Rows | None]:
+    ) -> tuple[GraphDelta, Rows | None, Undo | None]:
         """Resolve the affected files; return how the graph must change.
 
-        Also returns the new rows, except in a first load.
+        Also returns the new rows and the inverse change, except in a first load.
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
@@ -560,9 +576,11 @@ class Indexer:
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
             if spill is not None:
-                return everything(new), None
+                return everything(new), None, None
             ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
-            return difference(old, new, external_uses(self._projections.graph(), ends)), new
+            view = self._projections.graph()
+            delta = difference(old, new, external_uses(view, ends))
+            return delta, new, undo_of(delta, old, view)
 
     def _resolved_apart(
         self,

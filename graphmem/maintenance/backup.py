@@ -69,6 +69,7 @@ _LEFT_OUT: Final = (
     "words-",
     "facts.sqlite",
     "inputs.sqlite",
+    "past.sqlite",
     "contracts.json",
     ".contracts-",
     "parsing.json",

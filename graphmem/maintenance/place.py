@@ -32,6 +32,7 @@ _OURS: Final = (
         "words-",
         "facts.",
         "inputs.",
+        "past.",
         "parsing.",
         "history.",
         "ledger.",

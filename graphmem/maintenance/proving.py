@@ -86,6 +86,7 @@ KINDS: Final = (
     Kind("words-*.sqlite", _damage_of_sqlite),
     Kind("facts.sqlite", _damage_of_sqlite),
     Kind("inputs.sqlite", _damage_of_sqlite),
+    Kind("past.sqlite", _damage_of_sqlite, "earlier states of the graph are lost; states from now on are kept"),
     Kind("parsing.json", _damage_of_json),
     Kind("contracts.json", _damage_of_json, "the next index run collects contracts again"),
     Kind("*.projection", _damage_of_container),

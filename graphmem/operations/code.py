@@ -190,10 +190,18 @@ class CodeOperations:
         min_confidence: Share = 0.3,
         kinds: Sequence[EdgeKind] | None = None,
         limit: Annotated[int, Within("hits")] = 1000,
+        as_of: str | None = None,
     ) -> ImpactReport:
         """Code that could behave differently when the targets change.
 
-        Targets are references or ids, as in `symbol`.
+        Args:
+            targets: references or ids, as in `symbol`.
+            direction: code that depends on the targets, or that they depend on.
+            max_depth: the maximum number of steps, tests excepted.
+            min_confidence: the minimum confidence of a path.
+            kinds: follow only edges of these kinds.
+            limit: the maximum number of hits, and of tests.
+            as_of: ask the graph of an earlier time (ISO 8601) or commit, if the index keeps it; memories are then left out.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("impact.hits", "impact.tests")})

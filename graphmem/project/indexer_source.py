@@ -75,6 +75,7 @@ class IndexerSource:
         if self.newest is None or before != str(root):
             # Imported here: a process that only queries saves a tenth of a second without the parser and resolver.
             from graphmem.indexing.inputs import Inputs
+            from graphmem.indexing.past import FILE, Past
             from graphmem.indexing.pipeline import Indexer, IndexOptions
             from graphmem.parsing.facts_cache import FactsCache
 
@@ -82,7 +83,8 @@ class IndexerSource:
             project = meta.get("project") or root.name
             self._cache = self._cache or FactsCache(self.data_dir / FACTS, project)
             self._inputs = self._inputs or Inputs(self.data_dir / INPUTS)
-            self.newest = Indexer(self.store, self.projections, self._cache, self._inputs, self.data_dir, root, project, options)
+            past = Past(self.data_dir / FILE, self.settings.past_mb << 20)
+            self.newest = Indexer(self.store, self.projections, self._cache, self._inputs, past, self.data_dir, root, project, options)
         return self.newest
 
     def close(self) -> None:

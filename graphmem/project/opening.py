@@ -45,6 +45,7 @@ from graphmem.project.contracts import ContractQuestions
 from graphmem.project.cypher import CypherQueries
 from graphmem.project.derived import SemanticSource
 from graphmem.project.documents import Documents
+from graphmem.project.earlier import EarlierGraphs
 from graphmem.project.edit_advice import EditAdvice
 from graphmem.project.evaluating import ProjectChurn, SearchWeighing
 from graphmem.project.exploring import Pictures
@@ -228,7 +229,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     known = KnownCode(graph, projections.memories, book.clock.now)
     co_access = CoAccess(graph, projections, history, known)
     contracts = ContractQuestions(graph, data_dir)
-    impact = ImpactQuestions(graph, evidence, co_access, known, contracts)
+    impact = ImpactQuestions(graph, evidence, co_access, known, contracts, EarlierGraphs(graph, settings.max_file_kb << 10))
     paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
     described = Described(paragraphs, settings.paragraphs)
     system = SystemQuestions(graph, store, semantics, described)

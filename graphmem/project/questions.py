@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.answers import ImpactReport, PathAnswer, Subgraph
     from graphmem.answers.vocabulary import ChangeKind, SymbolKind
     from graphmem.project.contracts import ContractQuestions
+    from graphmem.project.earlier import EarlierGraphs
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
     from graphmem.project.known import KnownCode
@@ -44,6 +45,7 @@ class ImpactQuestions:
     co_access: CoAccess  # finds files that change with the targets but have no edge to them
     known: KnownCode  # memories about the code of an answer
     contracts: ContractQuestions  # finds code of other projects
+    earlier: EarlierGraphs
 
     def impact(
         self,
@@ -53,20 +55,26 @@ class ImpactQuestions:
         min_confidence: float = DEFAULT_CONFIDENCE,
         kinds: Sequence[str] | None = None,
         limit: int = DEFAULT_LIMIT,
+        as_of: str | None = None,
     ) -> ImpactReport:
         """Return everything that may behave differently if the targets change.
 
         Raises:
-            BadInputError: a bound is out of range, or no target is given.
+            BadInputError: a bound is out of range, no target is given, or the graph of `as_of` is not kept.
             SymbolNotFoundError, AmbiguousSymbolError: no target is one symbol or file; the error is about the first. If some targets are
                 found, the others are in `missed`.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
-        view = self.graph.view()
+        earlier = self.earlier.of(as_of) if as_of is not None else None
+        view = earlier.view if earlier is not None else self.graph.view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
             raise BadInputError("the target is missing; name at least one symbol or file", argument="targets")
         nodes, missed = self._targets(view, refs)
+        if earlier is not None:  # what runs, history and memories say is about the current code
+            now = self.graph.state()
+            then = dataclasses.replace(now, generation=view.generation, indexed_at=earlier.state.indexed_at, stale_files=0, stale=[])
+            return dataclasses.replace(impact(view, nodes, question, then), missed=missed, earlier=earlier.state)
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
         return self._beside(view, report, nodes)

@@ -36,6 +36,7 @@ _OF_SOURCE: Final = (
     "words-",
     "facts.sqlite",
     "inputs.sqlite",
+    "past.sqlite",
     "sandbox",
     "dump/",
     "parsing.json",

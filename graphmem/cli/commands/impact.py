@@ -69,6 +69,12 @@ def impact(
             "--limit", min=1, max=_ALL, help="The maximum number of listed hits; totals stay exact. Default: 1,000; with --top 0: all."
         ),
     ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of", metavar="TIME|REVISION", help="Ask the graph of an earlier time (ISO 8601) or commit, if the index keeps it."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")] = 20,
     fail_on: Annotated[
         Level | None, typer.Option("--fail-on", help="Exit with code 1 when the risk is at least this level, or unknown.")
@@ -88,6 +94,7 @@ def impact(
         text, base, head = change_of(targets or [], "--diff")
         _only_for_symbols(direction is Direction.DEPENDENTS, "--direction")
         _only_for_symbols(not kinds, "--kind")
+        _only_for_symbols(as_of is None, "--as-of")
         whole = here.service().impact_of_diff(text, base=base, head=head, max_depth=max_depth, min_confidence=min_confidence, limit=limit)
         _show(here.output, whole, whole.impact, top)
         report = whole.impact
@@ -101,6 +108,7 @@ def impact(
             min_confidence=min_confidence,
             kinds=options.word(kinds),
             limit=limit,
+            as_of=as_of,
         )
         _show(here.output, report, report, top)
         for one in report.missed:

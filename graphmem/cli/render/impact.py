@@ -90,6 +90,10 @@ def _heading(output: Output, report: ImpactReport) -> None:
                 for target in report.targets
             ]
         )
+    if report.earlier is not None:
+        one = report.earlier
+        until = f", replaced {one.until}" if one.until else ", the current one"
+        output.line(("As of ", common.HEADING), f"{one.as_of}: the graph indexed {one.indexed_at}{until} (generation {one.generation:,})")
     _verdict(output, report)
 
 

@@ -1,0 +1,161 @@
+"""Find the graph of an earlier time or commit among the kept states."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.answers import EarlierState
+from graphmem.errors import BadInputError, GitError
+from graphmem.indexing import git
+from graphmem.indexing.past import FILE, Kept, Past, Undo, joined
+from graphmem.model import file_id
+from graphmem.parsing.contents import read_regular
+from graphmem.parsing.discovery import content_hash
+from graphmem.parsing.language import language_of_path, languages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.projection.graph import GraphView
+
+MOST_DIFFERING: Final = 500  # files in which a commit differs from the index; each is read
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all", "--name-only", "--relative", "-z")
+_ABSENT: Final = ""  # instead of the hash of a file
+
+
+class Earlier(NamedTuple):
+    """An earlier graph, and which one it is."""
+
+    view: GraphView
+    state: EarlierState
+
+
+@dataclass(eq=False, repr=False)
+class EarlierGraphs:
+    """Makes earlier graphs from the changes that index runs kept."""
+
+    graph: GraphSource
+    max_file_bytes: int  # larger files are not indexed
+
+    def of(self, as_of: str) -> Earlier:
+        """Return the graph as it was at a time or at a commit.
+
+        Args:
+            as_of: a time, ISO 8601 (UTC where it names no zone), or a revision of Git.
+
+        Raises:
+            BadInputError: that graph is not kept, or the text is neither a time nor a revision.
+            GitError: Git is not installed or fails.
+        """
+        states = self._past.states(self.graph.store.meta().get("run", ""))
+        undone = self._back_to_time(as_of, states) if _TIME.match(as_of) else self._back_to_commit(as_of, states)
+        view = self.graph.view()
+        at = states[undone - 1] if undone else None
+        if at is not None:
+            view = view.patched(joined(self._past.undo(one) for one in states[:undone]), at.generation)
+        indexed_at = at.indexed_at if at is not None else self.graph.store.meta().get("indexed_at", "")
+        return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
+
+    def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
+        """Return how many runs must be undone for the graph of a time."""
+        try:
+            time = _time(as_of)
+        except ValueError:
+            raise BadInputError(f"{as_of!r} is not a time; use ISO 8601, like 2026-05-04T12:00:00Z", argument="as_of") from None
+        begun = [self.graph.store.meta().get("indexed_at", ""), *(one.indexed_at for one in states)]
+        for undone, indexed_at in enumerate(begun):
+            if indexed_at and _time(indexed_at) <= time:
+                return undone
+        raise _not_kept(f"the graph of {as_of} is not kept", states)
+
+    def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
+        """Return how many runs must be undone for the graph of a commit.
+
+        The graph then has exactly the files of the commit.
+        """
+        root, now = self.graph.root(), _hashes(self.graph.view())
+        try:
+            commit = git.revision(root, name)
+        except GitError as error:
+            raise BadInputError(f"{name!r} is neither a time nor a revision: {error.message}", argument="as_of") from error
+        listed = git.run(root, *_DIFF, commit, "--").decode("utf-8", "replace")
+        differing = set(filter(None, listed.split("\0"))) | self._changed_since(now)
+        if len(differing) > MOST_DIFFERING:
+            raise _not_kept(f"{name} differs from the index in {len(differing):,} files, more than {MOST_DIFFERING:,}", states)
+        there = {path: git.show(root, commit, path) for path in sorted(differing)}
+        wanted = {path: content_hash(data) if data is not None else _ABSENT for path, data in there.items()}
+        files, path_of = dict(now), {file_id(self.graph.project, path): path for path in now}
+        changed: set[str] = set()
+        for undone in range(len(states) + 1):
+            if undone:
+                undo = self._past.undo(states[undone - 1])
+                changed |= _undone(undo, files, path_of)
+            if all(
+                files.get(path, _ABSENT) == wanted.get(path, now.get(path, _ABSENT)) for path in changed | _comparable(wanted, files, now)
+            ):
+                return undone
+        raise _not_kept(f"no kept state of the graph has exactly the files of {name}", states)
+
+    def _changed_since(self, hashes: Mapping[str, str]) -> set[str]:
+        """Return the indexed files that changed since the last index run."""
+        found = set()
+        for path, known in hashes.items():
+            try:
+                data = read_regular(str(self.graph.root() / path), self.max_file_bytes)
+            except OSError:
+                data = None
+            if not isinstance(data, bytes) or content_hash(data) != known:
+                found.add(path)
+        return found
+
+    @property
+    def _past(self) -> Past:
+        return Past(self.graph.data_dir / FILE, 0)
+
+
+def _hashes(view: GraphView) -> dict[str, str]:
+    """Return the content hashes of a graph's files, by path."""
+    columns = view.arrays.paths
+    rows = zip(columns.path.to_pylist(), columns.content_hash.to_pylist(), columns.node.tolist(), strict=True)
+    return {path: content for path, content, node in rows if node >= 0}
+
+
+def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[str]:
+    """Bring the hashes of files back by one run; return the paths it changed.
+
+    `path_of` has the paths of files by their ids.
+    """
+    changed = set()
+    for id_, row in undo.files.items():
+        if row is not None:
+            path_of[id_] = row.path
+        path = path_of[id_]
+        changed.add(path)
+        if row is None:
+            files.pop(path, None)
+        else:
+            files[path] = row.content_hash
+    return changed
+
+
+def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    """Return the paths that decide whether a graph has the wanted files.
+
+    Files that no index has, such as pictures, do not count.
+    """
+    return {path for path in wanted if path in files or path in now or language_of_path(path) in languages()}
+
+
+def _time(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _not_kept(what: str, states: Sequence[Kept]) -> BadInputError:
+    since = f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
+    return BadInputError(f"{what}; {since}", argument="as_of", since=states[-1].indexed_at if states else "")
