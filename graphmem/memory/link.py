@@ -1,13 +1,14 @@
 """Find the files and symbols that a memory names, and link them.
 
 Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
-name that fits one definition is linked. A name that fits several is reported instead.
+name that fits one definition is linked. A name that fits several is reported instead. A member whose name is one common word, such as
+`next`, is linked only if the text also names its class or its file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -119,6 +120,8 @@ def link(
         for name, sure in _names(content, spans):
             nodes = resolve(view, name)
             if len(nodes) == 1 or _twins(view, nodes):
+                if _is_common_member(view, nodes[0], name) and not _names_owner(view, nodes[0], content, paths):
+                    continue
                 for node in nodes:
                     add(node, "about", sure)
             elif nodes:
@@ -183,6 +186,21 @@ def resolve(view: GraphView, ref: str) -> list[int]:
         return sorted(exact or [node for node in nodes if _full(view, node) == ref or _full(view, node).endswith("." + ref)])
     plain = [node for node in nodes if NODE_KINDS[view.kind[node]] not in ("variable", "module")]
     return sorted([node for node in plain if not view.is_test[node]] or plain or nodes)
+
+
+def _is_common_member(view: GraphView, node: int, name: str) -> bool:
+    """Return whether a bare name is one lower-case word that means a member.
+
+    Examples are `next` and `get`. Libraries have members of such names too, so the word alone does not tell which one is meant.
+    """
+    owner = int(view.parent[node])
+    return name.isalpha() and name.islower() and owner >= 0 and NODE_KINDS[view.kind[owner]] != "module"
+
+
+def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]) -> bool:
+    """Return whether a text names the class of a member, or its file."""
+    owner = view.qualname(int(view.parent[node])).rpartition(".")[2]
+    return view.path(node) in paths or re.search(rf"\b{re.escape(owner)}\b", content) is not None
 
 
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:

@@ -53,6 +53,9 @@ _WORK: Final = re.compile(
     r"|dependenc\w+|versions?|releases?|compatib\w+|imports?|modules?|packages?|director\w+|folders?)\b",
     re.IGNORECASE,
 )
+_REASSURING: Final = re.compile(
+    r"\b(?:do not|don't) (?:worry|hesitate|be (?:afraid|shy))|\bfeel free\b|\bI(?:'ll|'m| am| will)\b", re.IGNORECASE
+)
 _LED: Final = re.compile(r"\**(?P<name>[A-Z][\w ]{2,30}?)[.:]\**\s")
 _UNDERLINE: Final = re.compile(r"([=\-~^\"'#*+])\1{2,}[ \t]*")
 _OPEN_STATUS: Final = re.compile(r"\b(?:superseded|rejected|deprecated|withdrawn|obsolete|draft|proposed)\b", re.IGNORECASE)
@@ -110,7 +113,7 @@ def _directs(one: Item) -> bool:
 
     For example, "Run the tests before each commit".
     """
-    if _SOCIAL.search(one.heading) or _GREETING.match(one.text) or one.text.endswith(":"):
+    if _SOCIAL.search(one.heading) or _GREETING.match(one.text) or _REASSURING.search(one.text) or one.text.endswith(":"):
         return False
     return "`" in one.text or (_DIRECTIVE.search(one.text) is not None and _WORK.search(one.text) is not None)
 

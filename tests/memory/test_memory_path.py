@@ -212,6 +212,19 @@ def test_names_in_the_content_lead_to_the_code(indexed):
     assert [one.id for one in indexed.memories({"files": ["shop/cart.py"]}).memories] == [memory.result.id]
 
 
+def test_a_common_word_leads_to_a_member_only_beside_its_class_or_file(gm, tmp_path):
+    (tmp_path / "event.py").write_text("class Event:\n    def next(self):\n        return 1\n\n\ndef compose():\n    return 2\n")
+    gm.index(tmp_path)
+
+    def linked(content: str) -> set[str]:
+        return {one.name for one in gm.remember(content).memory.about if one.label == "Symbol"}
+
+    assert linked("compose() rejects a second call of next() in the same middleware.") == {"event.py:compose"}
+    assert "event.py:Event.next" in linked("An Event is read by next() and must be closed.")
+    assert "event.py:Event.next" in linked("In event.py a call of next() blocks until data is there.")
+    assert linked("Event.next blocks until data is there.") == {"event.py:Event.next"}
+
+
 def test_a_named_file_that_was_not_there_is_linked_when_it_appears(gm, repository):
     memory = gm.remember("Orders are placed in one transaction.", files=["shop/orders.py"]).memory
     assert [one.anchor for one in memory.about] == ["orphaned"]

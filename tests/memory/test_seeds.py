@@ -99,6 +99,11 @@ def test_other_manifests_and_formats(path: str, text: str, said: str) -> None:
     assert said in one
 
 
+def test_encouragement_is_not_a_rule() -> None:
+    text = "## Contributing\n\nAlthough, don't worry! The code is tested well.\n\nFormat the code with `ruff format` before a commit.\n"
+    assert contents({"CONTRIBUTING.md": text}) == ["Format the code with `ruff format` before a commit."]
+
+
 def test_a_manifest_that_cannot_be_read_is_named() -> None:
     files = {"pyproject.toml": "[project\n", "package.json": "[]"}
     items, notes, _ = seeds_of(files, seed_files(files))
