@@ -8,7 +8,7 @@ from typing import Annotated
 from graphmem.answers.code import SymbolInfo
 from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
-from graphmem.answers.vocabulary import EdgeKind, OccurrenceRole
+from graphmem.answers.vocabulary import EdgeKind, EdgeSource, OccurrenceRole
 
 
 @answer
@@ -83,6 +83,34 @@ class Usages:
     symbol: SymbolInfo
     usages: Annotated[list[Usage], Doc("the places: those in the file of the definition first, then by file and position"), Size(100)]
     total: Annotated[int, Doc("number of places found, of which `usages` may list fewer")]
+    stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
+        default_factory=list
+    )
+
+
+@answer
+class EdgePlaces:
+    """An edge between two symbols, with its places in the source."""
+
+    src: Annotated[SymbolInfo, Doc("the symbol that depends on `dst`")]
+    dst: SymbolInfo
+    kind: EdgeKind
+    confidence: float
+    source: EdgeSource
+    rule: str
+    why: Annotated[str, Doc("explanation of the rule that found the edge")]
+    lines: Annotated[list[int], Doc("line numbers of the edge in the file of `src`"), Size(5)]
+    ranges: Annotated[
+        list[TextRange], Doc("names in the file of `src` that make the edge; empty for operators and other implied calls"), Size(5)
+    ]
+
+
+@answer
+class Edges:
+    """All edges from one symbol or file to another, with their places."""
+
+    edges: Annotated[list[EdgePlaces], Doc("the edges: by path and line of `src`, then by kind")]
+    total: Annotated[int, Doc("number of edges found, of which `edges` may list fewer")]
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list
     )

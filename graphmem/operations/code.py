@@ -28,7 +28,7 @@ from graphmem.answers import (
 from graphmem.answers.evaluation import SearchEvaluation
 from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
-from graphmem.answers.places import Occurrences, SymbolAt, Usages
+from graphmem.answers.places import Edges, Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review
 from graphmem.answers.source import FileSource, Folder
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind, WeightChoice
@@ -115,6 +115,23 @@ class CodeOperations:
         Args:
             ref: reference to the symbol, in the form that `symbol` accepts.
             limit: the maximum number of places.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("edges",)}, command="edges")
+    def edges(
+        self,
+        source: Annotated[str, Ref(), Argument()],
+        target: Annotated[str, Ref(), Argument()],
+        limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 100,
+    ) -> Edges:
+        """All edges from one symbol or file to another, with lines and columns.
+
+        Members count: a class has the edges of its methods, a file those of its symbols.
+
+        Args:
+            source: reference to the symbol or file that depends on the other, in the form that `symbol` accepts.
+            target: reference to the symbol or file that it depends on.
+            limit: the maximum number of edges.
         """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")

@@ -46,6 +46,7 @@ from graphmem.project.cypher import CypherQueries
 from graphmem.project.derived import SemanticSource
 from graphmem.project.documents import Documents
 from graphmem.project.earlier import EarlierGraphs
+from graphmem.project.edge_places import EdgeQuestions
 from graphmem.project.edit_advice import EditAdvice
 from graphmem.project.evaluating import ProjectChurn, SearchWeighing
 from graphmem.project.exploring import Pictures
@@ -319,6 +320,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             Sources(graph, positions),
             Hovers(graph, positions, known, co_access),
             UsageQuestions(graph, positions),
+            EdgeQuestions(graph, positions),
             impact,
             Reviews(graph, impact, co_access, book, contracts),
             contracts,

@@ -156,6 +156,26 @@ class Positions:
         here = self._file(view, path, near)
         return [_shown(view, here, one) for one in here.found if one.nodes[0] == node], here.is_stale
 
+    def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
+        """Return where the names of a file mean graph nodes, by position.
+
+        Each place comes with its range and the innermost definition around it, -1 for none. The second result says whether the file
+        changed since it was indexed.
+
+        Args:
+            path: path of an indexed file.
+            targets: ids of the nodes.
+        """
+        written = [one for one in self._written(path) if one.target in targets]
+        if not written:
+            return [], False
+        view = self.graph.view()
+        here, around = self._file(view, path, []), _around(view, path)
+        return [
+            (one, _range(here, _Place(one.line, one.column, one.length)), int(around[one.line]) if one.line < len(around) else -1)
+            for one in written
+        ], here.is_stale
+
     def _file(self, view: GraphView, file: str, written: list[Written] | None = None) -> _File:
         path = in_project(file, self.graph.root_path).removeprefix("./")
         number = view.path_number.get(path)
@@ -326,15 +346,18 @@ def _text(lines: Sequence[str], place: _Place) -> str:
     return lines[place.line - 1][place.column : place.column + place.length] if place.line <= len(lines) else ""
 
 
-def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
-    place = found.place
+def _range(here: _File, place: _Place) -> TextRange:
     line = here.lines[place.line - 1] if place.line <= len(here.lines) else ""
     end = place.column + place.length
+    columns = (_units(line, column, unit) for unit in ("utf16", "utf8") for column in (place.column, end))
+    return TextRange(place.line, place.column, end, *columns)
+
+
+def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
+    place = found.place
     infos: list[SymbolInfo] = view.infos(found.nodes)
     return Occurrence(
-        range=TextRange(
-            place.line, place.column, end, *(_units(line, column, unit) for unit in ("utf16", "utf8") for column in (place.column, end))
-        ),
+        range=_range(here, place),
         text=_text(here.lines, place),
         role=found.role,
         symbol=infos[0],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphmem.answers import PathAnswer, SearchAnswer, Site, SymbolDetail, SymbolInfo
 from graphmem.answers.injection import PackedText
-from graphmem.answers.places import Occurrence, Occurrences, SymbolAt, Usage, Usages
+from graphmem.answers.places import EdgePlaces, Edges, Occurrence, Occurrences, SymbolAt, Usage, Usages
 from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common, found
@@ -208,6 +208,39 @@ def usages(output: Output, answer: Usages) -> None:
     output.rows([[f"{one.path}:{_place(one)}", (one.role, common.DIM), f"{one.confidence:.2f}"] for one in answer.usages])
     if answer.total > len(answer.usages):
         output.line((f"and {answer.total - len(answer.usages):,} more; --limit shows more", common.DIM))
+
+
+@renders(Edges, bare=lambda answer: [place for one in answer.edges for place in _places(one)])
+def edges(output: Output, answer: Edges) -> None:
+    """Print edges with their places, one line each, and what found them."""
+    for path in answer.stale_files:
+        output.line((f"{path}: {_STALE}", common.UNSURE))
+    if not answer.edges:
+        output.line("No edge found; source text does not show every dependency.")
+    output.rows(
+        [
+            [
+                " ".join(_places(one)),
+                (one.src.ref, common.NAME),
+                (one.kind.lower().replace("_", " "), common.DIM),
+                (one.dst.ref, common.NAME),
+                f"{one.confidence:.2f}",
+                (one.rule, common.DIM),
+            ]
+            for one in answer.edges
+        ]
+    )
+    for rule, why in sorted({one.rule: one.why for one in answer.edges if one.why}.items()):
+        output.line((f"{rule}: {why}", common.DIM))
+    if answer.total > len(answer.edges):
+        output.line((f"and {answer.total - len(answer.edges):,} more; --limit shows more", common.DIM))
+
+
+def _places(edge: EdgePlaces) -> list[str]:
+    """Return the places of an edge: with columns where a name makes it."""
+    named = {one.line for one in edge.ranges}
+    lines = [f"{edge.src.path}:{line}" for line in edge.lines if line not in named]
+    return [*(f"{edge.src.path}:{one.line}:{one.column}-{one.end_column}" for one in edge.ranges), *lines]
 
 
 _STALE = "the file changed since it was indexed, so positions may be wrong"
