@@ -30,6 +30,9 @@ DEFAULT_ORIGIN: Final = "default"
 _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "token": "would be committed",
+        "projects": "would let a repository choose what your server answers for",
+        "server": "would let a repository choose who receives your questions",
+        "server_token": "would be committed",
         "follow": "would switch off your index runs",
         "store": "would let a repository choose who receives your code",
         "sync_url": "would let a repository choose who receives your memories",
@@ -54,7 +57,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _OUTSIDE: Final = "would let a repository write to a directory outside of it"
-_SECRET: Final = frozenset({"token", "store", "sync_url", "model_key", "embedder_key", "reranker_key"})
+_SECRET: Final = frozenset({"token", "server_token", "store", "sync_url", "model_key", "embedder_key", "reranker_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -93,6 +96,9 @@ class Settings:
     home: bool = _setting(False, "keep the index under the user's data directory instead of in the project")
     store: str = _setting("", "PostgreSQL database that holds the graph: postgresql://host/name; empty: a file in the index directory")
     follow: bool = _setting(False, "only answer questions about a graph in PostgreSQL that another server writes, and follow its changes")
+    projects: str = _setting("", "directory of a server of several projects, which `graphmem push` fills; empty: serve one project")
+    server: str = _setting("", "address of a project on a server, https://host/p/NAME, that commands ask instead of an index")
+    server_token: str = _setting("", "your token for that server; empty: that of `graphmem login`")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
         256, "minimum memory for database pages, MiB; a larger database file gets its own size", low=64, high=1_048_576

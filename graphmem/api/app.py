@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from strawberry.http.websocket_origin import normalize_origin
 
@@ -38,6 +38,7 @@ from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
 from graphmem.runtime.identity import INDEX_HEADER
+from graphmem.runtime.pushes import BODY_BYTES, PUSH_PATH
 from graphmem.security.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"
@@ -92,7 +93,13 @@ class ServerOptions:
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
 
-def build_app(service: Service, options: ServerOptions | None = None, mcp: Mounted | None = None) -> Starlette:
+def build_app(
+    service: Service,
+    options: ServerOptions | None = None,
+    mcp: Mounted | None = None,
+    keys: Keys | None = None,
+    more: Sequence[BaseRoute] = (),
+) -> Starlette:
     """Build the ASGI application over an open service.
 
     The caller keeps the service: closing the application does not close the service.
@@ -101,11 +108,12 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
         service: the open service with the operations.
         options: settings for access and limits.
         mcp: the application for agents, served at `/mcp`.
+        keys: the accepted credentials; None for those of the options.
+        more: further routes.
     """
     options = options or ServerOptions()
     door = Door(service, options.limits)
-    tokens = TokenFile(options.tokens) if options.tokens is not None else None
-    keys = Keys(options.token, options.own_token, tokens, required=options.token_required)
+    keys = keys or keys_of(options)
     schema = build_schema(options.limits)
     view = GraphQLView(schema, door, load_operations(schema.graphql), keys, options.socket_origins, persisted_only=options.persisted_only)
 
@@ -130,6 +138,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
             Route(explorer.ASSETS_PATH + "{name}", explorer.asset),
             *(Route(path, explorer.page) for path in ("/", explorer.EXPLORER_PATH, explorer.EXPLORER_PATH + "/{view:path}")),
             *((Route(path, mcp) for path in (MCP_PATH, MCP_PATH + "/")) if mcp is not None else ()),
+            *more,
         ],
         middleware=[
             Middleware(NoteActivity, door.activity, UNCOUNTED),
@@ -150,7 +159,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
             Middleware(
                 TokenCheck, keys, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
             ),
-            Middleware(BodyLimit, options.limits.body_bytes, {IMPORT_PATH: max(IMPORT_BYTES, options.limits.body_bytes)}),
+            Middleware(BodyLimit, options.limits.body_bytes, body_limits(options)),
         ],
         exception_handlers={404: not_found, 405: not_allowed, Exception: internal},
         lifespan=lifespan,
@@ -158,6 +167,18 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
     app.router.redirect_slashes = False
     app.state.door = door
     return app
+
+
+def keys_of(options: ServerOptions) -> Keys:
+    """Return the credentials that the options of a server accept."""
+    tokens = TokenFile(options.tokens) if options.tokens is not None else None
+    return Keys(options.token, options.own_token, tokens, required=options.token_required)
+
+
+def body_limits(options: ServerOptions) -> dict[str, int]:
+    """Return the limits of bodies that differ from the usual one, by path."""
+    usual = options.limits.body_bytes
+    return {IMPORT_PATH: max(IMPORT_BYTES, usual), PUSH_PATH: max(BODY_BYTES, usual)}
 
 
 def is_page(path: str) -> bool:

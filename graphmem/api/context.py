@@ -39,14 +39,18 @@ class Door:
         self.context_news = Fan(service.subscribe_context, is_state=False)
         self.activity = Activity()
 
+    def end_streams(self) -> None:
+        """End all subscriptions."""
+        self.progress.close()
+        self.memory_news.close()
+        self.context_news.close()
+
     def close(self) -> None:
         """End all subscriptions, and accept no more operations.
 
         The operations' service remains open; it belongs to the caller.
         """
-        self.progress.close()
-        self.memory_news.close()
-        self.context_news.close()
+        self.end_streams()
         self.runner.close()
 
 

@@ -255,7 +255,8 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = self._by_path.get(scope["path"], self._usual)
+        path = scope["path"] + "/"
+        limit = next((one for start, one in self._by_path.items() if path.startswith(start + "/")), self._usual)
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isdigit() and int(announced) > limit:
             await refuse(_too_large(int(announced), limit), scope, receive, send)

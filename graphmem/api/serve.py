@@ -10,11 +10,11 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,12 +24,16 @@ from graphmem.api.holding import Acceptor, Connections, Slot
 from graphmem.api.protocol import BoundedHttp
 from graphmem.errors import SettingsError
 
+if TYPE_CHECKING:
+    from graphmem.api.hub import HubApp
+
 GRACE_SECONDS: Final = 3
 """How long answers under way may take after the server was told to stop; then they are cut off."""
 
 LOOK_TICKS: Final = 5  # ticks (0.1 s each) between checks for late connections
 
 Ready = Callable[[str, int], None]
+Doors = Callable[[], Iterable[Door]]
 
 
 def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> None:
@@ -86,7 +90,7 @@ class Server:
     their data does not leave the machine.
 
     Args:
-        app: result of `graphmem.api.app.build_app`.
+        app: result of `graphmem.api.app.build_app`, or the application of a server of several projects.
         host: name or address to listen on.
         port: port to listen on; 0 takes any free one.
         tls: certificate and key; None for HTTP in plain text.
@@ -95,7 +99,7 @@ class Server:
         SettingsError: the server cannot listen on the address.
     """
 
-    def __init__(self, app: Starlette, host: str, port: int, tls: Tls | None = None) -> None:
+    def __init__(self, app: Starlette | HubApp, host: str, port: int, tls: Tls | None = None) -> None:
         door: Door = app.state.door
         self.is_tls = tls is not None
         self._socket = listen(host, port)
@@ -120,7 +124,7 @@ class Server:
             ssl_certfile=tls.cert if tls is not None else None,
             ssl_keyfile=tls.key if tls is not None else None,
         )
-        self._server = _Uvicorn(config, door, self._connections, self._own)
+        self._server = _Uvicorn(config, door, self._connections, self._own, getattr(app.state, "doors", None) or (lambda: (door,)))
         self._door = door
 
     def run(self, on_ready: Ready | None = None) -> None:
@@ -155,8 +159,9 @@ class _Uvicorn(uvicorn.Server):
     It also closes subscriptions when it stops. Signals end only `run`.
     """
 
-    def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None) -> None:
+    def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None, doors: Doors) -> None:
         super().__init__(config)
+        self._doors = doors
         self.on_started: Callable[[], None] | None = None
         self._door = door
         self._connections = connections
@@ -186,9 +191,8 @@ class _Uvicorn(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._door.memory_news.close()
-        self._door.context_news.close()
-        self._door.progress.close()  # otherwise uvicorn would wait for streams that do not end
+        for door in self._doors():
+            door.end_streams()  # otherwise uvicorn would wait for streams that do not end
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

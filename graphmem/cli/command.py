@@ -28,6 +28,7 @@ COMMON: Final[Mapping[str, tuple[Any, Any]]] = MappingProxyType(
         "project": (options.Project, None),
         "db": (options.Db, None),
         "home": (options.Home, False),
+        "server": (options.Server, None),
         "as_json": (options.Json, False),
         "quiet": (options.Quiet, False),
     }
@@ -66,7 +67,8 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
         without: common options that the command does not have.
         is_quiet: the command prints only its answer, as with `--quiet`.
     """
-    frame = Frame({*without, "project" if takes_root else ROOT}, is_quiet)
+    local = ("server",) if takes_root or "db" in without else ()  # nothing to ask a server
+    frame = Frame({*without, *local, "project" if takes_root else ROOT}, is_quiet)
 
     def decorate(function: F) -> F:
         setattr(function, MARK, frame)

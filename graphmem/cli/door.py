@@ -72,18 +72,30 @@ class Door:
             raise StoreBusyError("a server has the index open; stop the server, then try again", path=str(self.location.data_dir))
         return self.location.data_dir
 
-    def service(self, *, create: bool = False, whole: bool = False) -> Service:
+    def server_token(self, address: str) -> str:
+        """Return the caller's token for a server of several projects.
+
+        It is "" without one.
+        """
+        return self.settings.server_token
+
+    def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
         """Return the server of this index, or the index opened in process.
+
+        With the setting `server` it is the project on that server.
 
         Args:
             create: create a missing index, which is an error otherwise.
             whole: wait until all search paths are ready.
+            here: use the index of this directory, also with the setting `server`.
         """
         # One query multiplies too little for the threads of numpy, which take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from graphmem.client.connecting import connect
+        from graphmem.client.connecting import checked_server, connect
         from graphmem.client.remote import RemoteGraphMem
 
+        if self.settings.server and not here:
+            return RemoteGraphMem(checked_server(self.settings.server, token := self.server_token(self.settings.server)), token)
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
         if not isinstance(service, RemoteGraphMem):
@@ -114,6 +126,7 @@ def door(
     quiet: bool = False,
     db: Path | None = None,
     home: bool = False,
+    server: str | None = None,
     project: Path | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Iterator[Door]:
@@ -126,6 +139,7 @@ def door(
         quiet: print only the bare answer.
         db: directory of the index, if given.
         home: keep a new index under the user's data directory.
+        server: address of a project on a server, to ask instead of an index.
         project: root of the project; None for the project that contains the current directory.
         flags: other settings given on the command line, by key.
     """
@@ -133,7 +147,7 @@ def door(
     opened: Door | None = None
     try:
         root = directory(project) if project is not None else find_project(Path.cwd())
-        given = {"db": str(db) if db is not None else None, "home": home or None, **(flags or {})}
+        given = {"db": str(db) if db is not None else None, "home": home or None, "server": server, **(flags or {})}
         settings = load_settings(root, os.environ, given)
         _log_to_stderr(settings)
         opened = Door(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))

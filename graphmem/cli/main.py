@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "pin": "memory:pin",
     "observe": "session:observe",
     "sync": "organisation:sync",
+    "push": "projects:push",
     "organisation try": "organisation:try_",
     "organisation add": "contracts:add",
     "import": "people:import_",
@@ -89,11 +90,13 @@ FAMILIES: Final = {
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
-    "Find": "search ask symbol symbol-at occurrences usages path modules flows entry-points central describe report export cypher",
-    "Change": "impact review contracts coaccess reviewers people commits cycles boundary hotspots dead-code duplicates drift check",
+    "Find": "search search-projects ask symbol symbol-at occurrences usages path modules flows entry-points central describe report "
+    "export cypher",
+    "Change": "impact impact-projects review contracts coaccess reviewers people commits cycles boundary hotspots dead-code duplicates "
+    "drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
-    "Maintenance": "serve index doctor verify backup restore rebuild compact eval config token version self-check",
+    "Maintenance": "serve projects push index doctor verify backup restore rebuild compact eval config token version self-check",
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),

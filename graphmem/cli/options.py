@@ -49,6 +49,15 @@ Project = Annotated[
         rich_help_panel=INDEX_PANEL,
     ),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Ask the project on this server, https://host/p/NAME, instead of an index.",
+        rich_help_panel=INDEX_PANEL,
+    ),
+]
 Root = Annotated[
     Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project that contains the current directory.")
 ]

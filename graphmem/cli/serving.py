@@ -29,6 +29,9 @@ from graphmem.server.keeper import Keeper
 from graphmem.settings import DEFAULT_ORIGIN, Settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphmem.api.app import ServerOptions
     from graphmem.api.serve import Server
     from graphmem.project.graphmem import GraphMem
 
@@ -55,8 +58,8 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     expect_index(here.location, create=not no_index or here.settings.follow)
     settings = here.settings
     tokens = here.location.data_dir / TOKENS
-    loopback = _is_loopback(settings.host)
-    _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
+    loopback = is_loopback(settings.host)
+    expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
     # Arrow's own allocator keeps 50 MB that it does not need. The system's allocator returns them (see `graphmem.runtime.heap`).
@@ -64,16 +67,36 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     few_arenas()
     gc.disable()  # loaded modules are never garbage; scanning them repeatedly takes a tenth of the start
     with _opening(here) as opening:
-        from graphmem.api.app import ServerOptions, build_app
-        from graphmem.api.limits import ServerLimits
+        from graphmem.api.app import build_app
         from graphmem.api.serve import Server, Tls
         from graphmem.mcp_server.mount import McpApp
 
         tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
         service = opening.result()
-    limits = settings.limits
     own_token = secrets.token_urlsafe(32)
-    options = ServerOptions(
+    options = options_of(settings, own_token, tokens, loopback=loopback)
+    # An answering thread waits this long for an indexing thread, several times in a query. Python's 5 ms would add up to 30 ms.
+    sys.setswitchinterval(SWITCH_S)
+    gc.freeze()
+    gc.enable()
+    with service:
+        app = build_app(service, options, McpApp(service))
+        try:
+            server = Server(app, settings.host, settings.port, tls)
+        except SettingsError:
+            if settings.origin("port") != DEFAULT_ORIGIN:
+                raise
+            server = Server(app, settings.host, 0, tls)  # the default port is in use, usually by another project
+        _Run(here, service, server, own_token, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
+
+
+def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopback: bool) -> ServerOptions:
+    """Return a server's options for access and limits, from the settings."""
+    from graphmem.api.app import ServerOptions
+    from graphmem.api.limits import ServerLimits
+
+    limits = settings.limits
+    return ServerOptions(
         token=settings.token,
         own_token=own_token,
         tokens=tokens,
@@ -97,19 +120,6 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
             idle_seconds=limits.idle_seconds,
         ),
     )
-    # An answering thread waits this long for an indexing thread, several times in a query. Python's 5 ms would add up to 30 ms.
-    sys.setswitchinterval(SWITCH_S)
-    gc.freeze()
-    gc.enable()
-    with service:
-        app = build_app(service, options, McpApp(service))
-        try:
-            server = Server(app, settings.host, settings.port, tls)
-        except SettingsError:
-            if settings.origin("port") != DEFAULT_ORIGIN:
-                raise
-            server = Server(app, settings.host, 0, tls)  # the default port is in use, usually by another project
-        _Run(here, service, server, own_token, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
 
 
 @contextmanager
@@ -311,14 +321,15 @@ class _Run:
                         on_progress(step)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server on the address."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
 
-def _expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
+def expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
     """Check that a server that other machines can reach has tokens and TLS.
 
     Raises:

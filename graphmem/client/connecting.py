@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import urlsplit
 
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError
@@ -39,6 +40,20 @@ def connect_or_start(location: Location) -> RemoteGraphMem:
     """
     serving = find_or_start(location)
     return RemoteGraphMem(serving.address, serving.token, serving.index_id)
+
+
+def checked_server(address: str, token: str) -> str:
+    """Return the address of a server from the settings, if it may be asked.
+
+    Raises:
+        BadInputError: the address is invalid, or the token would be sent unencrypted.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username is not None:
+        raise BadInputError(f"{address[:200]!r} is not an address of a server; write https://host/p/NAME", argument="server")
+    if token and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise BadInputError("the token would be sent unencrypted; use an https address", argument="server")
+    return address.rstrip("/")
 
 
 def connect(location: Location, settings: Settings, *, create: bool = False, patience_s: float = BUSY_PATIENCE_S) -> Service:

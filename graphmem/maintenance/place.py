@@ -51,7 +51,7 @@ _OURS: Final = (
         "learning.json",
         "memory-md.json",
     ),
-    *("phases.json", "weights.json"),
+    *("phases.json", "weights.json", "pushed.json", "pushing", "user"),
     *(f".{stem}-" for stem in _REPLACED),
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", ".gitignore"),
     *FOR_PEOPLE,

@@ -22,6 +22,7 @@ DECLARED_IN: Final = (
     ("upkeep", "UpkeepOperations"),
     ("sharing", "SharingOperations"),
     ("organisation", "OrganisationOperations"),
+    ("projects", "ProjectsOperations"),
     ("semantic", "SemanticOperations"),
 )
 
@@ -33,6 +34,7 @@ COMMANDS_IN: Final = {
     "context": "plan",
     "history": "coaccess reviewers",
     "upkeep": "verify compact",
+    "projects": "projects search-projects impact-projects",
     "semantic": "ask contracts cycles entry-points flows hotspots central dead-code duplicates commits boundary people",
 }
 FAMILIES_IN: Final = {"memory": "memory", "session": "sessions", "organisation": "organisation"}

@@ -12,6 +12,7 @@ from graphmem.operations.declare import Operation, held_to, operations_of
 from graphmem.operations.history import HistoryOperations
 from graphmem.operations.memory import MemoryOperations
 from graphmem.operations.organisation import OrganisationOperations
+from graphmem.operations.projects import ProjectsOperations
 from graphmem.operations.semantic import SemanticOperations
 from graphmem.operations.sessions import SessionOperations
 from graphmem.operations.sharing import SharingOperations
@@ -26,6 +27,7 @@ DECLARED = (
     SessionOperations,
     SharingOperations,
     OrganisationOperations,
+    ProjectsOperations,
     UpkeepOperations,
 )
 
@@ -39,6 +41,7 @@ class Operations(
     SessionOperations,
     SharingOperations,
     OrganisationOperations,
+    ProjectsOperations,
     UpkeepOperations,
 ):
     """The type of an open project. All calls are synchronous and thread-safe."""

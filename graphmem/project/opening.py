@@ -72,12 +72,15 @@ from graphmem.project.people import PeopleFiles
 from graphmem.project.phases import PhaseWeighing
 from graphmem.project.positions import Positions
 from graphmem.project.progress import Hub
+from graphmem.project.pushing import Pushing
 from graphmem.project.questions import ImpactQuestions
+from graphmem.project.receiving import Receiving
 from graphmem.project.reviewing import Reviews
 from graphmem.project.runs import IndexRuns
 from graphmem.project.searching import SearchQuestions
 from graphmem.project.seeding import Seeding
 from graphmem.project.semantic import SystemQuestions
+from graphmem.project.served import OwnProject
 from graphmem.project.session_learner import TRAILS, BookClock, SessionLearner, observer_of
 from graphmem.project.session_memories import SessionMemories
 from graphmem.project.sessions import Sessions
@@ -138,6 +141,7 @@ class Parts:
     learner: SessionLearner
     upkeep: Upkeep
     backups: Backups
+    receiving: Receiving
     operations: tuple[object, ...]
     endings: tuple[Callable[[], object], ...]
 
@@ -237,7 +241,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     changes = ChangeQuestions(graph, semantics, history, data_dir, partial(_view_of, settings))
 
     # Memories, and context for agents.
-    user = UserMemories(book, UserBook(Path.home() / ".graphmem"))
+    user = UserMemories(book, UserBook(Path.home() / ".graphmem" if not settings.projects else data_dir / "user"))
     people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
     switch = LearningSwitch(data_dir, settings.learning, lambda: book.clock.now())
     learning = SessionLearning(
@@ -313,6 +317,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         learner=learner,
         upkeep=upkeep,
         backups=backups,
+        receiving=Receiving(runs, data_dir),
         operations=(
             status,
             Lookups(graph, known),
@@ -342,6 +347,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             learning,
             sharing,
             Organisations(book, sharing, memories, settings),
+            Pushing(graph, store, data_dir),
+            OwnProject(status, graph, search.search, impact.impact, data_dir),
             PhaseWeighing(book, phases, ledger),
             SearchWeighing(graph, projections, vectors, history, weights, book.clock.now),
             health,

@@ -9,6 +9,7 @@ A token has *scopes* (permitted actions) and *visibilities* (visible memories).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -60,6 +61,14 @@ class Access:
 
 FULL: Final = Access()
 """Permissions of the index's owner, who can read its files anyway."""
+
+
+_caller: ContextVar[Access] = ContextVar("graphmem_caller", default=FULL)
+
+
+def caller() -> Access:
+    """Return the permissions of the caller whose operation runs now."""
+    return _caller.get()
 
 
 UNKNOWN: Final = Hints.closed()
@@ -130,12 +139,19 @@ class Guarded:
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap an operation: the audit gets the name of the caller's token."""
+        """Wrap an operation: the audit gets the name of the caller's token.
+
+        `caller` returns the caller meanwhile.
+        """
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._access.name and kwargs.get("actor") is not None:
                 kwargs["actor"] = f"{kwargs['actor']}:{self._access.name}"
-            return function(*args, **kwargs)
+            before = _caller.set(self._access)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _caller.reset(before)
 
         return call
 

@@ -23,9 +23,9 @@ from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Projections
 from graphmem.store.capabilities import cypher_queries, local_file
 from graphmem.store.postgres.connections import driver
-from graphmem.store.postgres.feed import decoded, encoded
 from graphmem.store.postgres.store import open_postgres, schema_of
 from graphmem.store.postgres.tables import Queries, catalog
+from graphmem.store.wire import decoded, encoded
 from worlds import World
 
 

@@ -6,7 +6,7 @@
 /* global React, ReactDOM, GraphiQL */
 "use strict";
 
-const ENDPOINT = new URL("/graphql", window.location.href).href;
+const ENDPOINT = new URL(window.location.pathname, window.location.href).href;
 const TOKEN_KEY = "graphmem-token";
 const INDEX = "graphmem-index"; // header that names the index an answer comes from, and the one a request is meant for
 

@@ -47,6 +47,11 @@ def serve(
     follow: Annotated[
         bool, typer.Option("--follow", help="Only answer, and follow the server that writes to the graph at --store."), Setting()
     ] = False,
+    projects: Annotated[
+        Path | None,
+        typer.Option("--projects", metavar="DIR", help="Serve all projects that `graphmem push` sends, kept in this directory."),
+        Setting(),
+    ] = None,
     end_when_idle: Annotated[
         float, typer.Option("--end-when-idle", min=0, help="End the server after this many seconds without a request; 0: never.")
     ] = 0,
@@ -55,8 +60,15 @@ def serve(
 
     The server prints the address of its GraphQL API.
 
+    With `--projects` it serves many projects, which it does not index itself: `graphmem push` sends their indexes.
+
     While the server runs, all other `graphmem` commands for this project use it. Ctrl-C ends the server.
     """
+    if here.settings.projects:
+        from graphmem.cli.hosting import serve_projects
+
+        serve_projects(here)
+        return
     from graphmem.cli.serving import serve_until_interrupted
 
     no_index = no_index or here.settings.follow

@@ -1,6 +1,8 @@
 // Questions to the server this page came from, each a ready-made operation of queries/operations asked for by its name.
 
-const ENDPOINT = new URL("/graphql", location.href).href;
+/** Of a server with several projects: the path of the project that the page shows, like "/p/shop". */
+export const BASE = /^\/p\/[^/]+/.exec(location.pathname)?.[0] ?? "";
+const ENDPOINT = new URL(`${BASE}/graphql`, location.href).href;
 const TOKEN_KEY = "graphmem-token"; // the query page's: one token a tab
 const INDEX = "graphmem-index"; // header that names the index an answer comes from, and the one a request is meant for
 let index = ""; // of the first answer: another project may be served at this address later, and its answers would lie
@@ -25,6 +27,13 @@ let onToken = () => {};
 /** Who is told that the server asks for its token. */
 export function whenTokenIsWanted(ask) {
   onToken = ask;
+}
+
+let onProjects = () => {};
+
+/** Who is told that the server has several projects, and which. */
+export function whenProjectIsWanted(choose) {
+  onProjects = choose;
 }
 
 export function useToken(token) {
@@ -57,6 +66,7 @@ export async function ask(operation, variables = {}, signal = undefined) {
   const body = await response.json();
   if (response.status === 401) onToken(Boolean(token));
   const first = body.errors?.[0];
+  if (first?.extensions?.projects) onProjects(first.extensions.projects);
   const values = Object.values(body.data ?? {});
   if (!body.data || (first && values.every((value) => value === null))) throw new Refusal(first?.message ?? `HTTP ${response.status}`, first?.extensions);
   if (first) body.data.refused = new Refusal(first.message, first.extensions);

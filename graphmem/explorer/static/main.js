@@ -1,6 +1,6 @@
 // Finds the view the address means and shows it; everything around the views.
 
-import { ask, useToken, whenTokenIsWanted } from "./api.js";
+import { BASE, ask, useToken, whenProjectIsWanted, whenTokenIsWanted } from "./api.js";
 import { fill, h } from "./dom.js";
 import { failure, go, link, symbolField, to } from "./parts.js";
 import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
@@ -15,7 +15,7 @@ let current = null; // {stop()} of the view that is shown
 let shownAt = ""; // its address, without the fragment
 
 function viewOf(address) {
-  const name = address.pathname.replace(/^\/explore\/?/, "").replace(/\/$/, "");
+  const name = address.pathname.slice(BASE.length).replace(/^\/explore\/?/, "").replace(/\/$/, "");
   return name || "home";
 }
 
@@ -28,7 +28,7 @@ async function show() {
   mark(OTHERS.includes(name) ? "questions" : name);
   if (!VIEWS.includes(name) && !OTHERS.includes(name)) {
     document.title = words.brand;
-    fill(main, h("div.page", null, h("h1", null, words.no_view(name)), link("/explore/", words.to_home)));
+    fill(main, h("div.page", null, h("h1", null, words.no_view(name)), link(to("home"), words.to_home)));
     return;
   }
   document.title = `${words.views[name] ?? words.architect[name].title} · ${words.brand}`;
@@ -92,10 +92,11 @@ function top() {
   const step = (text, label, by) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => history.go(by) }, text);
   fill(
     document.getElementById("top"),
-    link("/explore/", words.brand, { class: "brand" }),
+    link(to("home"), words.brand, { class: "brand" }),
     h("span.steps", null, step("←", words.back, -1), step("→", words.forward, 1), panes.files),
     symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("code", { at: ref })), everything: true }),
-    h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.map(item), h("li", null, link("/graphql", words.views.query, { "data-outside": "" })))),
+    h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.map(item), h("li", null, link(`${BASE}/graphql`, words.views.query, { "data-outside": "" })))),
+    h("span", { id: "project" }),
     h("span.state", { id: "state", role: "status" }),
     panes.code,
     theme,
@@ -121,7 +122,7 @@ document.addEventListener("click", (event) => {
   const anchor = event.target.closest?.("a[href]");
   if (!anchor || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const href = anchor.getAttribute("href");
-  if (!href.startsWith("/explore/")) return;
+  if (!href.startsWith(`${BASE}/explore/`)) return;
   event.preventDefault();
   if (anchor.dataset.site) return siteClicked(anchor);
   go(href);
@@ -158,6 +159,25 @@ function keys() {
   box.showModal();
 }
 
+/** The projects of the server, to choose one. */
+whenProjectIsWanted((projects) => {
+  current?.abort();
+  document.querySelectorAll("dialog[open]").forEach((box) => box.remove());
+  document.title = words.brand;
+  const listed = projects.map((name) => h("li", null, h("a", { href: `/p/${encodeURIComponent(name)}/explore/`, "data-outside": "" }, name)));
+  fill(main, h("div.page.view-projects", null, h("h1", null, words.projects.title), listed.length ? h("ul.listing", null, listed) : h("p.hint", null, words.projects.none)));
+});
+
+/** On a server with several projects: a list to go to another one. */
+async function others() {
+  const { projects } = await ask("Projects");
+  const change = (event) => location.assign(`${event.target.value}/explore/`);
+  fill(
+    document.getElementById("project"),
+    h("select", { "aria-label": words.projects.title, onchange: change }, projects.projects.map((one) => h("option", { value: one.path, selected: one.path === BASE }, one.name))),
+  );
+}
+
 let asked = null;
 whenTokenIsWanted((wrong) => {
   asked?.remove();
@@ -184,4 +204,5 @@ dress(stored());
 top();
 show();
 freshness();
+if (BASE) others().catch(() => {}); // the project itself answers without the list
 setInterval(() => document.visibilityState === "visible" && freshness(), 15_000);

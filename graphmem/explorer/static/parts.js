@@ -1,6 +1,6 @@
 // Pieces several views are made of.
 
-import { Refusal, ask } from "./api.js";
+import { BASE, Refusal, ask } from "./api.js";
 import { announce, fill, h, later } from "./dom.js";
 import { words } from "./words.js";
 
@@ -8,7 +8,7 @@ import { words } from "./words.js";
 export function to(view, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined);
   const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
-  return (view === "home" ? "/explore/" : `/explore/${view}`) + (query ? `?${query}` : "");
+  return `${BASE}/explore/${view === "home" ? "" : view}` + (query ? `?${query}` : "");
 }
 
 /** Go to an address without loading the page anew. */

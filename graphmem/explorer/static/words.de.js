@@ -84,6 +84,7 @@ export const words = {
   no_view: (name) => `Es gibt keine Ansicht namens ${name}.`,
   to_home: "Zum Start",
   theme: { label: "Farben", auto: "System", light: "Hell", dark: "Dunkel" },
+  projects: { title: "Projekte dieses Servers", none: "Noch kein Projekt: `graphmem push` sendet den Index eines Projekts." },
   token: { ask: "Dieser Server fragt nach seinem Token", wrong: "Der Server nimmt dieses Token nicht an.", use: "Dieses Token verwenden" },
   search: {
     label: "Code, Dateien, Module, Erinnerungen und Commits finden",

@@ -90,6 +90,7 @@ export const words = {
   no_view: (name) => `There is no view called ${name}.`,
   to_home: "Go to the start",
   theme: { label: "Colours", auto: "System", light: "Light", dark: "Dark" },
+  projects: { title: "Projects of this server", none: "No project yet: run `graphmem push` in an indexed project." },
   token: {
     ask: "This server asks for its token",
     wrong: "The server does not accept this token.",

@@ -7,19 +7,17 @@ notification.
 
 from __future__ import annotations
 
-import base64
-import json
 import logging
 import threading
-import zlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import GraphMemError
-from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, OccurrencesRow, SymbolRow, UnresolvedRow
+from graphmem.model import GraphDelta
 from graphmem.store.delta import weight
 from graphmem.store.meta_names import GENERATION, KNOWLEDGE
 from graphmem.store.postgres.connections import Connections, driver
+from graphmem.store.wire import decoded, encoded
 
 if TYPE_CHECKING:
     from graphmem.store.postgres.tables import Queries
@@ -28,44 +26,10 @@ MOST_ROWS: Final = 20_000  # of a change in the feed
 MOST_TEXT: Final = 8 << 20
 KEPT: Final = 500  # changes
 LOOK_S: Final = 1.0  # between two looks without a bell
-_ROWS: Final[dict[str, type[Any]]] = {
-    "files": FileRow,
-    "symbols": SymbolRow,
-    "externals": ExternalRow,
-    "chunks": ChunkRow,
-    "edges": EdgeRow,
-    "unresolved": UnresolvedRow,
-    "occurrences": OccurrencesRow,
-}
-_BYTES: Final = OccurrencesRow._fields.index("places")
 _log = logging.getLogger(__name__)
 
 OnCode = Callable[[int, GraphDelta | None], object]
 OnKnowledge = Callable[[int], object]
-
-
-def encoded(delta: GraphDelta) -> bytes:
-    """Return a change of the code as compressed JSON, to store in the feed."""
-    fields = {name: [list(row) for row in getattr(delta, name)] for name in _ROWS}
-    for row in fields["occurrences"]:
-        row[_BYTES] = base64.b64encode(row[_BYTES]).decode()
-    others = {name: list(getattr(delta, name)) for name in delta._fields if name not in _ROWS and name != "before"}
-    return zlib.compress(json.dumps({name: rows for name, rows in {**fields, **others}.items() if rows}).encode(), 1)
-
-
-def decoded(data: bytes) -> GraphDelta:
-    """Return the change of the code that `encoded` wrote.
-
-    Its field `before` is empty.
-    """
-    found: dict[str, Any] = json.loads(zlib.decompress(data))
-    for row in found.get("occurrences", ()):
-        row[_BYTES] = base64.b64decode(row[_BYTES])
-    for name, rows in found.items():
-        found[name] = (
-            [_ROWS[name]._make(row) for row in rows] if name in _ROWS else [tuple(one) if isinstance(one, list) else one for one in rows]
-        )
-    return GraphDelta.empty()._replace(**found)
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:

@@ -1,0 +1,87 @@
+"""Answers about a server's projects, and answers from several of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from graphmem.answers.code import SymbolInfo
+from graphmem.answers.contracts import ContractPlace
+from graphmem.answers.marks import Doc, Size
+from graphmem.answers.plain import answer
+from graphmem.answers.search import SearchHit
+from graphmem.answers.vocabulary import MomentOrNone
+
+
+@answer
+class ServedProject:
+    """A project that a server answers for."""
+
+    name: str
+    path: Annotated[str, Doc("path of the project on the server, before `/graphql` and `/explore`; empty for the only project")]
+    files: int
+    symbols: int
+    generation: Annotated[int, Doc("number of completed changes of the graph; 0 before the first index run or push")]
+    indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; null before the first index run")]
+    is_open: Annotated[bool, Doc("true while the server holds the project open; it opens others when they are asked")]
+
+
+@answer
+class ServedProjects:
+    """The projects of a server that the caller may read, by name."""
+
+    projects: Annotated[list[ServedProject], Size(20)]
+
+
+@answer
+class ProjectHit:
+    """A search result, with its project."""
+
+    project: str
+    hit: SearchHit
+
+
+@answer
+class ProjectsSearch:
+    """Hits of one search in several projects."""
+
+    query: str
+    hits: Annotated[list[ProjectHit], Doc("the best hits of all projects, merged by their ranks")]
+    projects: Annotated[list[str], Doc("names of the projects that answered")]
+    notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]
+
+
+@answer
+class ReachedProject:
+    """Code of another project that uses a contract of affected code."""
+
+    project: str
+    through: Annotated[str, Doc("kind and name of the contract, such as `http GET /carts`")]
+    of: Annotated[str, Doc("the project that offers the contract")]
+    place: Annotated[ContractPlace, Doc("the code that uses the contract; its confidence includes the path to it")]
+    affected: Annotated[list[SymbolInfo], Doc("code in the project that depends on the place, strongest first"), Size(20)]
+    total: Annotated[int, Doc("number of dependents of the place in its project, of which `affected` may list fewer")]
+
+
+@answer
+class ProjectsImpact:
+    """Code of several projects that could break when a symbol changes."""
+
+    project: Annotated[str, Doc("the project of the target")]
+    target: SymbolInfo
+    affected: Annotated[list[SymbolInfo], Doc("affected code in the project itself, strongest first"), Size(20)]
+    total: Annotated[int, Doc("number of affected places in the project itself")]
+    reached: Annotated[list[ReachedProject], Doc("places of other projects, nearest first"), Size(10)]
+    projects: Annotated[list[str], Doc("names of the projects whose contracts were searched")]
+    notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]
+
+
+@answer
+class Pushed:
+    """The outcome of sending an index to a server."""
+
+    project: Annotated[str, Doc("name of the project on the server")]
+    generation: Annotated[int, Doc("number of completed changes of the graph on the server")]
+    sent: Annotated[int, Doc("number of files whose rows were sent")]
+    removed: Annotated[int, Doc("number of files that the server removed")]
+    unchanged: Annotated[int, Doc("number of files that the server had already")]
+    bytes: Annotated[int, Doc("number of bytes that were sent")]

@@ -1,0 +1,348 @@
+"""Serve many projects in one process, each below its path `/p/NAME/`.
+
+Below its prefix a project has all paths of a server of one project, so clients and pages work unchanged with a longer address. The paths
+without prefix answer questions about several projects. A project is opened at its first request, and only for callers who may ask it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from starlette.datastructures import Headers
+
+from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, ServedProject, ServedProjects
+from graphmem.api.app import ServerOptions, build_app, is_page
+from graphmem.api.explorer import ASSETS_PATH
+from graphmem.api.page import ASSETS_PATH as QUERY_ASSETS_PATH
+from graphmem.api.pushes import SCOPE, routes
+from graphmem.api.security import refuse
+from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.project.progress import Hub
+from graphmem.project.served import Askable, expect_known, impact_across, search_each
+from graphmem.runtime.identity import index_id
+from graphmem.runtime.limits import refusal_of_any
+from graphmem.runtime.pushes import KEY_HEADER, PUSH_PATH
+from graphmem.security.access import Access, caller, guarded
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.types import Receive, Scope, Send
+
+    from graphmem.answers import MemoryChange
+    from graphmem.answers.injection import ContextReady
+    from graphmem.answers.upkeep import Health
+    from graphmem.api.app import Mounted
+    from graphmem.api.context import Door
+    from graphmem.model import IndexProgress
+    from graphmem.operations.registry import Operations as Service
+    from graphmem.project.graphmem import GraphMem
+    from graphmem.security.tokens import Keys
+    from graphmem.server.hosting import Hosting
+
+PREFIX: Final = "/p/"
+LOOK_S: Final = 5.0  # between two checks for idle projects
+_OWN: Final = ("index", "start_index", "push_index")  # operations that a pushed project does not have
+_log = logging.getLogger(__name__)
+
+
+class Rights:
+    """Who may enter a server, and its projects. This one lets everybody in.
+
+    Args:
+        keys: the credentials that the options of the server accept.
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def keys(self, project: str) -> Keys:
+        """Return the accepted credentials of a project; "" for the server."""
+        return self._keys
+
+    def access_to(self, project: str, access: Access) -> Access | None:
+        """Return the permissions of a caller in a project; None without any."""
+        return access
+
+
+class HubService:
+    """Operations of a server of several projects that belong to no project.
+
+    The other operations are errors that name the projects.
+
+    Args:
+        hosting: opens the projects.
+        rights: who may ask them.
+    """
+
+    def __init__(self, hosting: Hosting, rights: Rights) -> None:
+        self.hosting, self.rights = hosting, rights
+        self.index_id = index_id(hosting.folder)
+        self._begun = time.monotonic()
+        self._progress: Hub[IndexProgress] = Hub(replay=True)
+        self._memories: Hub[MemoryChange] = Hub()
+        self._context: Hub[ContextReady] = Hub()
+        self.subscribe_progress, self.subscribe_memories = self._progress.feed, self._memories.feed
+        self.subscribe_context = self._context.feed
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a function that names the projects, for an operation of one."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        def refuse(*args: object, **kwargs: object) -> None:
+            known = self._readable(caller())
+            raise BadInputError(
+                f"this server has several projects; ask one of them below {PREFIX}NAME: {', '.join(known[:20]) or 'there are none yet'}",
+                argument="project",
+                projects=known,
+            )
+
+        return refuse
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the directory of the projects is still at its path."""
+        return index_id(self.hosting.folder) == self.index_id
+
+    def projects(self) -> ServedProjects:
+        """List the projects that the caller may read."""
+        found = []
+        for name in self._readable(caller()):
+            facts = self.hosting.facts(name)
+            files, symbols, generation = (int(facts.get(one, 0)) for one in ("files", "symbols", "generation"))
+            at = str(facts.get("indexed_at", ""))
+            found.append(ServedProject(name, PREFIX + name, files, symbols, generation, at, self.hosting.is_open(name)))
+        return ServedProjects(found)
+
+    def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
+        """Search several projects; see `ProjectsOperations.search_projects`."""
+        with self._asked(caller(), projects) as chosen:
+            return search_each(query, chosen, limit, [])
+
+    def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
+        """Find what breaks; see `ProjectsOperations.impact_projects`."""
+        if not in_project:
+            raise BadInputError("name the project of the symbol; `graphmem projects` lists the projects", argument="in_project")
+        access = caller()
+        expect_known([in_project], self._readable(access))
+        folders = {name: self.hosting.data_dir(name) for name in self._readable(access)}
+        with self._asked(access, None) as chosen:
+            return impact_across(target, in_project, chosen, folders, max_depth, limit)
+
+    def health(self) -> Health:
+        """Report that the server answers."""
+        from graphmem.answers.upkeep import Health, MemoryCost, Searches
+        from graphmem.runtime.heap import resident_bytes
+
+        cost = MemoryCost(0, 0, None, 0, None)
+        return Health(
+            *("ok", True, [], [], round(resident_bytes() / 1e6, 1), round(time.monotonic() - self._begun, 1), 0, 0, 0, 0, ""),
+            Searches(0, 0.0, 0.0, 0.0),
+            cost,
+        )
+
+    def close(self) -> None:
+        """End the feeds of events."""
+        for one in (self._progress, self._memories, self._context):
+            one.close()
+
+    # ---- inside
+
+    def _readable(self, access: Access) -> list[str]:
+        return [name for name in self.hosting.names() if self._may(name, access) is not None]
+
+    def _may(self, name: str, access: Access) -> Access | None:
+        there = self.rights.access_to(name, access)
+        return there if there is not None and there.may("read") else None
+
+    @contextlib.contextmanager
+    def _asked(self, access: Access, projects: Sequence[str] | None) -> Iterator[dict[str, Askable]]:
+        """Give the named projects of the caller, each opened when it is asked."""
+        known = self._readable(access)
+        expect_known(projects or (), known)
+        yield {name: self._askable(name, access) for name in projects or known}
+
+    def _askable(self, name: str, access: Access) -> Askable:
+        def ask(operation: str) -> Callable[..., Any]:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                with self.hosting.using(name) as service:
+                    there = self._may(name, access)
+                    if there is None:  # taken away in the meantime
+                        raise ForbiddenError(f"you may not read {name} any more", needs="read", verb=operation)
+                    return getattr(guarded(service, there), operation)(*args, **kwargs)
+
+            return run
+
+        return Askable(ask("search"), ask("impact"))
+
+
+class HostedProject:
+    """The operations of one project of a server with several.
+
+    Questions about several projects go to the server. Its index changes by pushes alone.
+    """
+
+    def __init__(self, service: GraphMem, name: str, server: HubService) -> None:
+        self._service, self._name, self._server = service, name, server
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an operation of the project or of its server.
+
+        Raises:
+            BadInputError: a pushed project does not have the operation.
+        """
+        if name in ("projects", "search_projects"):
+            return getattr(self._server, name)
+        if name in _OWN:
+            raise BadInputError("the server does not index this project; run `graphmem push` where its files are", argument="project")
+        return getattr(self._service, name)
+
+    def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
+        """Find what breaks in all projects, beginning in this one by default."""
+        return self._server.impact_projects(target, in_project or self._name, max_depth, limit)
+
+
+@dataclass(eq=False)
+class _Mount:
+    """An open project and its application."""
+
+    app: Starlette
+    life: contextlib.AsyncExitStack
+    users: int = 0
+    last: float = 0.0
+
+
+class HubApp:
+    """The ASGI application of a server of several projects.
+
+    Args:
+        hosting: opens and closes the projects.
+        options: who may use the server, and its limits.
+        rights: who may ask which project.
+        mcp: makes the application for agents of a project.
+    """
+
+    def __init__(self, hosting: Hosting, options: ServerOptions, rights: Rights, mcp: Callable[[Any], Mounted]) -> None:
+        self.service = HubService(hosting, rights)
+        self._hosting, self._options, self._rights, self._mcp = hosting, options, rights, mcp
+        self._root = build_app(cast("Service", self.service), options, keys=rights.keys(""))
+        self._mounts: dict[str, _Mount] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.state = self._root.state
+        self.state.doors = self._doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer for the server, or hand the request to its project."""
+        if scope["type"] == "lifespan":
+            await self._live(scope, receive, send)
+            return
+        name, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
+        rest = f"/{rest}"
+        if not scope["path"].startswith(PREFIX) or not name:
+            await self._root(scope, receive, send)
+            return
+        inside = {**scope, "path": rest, "raw_path": rest.encode("utf-8", "surrogateescape")}
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and (is_page(rest) or rest.startswith(_ASSETS)):
+            await self._root(inside, receive, send)  # the same for everybody and every project
+            return
+        if not await asyncio.to_thread(self._may_enter, name, rest, Headers(scope=scope)):
+            await self._root(scope, receive, send)  # refuses an unknown caller, and answers 404 to a known one
+            return
+        try:
+            mount = await self._mounted(name)
+        except Exception as error:  # noqa: BLE001 - outside of an application, which would answer with it
+            shaped = error if isinstance(error, GraphMemError) else refusal_of_any(error)
+            if shaped is None:
+                shaped = GraphMemError(f"{name} cannot be opened; the log of the server has the reason")
+                _log.error("%s cannot be opened", name, exc_info=error)
+            await refuse(shaped, scope, receive, send)
+            return
+        mount.users += 1
+        try:
+            await mount.app(inside, receive, send)
+        finally:
+            mount.users -= 1
+            mount.last = time.monotonic()
+            self._hosting.touch(name)
+
+    # ---- inside
+
+    def _doors(self) -> Iterable[Door]:
+        return [self.state.door, *(one.app.state.door for one in self._mounts.values())]
+
+    def _may_enter(self, name: str, rest: str, headers: Headers) -> bool:
+        """Whether the project exists and the caller has any right in it.
+
+        The first push makes a project, if the caller has the right to push.
+        """
+        access = self._rights.keys(name).access(headers.get("authorization"))
+        if access is None:
+            return False
+        if self._hosting.exists(name):
+            return True
+        if not (rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/")) or not access.may(SCOPE):
+            return False
+        try:
+            self._hosting.make(name, headers.get(KEY_HEADER, ""))
+        except GraphMemError as error:
+            _log.warning("%s", error.message)
+            return False
+        return True
+
+    async def _mounted(self, name: str) -> _Mount:
+        async with self._turns[name]:
+            mount = self._mounts.get(name)
+            if mount is None:
+                mount = self._mounts[name] = await self._mount(name)
+            mount.last = time.monotonic()
+            return mount
+
+    async def _mount(self, name: str) -> _Mount:
+        async with contextlib.AsyncExitStack() as life:
+            service = await asyncio.to_thread(self._hosting.acquire, name)
+            life.push_async_callback(asyncio.to_thread, self._hosting.release, name)
+            hosted = cast("Any", HostedProject(service, name, self.service))
+            app = build_app(hosted, self._options, self._mcp(hosted), self._rights.keys(name), routes(service.parts.receiving))
+            await life.enter_async_context(app.router.lifespan_context(app))
+            return _Mount(app, life.pop_all(), last=time.monotonic())
+
+    async def _unmount_idle(self) -> None:
+        """Close applications of projects without a request for a while."""
+        for name, mount in list(self._mounts.items()):
+            if not mount.users and time.monotonic() - mount.last >= self._hosting.idle_s:
+                async with self._turns[name]:
+                    if not mount.users and self._mounts.get(name) is mount:
+                        del self._mounts[name]
+                        await mount.life.aclose()
+        await asyncio.to_thread(self._hosting.close_idle)
+
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the application's lifetime, and close idle projects meanwhile."""
+
+        async def look() -> None:
+            while True:
+                await asyncio.sleep(min(LOOK_S, self._hosting.idle_s))
+                try:
+                    await self._unmount_idle()
+                except GraphMemError as error:
+                    _log.warning("an idle project was not closed: %s", error.message)
+
+        looking = asyncio.create_task(look(), name="graphmem-idle-projects")
+        try:
+            await self._root(scope, receive, send)
+        finally:
+            looking.cancel()
+            for mount in list(self._mounts.values()):
+                await mount.life.aclose()
+            self._mounts.clear()
+            self.service.close()
+
+
+_ASSETS: Final = (ASSETS_PATH, QUERY_ASSETS_PATH)

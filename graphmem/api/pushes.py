@@ -1,0 +1,84 @@
+"""The routes of `graphmem push`: what the server has, parts, and the end.
+
+An index is too large for a GraphQL request, so it comes in parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from graphmem.api.security import refusal
+from graphmem.errors import ForbiddenError, GraphMemError
+from graphmem.runtime.pushes import PUSH_PATH
+from graphmem.security.access import ACCESS, Access
+
+if TYPE_CHECKING:
+    from graphmem.api.context import Door
+    from graphmem.project.receiving import Receiving
+
+SCOPE: Final = "index"
+MOST_PARTS: Final = 100_000
+
+
+def routes(receiving: Receiving) -> list[BaseRoute]:
+    """Return the routes of a project that receives pushes."""
+
+    async def held(request: Request) -> Response:
+        try:
+            _expect_right(request)
+            return _json(await asyncio.to_thread(receiving.held))
+        except GraphMemError as error:
+            return refusal(error)
+
+    async def take(request: Request) -> Response:
+        door: Door = request.app.state.door
+        push, number = str(request.path_params["push"]), int(request.path_params["number"])
+        try:
+            _expect_right(request)
+            await door.runner.run_long(receiving.take, push, min(number, MOST_PARTS), await request.body())
+            return _json({"kept": number})
+        except GraphMemError as error:
+            return refusal(error)
+        except ClientDisconnect:
+            return Response(status_code=499)
+
+    async def end(request: Request) -> Response:
+        door: Door = request.app.state.door
+        try:
+            _expect_right(request)
+            return _json(await door.runner.run_long(receiving.finish, str(request.path_params["push"]), await request.body()))
+        except GraphMemError as error:
+            return refusal(error)
+        except ClientDisconnect:
+            return Response(status_code=499)
+
+    return [
+        Route(PUSH_PATH, held, methods=["GET"]),
+        Route(PUSH_PATH + "/{push:str}/{number:int}", take, methods=["POST"]),
+        Route(PUSH_PATH + "/{push:str}/end", end, methods=["POST"]),
+    ]
+
+
+def _expect_right(request: Request) -> None:
+    """Check that the caller may change the index.
+
+    Raises:
+        ForbiddenError: the caller lacks the scope.
+    """
+    access: Access = request.scope[ACCESS]
+    if not access.may(SCOPE):
+        raise ForbiddenError(
+            f"you may not push to this project, because you lack the scope {SCOPE}; ask an administrator of the server",
+            needs=SCOPE,
+            verb="push",
+        )
+
+
+def _json(body: object) -> Response:
+    return Response(orjson.dumps(body), media_type="application/json")

@@ -1,0 +1,31 @@
+"""`graphmem push`: send an index to a server of several projects."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
+from graphmem.cli.rendering import rendering_of, show
+from graphmem.errors import BadInputError
+
+
+@command(without=("server",))
+def push(
+    here: Door,
+    address: Annotated[
+        str, typer.Argument(metavar="[URL]", help="Address of the project on the server, https://host/p/NAME; default: the setting server.")
+    ] = "",
+) -> None:
+    """Send this project's index to a server of several projects.
+
+    Run `graphmem index` first. Only files that the server does not have are sent, and commits or tokens are never sent. The token is taken
+    from GRAPHMEM_SERVER_TOKEN.
+    """
+    address = address or here.settings.server
+    if not address:
+        raise BadInputError("no server is given; name it, as in `graphmem push https://host/p/NAME`", argument="address")
+    answer = here.service(here=True).push_index(address, here.server_token(address))
+    show(here.output, answer, rendering_of("push_index"))

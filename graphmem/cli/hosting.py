@@ -1,0 +1,85 @@
+"""Implementation of `graphmem serve --projects`, for many projects."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import graphmem
+from graphmem.cli.output import plural
+from graphmem.cli.serving import SWITCH_S, expect_protection, is_loopback, options_of
+from graphmem.errors import BadInputError, SettingsError
+from graphmem.runtime.heap import few_arenas
+from graphmem.server import owner
+from graphmem.settings import DEFAULT_ORIGIN
+
+if TYPE_CHECKING:
+    from graphmem.cli.door import Door
+    from graphmem.server.hosting import Hosting
+
+
+def serve_projects(here: Door) -> None:
+    """Serve all projects of a directory until Ctrl-C or SIGTERM.
+
+    Raises:
+        SettingsError: the address needs a token and TLS, or listening on it failed.
+        BadInputError: the directory is an index, or another option does not fit.
+    """
+    from graphmem.api.app import Mounted, keys_of
+    from graphmem.api.hub import HubApp, Rights
+    from graphmem.api.serve import Server, Tls
+    from graphmem.mcp_server.mount import McpApp
+    from graphmem.server.hosting import Hosting
+
+    settings = here.settings
+    if settings.follow:
+        raise BadInputError("--follow is for a server of one project; remove it, or remove --projects", argument="follow")
+    folder = Path(settings.projects).expanduser().absolute()
+    loopback = is_loopback(settings.host)
+    expect_protection(settings, loopback=loopback, has_tokens=False)
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    few_arenas()
+    tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
+    hosting = Hosting(folder, settings)
+    options = options_of(settings, secrets.token_urlsafe(32), None, loopback=loopback)
+    sys.setswitchinterval(SWITCH_S)
+
+    def mcp(service: object) -> Mounted:
+        return McpApp(service)  # type: ignore[arg-type]
+
+    app = HubApp(hosting, options, Rights(keys_of(options)), mcp)
+    try:
+        try:
+            server = Server(app, settings.host, settings.port, tls)
+        except SettingsError:
+            if settings.origin("port") != DEFAULT_ORIGIN:
+                raise
+            server = Server(app, settings.host, 0, tls)  # the default port is in use, usually by the server of one project
+        address = owner.local_address(server.host, server.port)
+        if server.is_tls:
+            address = address.replace("http:", "https:", 1)
+        server.run(lambda host, port: _announce(here, hosting, address))
+    finally:
+        hosting.close()
+    here.output.note("stopped")
+
+
+def _announce(here: Door, hosting: Hosting, address: str) -> None:
+    output = here.output
+    names = hosting.names()
+    if output.as_json:
+        output.json({"address": address, "projects": names, "pid": os.getpid()})
+        sys.stdout.flush()
+        return
+    if output.quiet:
+        output.line(address)
+        sys.stdout.flush()
+        return
+    output.line()
+    output.line((f"graphmem {graphmem.__version__}", "bold"), f" serves {plural(len(names), 'project')} of {hosting.folder}")
+    output.line("  Explorer ", (f"{address}/", "bold cyan"))
+    output.line("  Push     ", (f"graphmem push {address}/p/NAME", "bold cyan"), ("  in an indexed project", "dim"))
+    sys.stdout.flush()

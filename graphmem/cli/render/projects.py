@@ -1,0 +1,66 @@
+"""Print the projects of a server, and answers from several projects."""
+
+from __future__ import annotations
+
+from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
+from graphmem.cli.output import Output, plural
+from graphmem.cli.render import common
+from graphmem.cli.rendering import renders
+
+
+@renders(ServedProjects, bare=lambda answer: [one.name for one in answer.projects])
+def projects(output: Output, found: ServedProjects) -> None:
+    """Print the projects of a server."""
+    if not found.projects:
+        output.line("no projects")
+    output.rows(
+        [
+            (
+                (one.name, common.HEADING),
+                f"{one.files:,} files",
+                f"{one.symbols:,} symbols",
+                (one.indexed_at[:16].replace("T", " "), common.DIM),
+            )
+            for one in found.projects
+        ]
+    )
+
+
+@renders(ProjectsSearch, bare=lambda answer: [f"{one.project} {one.hit.id}" for one in answer.hits])
+def searched(output: Output, found: ProjectsSearch) -> None:
+    """Print the hits of a search in several projects."""
+    for one in found.hits:
+        hit = one.hit
+        place = f"{hit.path}:{hit.start_line}" if hit.path and hit.start_line else hit.path
+        output.line((f"{one.project}  ", common.HEADING), hit.title or hit.id, (f"  {place}", common.DIM))
+    if not found.hits:
+        output.line(f"nothing was found in {plural(len(found.projects), 'project')}")
+    for note in found.notes:
+        output.line((f"  {note}", common.DIM))
+
+
+@renders(ProjectsImpact)
+def impact(output: Output, found: ProjectsImpact) -> None:
+    """Print what a change could break in several projects."""
+    output.line((f"{found.project}: {found.target.qualname}", common.HEADING), f"  {plural(found.total, 'place')} in the project itself")
+    for symbol in found.affected:
+        output.line(f"  {symbol.qualname}", (f"  {symbol.path}:{symbol.start_line}", common.DIM))
+    for one in found.reached:
+        place = one.place
+        output.line((f"{one.project}", common.HEADING), f"  {one.through} of {one.of}", (f"  {place.confidence:.2f}", common.DIM))
+        output.line(f"  {place.name or place.path}", (f"  {place.path}:{place.line}", common.DIM))
+        for symbol in one.affected:
+            output.line(f"    {symbol.qualname}", (f"  {symbol.path}:{symbol.start_line}", common.DIM))
+        if one.total > len(one.affected):
+            output.line((f"    {one.total - len(one.affected):,} more", common.DIM))
+    for note in found.notes:
+        output.line((f"  {note}", common.DIM))
+
+
+@renders(Pushed)
+def pushed(output: Output, found: Pushed) -> None:
+    """Print the outcome of a push."""
+    output.line(
+        (f"{plural(found.sent, 'file')} sent, {found.removed:,} removed, {found.unchanged:,} unchanged", common.HEADING),
+        f"; {found.project} is at generation {found.generation}",
+    )

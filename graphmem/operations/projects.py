@@ -1,0 +1,67 @@
+"""Operations on several projects of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
+from graphmem.operations.declare import Bounds, Sight, Within, Words, operation
+
+
+class ProjectsOperations:
+    """Questions about all projects of a server, and sending an index to one.
+
+    A server of one project answers for this project.
+    """
+
+    @operation("query", needs="", shows=Sight.PLAIN, command="projects")
+    def projects(self) -> ServedProjects:
+        """List the projects of the server that the caller may read."""
+
+    @operation("query", needs="read", shows=Sight.SEEN, slow=True, command="search-projects", sizes={"limit": ("hits",)})
+    def search_projects(
+        self,
+        query: Annotated[str, Words()],
+        projects: Sequence[str] | None = None,
+        limit: Annotated[int, Within("results"), Bounds(1, 200)] = 10,
+    ) -> ProjectsSearch:
+        """Search several projects of the server at once.
+
+        Ranks of the projects are merged, because scores of different projects cannot be compared.
+
+        Args:
+            query: names, words or a question.
+            projects: names of the projects; default: all that the caller may read.
+            limit: the maximum number of hits.
+        """
+
+    @operation("query", needs="read", shows=Sight.SEEN, slow=True, command="impact-projects")
+    def impact_projects(
+        self,
+        target: str,
+        in_project: str = "",
+        max_depth: Annotated[int, Bounds(1, 20)] = 3,
+        limit: Annotated[int, Within("hits"), Bounds(1, 1_000)] = 50,
+    ) -> ProjectsImpact:
+        """Find code of all projects that could break when a symbol changes.
+
+        Projects reach each other through contracts, such as routes and their clients.
+
+        Args:
+            target: the symbol, as in `impact`.
+            in_project: name of the project that has the symbol; default: the project that is asked.
+            max_depth: the maximum number of steps inside each project.
+            limit: the maximum number of places listed for each project.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
+    def push_index(self, address: str, token: str = "") -> Pushed:
+        """Send this index to a server of several projects.
+
+        Files that the server has already are not sent again. The server needs no checkout and no index run.
+
+        Args:
+            address: address of the project on the server, such as https://host/p/shop.
+            token: token of a person who may write to the project; default: none.
+        """

@@ -1,0 +1,218 @@
+"""Send the index of a project to a server of several projects.
+
+The server keeps a digest for each file. Only rows of files with another digest are sent, with the text of these files. So a laptop and a CI
+runner may push in turn, whatever index they made before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from graphmem.answers.projects import Pushed
+from graphmem.contracts import rows as contracts
+from graphmem.errors import (
+    BadInputError,
+    ForbiddenError,
+    GenerationChangedError,
+    GraphMemError,
+    OwnerUnreachableError,
+    UnauthenticatedError,
+)
+from graphmem.indexing.delta import edges_of
+from graphmem.model import ExternalRow
+from graphmem.parsing.contents import read_regular
+from graphmem.parsing.discovery import content_hash
+from graphmem.project.sharing import choose_key, kept_key
+from graphmem.runtime.pushes import FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH
+from graphmem.store.wire import packed, plain
+
+if TYPE_CHECKING:
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.store.base import GraphStore
+
+BATCH: Final = 500  # files whose rows are read at once
+TIMEOUT_S: Final = 600.0
+ATTEMPTS: Final = 3  # when another push was faster
+LARGEST: Final = 64 << 20  # bytes of a file whose text is sent
+META: Final = ("indexed_at", "made_by", "project", "run", "evidence")
+_ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
+    "UNAUTHENTICATED": UnauthenticatedError,
+    "FORBIDDEN": ForbiddenError,
+    "BAD_INPUT": BadInputError,
+}
+
+
+class FileRows(NamedTuple):
+    """The rows of one file in their plain form, and their digest."""
+
+    path: str
+    rows: dict[str, list[list[Any]]]  # table -> rows
+    digest: str
+    content_hash: str
+
+
+@dataclass(eq=False, repr=False)
+class Pushing:
+    """Sends an index to a server."""
+
+    graph: GraphSource
+    store: GraphStore
+    data_dir: Path
+
+    def push_index(self, address: str, token: str = "") -> Pushed:
+        self.graph.view()
+        server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, self.graph.root()))
+        for attempt in range(ATTEMPTS):
+            try:
+                return self._push(server)
+            except GenerationChangedError:
+                if attempt + 1 == ATTEMPTS:
+                    raise
+        raise AssertionError("every attempt ended without an answer and without an error")
+
+    def _push(self, server: _Server) -> Pushed:
+        held = server.ask("GET", "")
+        meta = self.store.meta()
+        name = held["project"]
+        if name and name != meta.get("project", ""):
+            raise BadInputError(
+                f"the server has this project from a directory named {name!r}, and yours is named {meta.get('project', '')!r}; index the "
+                f"project in a directory named {name!r}, because ids contain the name",
+                argument="address",
+            )
+        known: dict[str, str] = held["files"]
+        externals = {row["id"]: ExternalRow(**row) for row in self.store.tables().externals.to_pylist()}
+        push, number, digests = uuid4().hex, 0, {}
+        part: dict[str, Any] = _empty()
+        size = sent = 0
+        for one in self._files():
+            digests[one.path] = one.digest
+            if known.get(one.path) == one.digest:
+                continue
+            sent += 1
+            for table, rows in one.rows.items():
+                part["rows"].setdefault(table, []).extend(rows)
+            targets = {row[2] for row in one.rows.get("edges", ())}
+            part["externals"].update((id_, list(externals[id_])) for id_ in targets & externals.keys())
+            text = self._text(one.path, one.content_hash)
+            if text is not None:
+                part["texts"][one.path] = text
+            size += sum(len(str(row)) for rows in one.rows.values() for row in rows) + len(text or "")
+            if size >= PART_BYTES:
+                server.ask("POST", f"/{push}/{number}", packed(part))
+                part, size, number = _empty(), 0, number + 1
+        if part["rows"]:
+            server.ask("POST", f"/{push}/{number}", packed(part))
+            number += 1
+        removed = len(known.keys() - digests.keys())
+        if not sent and not removed and known:
+            return Pushed(server.project, held["generation"], 0, 0, len(digests), server.sent)
+        published = contracts.read(self.data_dir)
+        keys = [list(one) for one in self.store.framework_keys()]
+        last = {
+            "format": FORMAT,
+            "base": held["generation"],
+            "parts": number,
+            "digests": digests,
+            "meta": {name: meta.get(name, "") for name in META},
+            "contracts": {path: [list(row) for row in rows] for path, rows in published.rows.items()} if published is not None else {},
+            "handles": keys,
+        }
+        answer = server.ask("POST", f"/{push}/end", packed(last))
+        return Pushed(server.project, answer["generation"], sent, removed, len(digests) - sent, server.sent)
+
+    def _files(self) -> Iterator[FileRows]:
+        """Yield the rows of all files of the newest graph, by path."""
+        view = self.graph.view()
+        paths = sorted(self.store.file_hashes())
+        for start in range(0, len(paths), BATCH):
+            batch = paths[start : start + BATCH]
+            found = self.store.rows_of(batch, batch)
+            by_path: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+            for table, rows in found._asdict().items():
+                for row in rows:
+                    by_path[row.path][table].append(plain(table, row))
+            for edge in edges_of(view, batch):
+                by_path[view.paths[view.path_index[view.index_of[edge.src]]]]["edges"].append(plain("edges", edge))
+            hashes = {row.path: row.content_hash for row in found.files}
+            for path in batch:
+                tables = {table: sorted(rows, key=repr) for table, rows in sorted(by_path[path].items())}
+                digest = hashlib.blake2b(json.dumps(tables).encode(), digest_size=16).hexdigest()
+                yield FileRows(path, tables, digest, hashes.get(path, ""))
+
+    def _text(self, path: str, wanted: str) -> str | None:
+        """Return the text of a file as it was indexed; None if it has changed."""
+        try:
+            data = read_regular(str(self.graph.root() / path), LARGEST)
+        except OSError:
+            return None
+        if not isinstance(data, bytes) or content_hash(data) != wanted:
+            return None
+        return data.decode("utf-8", "surrogateescape")
+
+
+def _empty() -> dict[str, Any]:
+    return {"rows": {}, "externals": {}, "texts": {}}
+
+
+class _Server:
+    """The server that receives an index."""
+
+    def __init__(self, address: str, token: str, key: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "/p/" not in parts.path:
+            raise BadInputError(
+                f"{address[:200]!r} is not the address of a project on a server; write https://host/p/NAME", argument="address"
+            )
+        if token and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise BadInputError("the token would be sent unencrypted; use an https address", argument="address")
+        self.project = parts.path.rstrip("/").rpartition("/")[2]
+        self.sent = 0
+        self._parts = parts
+        self._headers = {"Accept": "application/json", "Content-Type": "application/octet-stream", KEY_HEADER: key}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def ask(self, method: str, path: str, body: bytes = b"") -> dict[str, Any]:
+        """Send a request and return the JSON object of its answer.
+
+        Raises:
+            GraphMemError: the server refuses, or cannot be reached.
+        """
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        with closing(kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)) as connection:
+            try:
+                connection.request(method, self._parts.path.rstrip("/") + PUSH_PATH + path, body, self._headers)
+                answer = connection.getresponse()
+                found = json.loads(answer.read())
+            except (OSError, HTTPException) as error:
+                raise OwnerUnreachableError(
+                    f"the server at {self._parts.netloc} cannot be reached ({error}); check the address and try again",
+                    address=self._parts.netloc,
+                ) from error
+            except ValueError as error:
+                raise OwnerUnreachableError(
+                    f"{self._parts.netloc} answered something else than a graphmem server; check the address", address=self._parts.netloc
+                ) from error
+        self.sent += len(body)
+        if found.get("errors"):
+            raise _error(found["errors"][0])
+        return dict(found)
+
+
+def _error(error: Mapping[str, Any]) -> GraphMemError:
+    facts = {name: value for name, value in dict(error.get("extensions") or {}).items() if name not in ("code", "error")}
+    named = (error.get("extensions") or {}).get("error", "")
+    if named == GenerationChangedError.__name__:
+        return GenerationChangedError(str(error.get("message")), **facts)
+    return _ERRORS.get((error.get("extensions") or {}).get("code", ""), GraphMemError)(str(error.get("message")), **facts)

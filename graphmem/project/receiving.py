@@ -1,0 +1,212 @@
+"""Take in the index that `graphmem push` sends.
+
+The parts of a push are kept in files until its end. Then one transaction changes the graph, and the projections follow. An interrupted push
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from graphmem.contracts import rows as contracts
+from graphmem.contracts.rows import ContractRow
+from graphmem.errors import BadInputError, GenerationChangedError
+from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
+from graphmem.model import ExternalRow, HandlesRow, IndexProgress, stable_id
+from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.pushes import FORMAT, MOST_PART, is_inside
+from graphmem.runtime.replacing import replace_file
+from graphmem.store.base import HANDLES_OF
+from graphmem.store.wire import row_of, unpacked
+
+if TYPE_CHECKING:
+    from graphmem.model import GraphDelta
+    from graphmem.project.runs import IndexRuns
+
+FILE: Final = "pushed.json"
+PARTS: Final = "pushing"
+LEFT_S: Final = 86_400  # after which the parts of an interrupted push are deleted
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
+_TABLES: Final = ("files", "symbols", "chunks", "edges", "unresolved", "occurrences")
+_WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid, pa.ArrowTypeError)
+
+
+@dataclass(eq=False, repr=False)
+class Receiving:
+    """Takes in pushed indexes of one project, one after the other."""
+
+    runs: IndexRuns
+    data_dir: Path
+
+    def held(self) -> dict[str, Any]:
+        """Return what the server has: project, generation, digest by path.
+
+        Without digests everything must be sent. That is so after another kind of change of the graph.
+        """
+        store = self.runs.store
+        generation = store.generation()
+        known = self._known()
+        files = known["digests"] if known.get("generation") == generation else {}
+        return {"format": FORMAT, "project": store.meta().get("project", ""), "generation": generation, "files": files}
+
+    def take(self, push: str, number: int, body: bytes) -> None:
+        """Keep a part of a push.
+
+        Raises:
+            BadInputError: the name of the push is invalid.
+            DiskFullError: the part cannot be written.
+        """
+        folder = self._folder(push)
+        try:
+            if not folder.exists():
+                self._clean()
+                folder.mkdir(parents=True, mode=0o700)
+            replace_file(folder / str(number), body)
+        except OSError as error:
+            raise disk_refusal(error, "keeping a part of a push", folder) from error
+
+    def finish(self, push: str, body: bytes) -> dict[str, Any]:
+        """Apply a push whose parts were all taken; return the new generation.
+
+        Raises:
+            BadInputError: a part is missing, or its rows do not fit together.
+            GenerationChangedError: another push was applied since this one began.
+        """
+        folder = self._folder(push)
+        try:
+            last = unpacked(body, MOST_PART)
+            if last["format"] != FORMAT:
+                raise BadInputError(
+                    f"the push has format {last['format']}, this server reads {FORMAT}; use the same version of graphmem", argument="body"
+                )
+            parts = [unpacked((folder / str(number)).read_bytes(), MOST_PART) for number in range(int(last["parts"]))]
+            generation = self._apply(last, parts)
+        except FileNotFoundError as error:
+            raise BadInputError("a part of the push is missing; push again", argument="body") from error
+        except OSError as error:
+            raise disk_refusal(error, "applying a push", folder) from error
+        except _WRONG as error:
+            if isinstance(error, (BadInputError, GenerationChangedError)):
+                raise
+            raise BadInputError(f"the push has invalid rows ({type(error).__name__}: {error}); push again", argument="body") from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        self.runs.vectors.resume()
+        self.runs.fill_vectors()
+        self.runs.book.follow_index()
+        self.runs.progress.publish(IndexProgress("done", len(last["digests"]), len(last["digests"]), "push"))
+        return {"generation": generation}
+
+    # ---- inside
+
+    def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
+        digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
+        if bad := next((path for path in digests if not is_inside(path)), None):
+            raise BadInputError(f"the path {bad[:200]!r} is outside of the project; push again", argument="path")
+        new, sent = _rows(parts)
+        if not sent <= digests.keys():
+            raise BadInputError("the push has rows of files that it does not list; push again", argument="body")
+        runs = self.runs
+        with runs.turn:
+            store, projections = runs.store, runs.projections
+            if store.generation() != last["base"]:
+                raise GenerationChangedError(
+                    "another push was applied in the meantime; push again", expected=last["base"], found=store.generation()
+                )
+            held = self.held()["files"]
+            if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
+                raise BadInputError(f"the push has no rows of {missing!r}; push again", argument="body")
+            removed = sorted(held.keys() - digests.keys())
+            runs.vectors.pause()
+            runs.book.flush()
+            meta = {name: str(value) for name, value in last["meta"].items()} | {"root": str(self.data_dir.parent)}
+            delta: GraphDelta
+            if not held:
+                delta = everything(new)
+                generation = store.replace(delta, meta)
+                projections.refresh(generation, None)
+            else:
+                delta = self._difference(new, sorted({*sent, *removed}))
+                generation = store.apply(delta, meta)
+                projections.refresh(generation, delta)
+            self._keep_handles(last["handles"], meta["project"])
+            found = {path: [ContractRow._make(row) for row in some] for path, some in last["contracts"].items()}
+            contracts.write(self.data_dir, meta["run"], meta["project"], found)
+            self._write_texts(parts, removed)
+            counts = projections.graph().counts
+            facts = {"indexed_at": meta["indexed_at"], "files": counts.get("files", 0), "symbols": counts.get("symbols", 0)}
+            kept = {"generation": generation, "facts": facts, "digests": digests}
+            replace_file(self.data_dir / FILE, json.dumps(kept).encode(), durable=True)
+        return generation
+
+    def _difference(self, new: Rows, touched: list[str]) -> GraphDelta:
+        store, projections = self.runs.store, self.runs.projections
+        if projections.graph().generation != store.generation():
+            projections.refresh(store.generation(), None)
+        view = projections.graph()
+        rows = store.rows_of(touched, touched)
+        old = Rows(rows.files, rows.symbols, rows.chunks, edges_of(view, touched), rows.unresolved, rows.occurrences, {})
+        ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
+        return difference(old, new, external_uses(view, ends))
+
+    def _keep_handles(self, keys: list[list[Any]], project: str) -> None:
+        rows = sorted(
+            HandlesRow(kind, name, framework, symbol, confidence, rule, line)
+            for _, kind, name, framework, symbol, confidence, _, rule, line in keys
+        )
+        mark = stable_id("handles", *("\x1e".join(map(str, row)) for row in rows))
+        if self.runs.store.meta().get(HANDLES_OF) != mark:
+            self.runs.store.put_handles(mark, project, rows)
+
+    def _write_texts(self, parts: list[Mapping[str, Any]], removed: list[str]) -> None:
+        """Write the texts of changed files below the project's directory."""
+        root = self.data_dir.parent
+        for path in removed:
+            (root / path).unlink(missing_ok=True)
+        for part in parts:
+            for path, text in part["texts"].items():
+                if is_inside(path):
+                    place = root / path
+                    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    replace_file(place, text.encode("utf-8", "surrogateescape"))
+
+    def _known(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads((self.data_dir / FILE).read_bytes())
+        except (OSError, ValueError):  # missing or damaged: everything is sent again
+            return {}
+        return found
+
+    def _folder(self, push: str) -> Path:
+        if not _NAME.fullmatch(push):
+            raise BadInputError("the push has an invalid name; push again", argument="push")
+        return self.data_dir / PARTS / push
+
+    def _clean(self) -> None:
+        for one in (self.data_dir / PARTS).glob("*"):
+            if time.time() - one.stat().st_mtime > LEFT_S:
+                shutil.rmtree(one, ignore_errors=True)
+
+
+def _rows(parts: list[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
+    """Return the rows of all parts, and the paths of their files."""
+    rows: dict[str, list[Any]] = {table: [] for table in _TABLES}
+    externals: dict[str, ExternalRow] = {}
+    for part in parts:
+        for table, some in part["rows"].items():
+            rows[table] += [row_of(table, row) for row in some]
+        externals.update((id_, ExternalRow._make(row)) for id_, row in part["externals"].items())
+    new = Rows(externals=externals, **rows)
+    paths = {row.path for table in ("files", "symbols", "chunks", "unresolved", "occurrences") for row in rows[table]}
+    if bad := next((path for path in paths if not is_inside(path)), None):
+        raise BadInputError(f"the path {bad[:200]!r} is outside of the project; push again", argument="path")
+    return new, {row.path for row in new.files}

@@ -1,0 +1,32 @@
+"""Addresses and limits of `graphmem push`, which both ends use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Final
+
+PUSH_PATH: Final = "/push"
+KEY_HEADER: Final = "Graphmem-Key"  # of a push: the project's key in the team's database
+FORMAT: Final = 1
+PART_BYTES: Final = 4 << 20  # of JSON in one part, before compression
+MOST_PART: Final = 256 << 20  # bytes of one part after decompression; a single file may be large
+BODY_BYTES: Final = 64 << 20  # of one request
+PROJECT_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+_CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path of an index stays inside its project.
+
+    Paths of a push come from another machine. The server stores the texts of files under them.
+    """
+    return (
+        bool(path)
+        and len(path) <= 4_096
+        and "\0" not in path
+        and "\\" not in path
+        and not path.startswith("/")
+        and not _CLOSED.intersection(path.split("/"))
+        and str(PurePosixPath(path)) == path
+    )

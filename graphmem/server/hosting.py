@@ -1,0 +1,211 @@
+"""Open the projects of a server on demand, and close those that are idle.
+
+Each project is a directory below the server's directory. It holds the texts of the pushed files, and the index in `.graphmem`.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import BadInputError
+from graphmem.project.receiving import FILE as PUSHED
+from graphmem.project.sharing import choose_key, kept_key
+from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.pushes import PROJECT_NAME
+from graphmem.server.keeper import Keeper
+
+if TYPE_CHECKING:
+    from graphmem.project.graphmem import GraphMem
+    from graphmem.settings import Settings
+
+INDEX: Final = ".graphmem"
+MOST_OPEN: Final = 16  # projects; more are open only while all of these are in use
+IDLE_S: Final = 600.0  # without a request, after which a project is closed
+
+
+@dataclass(eq=False)
+class _Held:
+    """An open project, and how many callers use it."""
+
+    service: GraphMem
+    users: int = 0
+    last: float = field(default_factory=time.monotonic)
+    keeper: Keeper | None = None
+
+    def idle_seconds(self) -> float:
+        return time.monotonic() - self.last
+
+
+class Hosting:
+    """The projects of one server. Thread-safe.
+
+    Args:
+        folder: the server's directory.
+        settings: settings of every project.
+        most_open: number of projects that may be open at a time, unless more are in use.
+        idle_s: seconds without a request, after which a project is closed.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, most_open: int = MOST_OPEN, idle_s: float = IDLE_S) -> None:
+        self.folder = folder
+        self._settings = replace(settings, db="", home=False, seeds=False, git_history=False, git_lessons=False, projects=str(folder))
+        self._most_open, self.idle_s = most_open, idle_s
+        self._lock = threading.Lock()  # of the two tables below
+        self._open: dict[str, _Held] = {}
+        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # one opens or closes a project
+        self._closed = False
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise disk_refusal(error, "creating the directory of the server's projects", folder) from error
+
+    def names(self) -> list[str]:
+        """Return the names of the projects, sorted."""
+        return sorted(one.name for one in self.folder.iterdir() if PROJECT_NAME.fullmatch(one.name) and (one / INDEX).is_dir())
+
+    def exists(self, name: str) -> bool:
+        """Whether the server has a project of this name."""
+        return bool(PROJECT_NAME.fullmatch(name)) and (self.folder / name / INDEX).is_dir()
+
+    def is_open(self, name: str) -> bool:
+        """Whether a project is open now."""
+        return name in self._open
+
+    def data_dir(self, name: str) -> Path:
+        """Return the index directory of a project."""
+        return self.folder / name / INDEX
+
+    def facts(self, name: str) -> dict[str, Any]:
+        """Return the facts of the newest push of a project; empty before it.
+
+        They are generation, time of the index run, and numbers of files and symbols.
+        """
+        try:
+            found: dict[str, Any] = json.loads((self.data_dir(name) / PUSHED).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return {**found["facts"], "generation": found["generation"]}
+
+    def make(self, name: str, key: str) -> None:
+        """Create the directory of a new project.
+
+        Args:
+            name: name of the project.
+            key: key of the project in the team's database; "" for a random one.
+
+        Raises:
+            BadInputError: the name is invalid.
+            DiskFullError: the directory cannot be created.
+        """
+        if not PROJECT_NAME.fullmatch(name):
+            raise BadInputError(
+                f"invalid project name {name[:80]!r}; use up to 63 small letters, digits, dots, underscores or hyphens", argument="project"
+            )
+        data_dir = self.data_dir(name)
+        try:
+            data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if key and not kept_key(data_dir):
+                choose_key(data_dir, None, key)
+        except OSError as error:
+            raise disk_refusal(error, "creating a project", data_dir) from error
+
+    @contextmanager
+    def using(self, name: str) -> Iterator[GraphMem]:
+        """Open a project if necessary, and keep it open inside the block.
+
+        Raises:
+            BadInputError: the project does not exist, or the server is ending.
+            GraphMemError: the index cannot be opened.
+        """
+        service = self.acquire(name)
+        try:
+            yield service
+        finally:
+            self.release(name)
+
+    def acquire(self, name: str) -> GraphMem:
+        """Open a project if necessary, and keep it open until `release`."""
+        if not self.exists(name):
+            raise BadInputError(f"unknown project {name[:80]!r}; `graphmem projects` lists them", argument="project", value=name[:80])
+        with self._turn(name):
+            held = self._open.get(name)
+            if held is None:
+                self._make_room()
+                held = self._opened(name)
+            with self._lock:
+                held.users += 1
+                held.last = time.monotonic()
+            return held.service
+
+    def release(self, name: str) -> None:
+        """End a use that `acquire` began."""
+        with self._lock:
+            held = self._open[name]
+            held.users -= 1
+            held.last = time.monotonic()
+
+    def touch(self, name: str) -> None:
+        """Note a request for an open project, so that it is not idle."""
+        held = self._open.get(name)
+        if held is not None:
+            held.last = time.monotonic()
+
+    def close_idle(self) -> list[str]:
+        """Close the projects that nobody used for a while; return their names."""
+        with self._lock:
+            idle = [name for name, one in self._open.items() if not one.users and one.idle_seconds() >= self.idle_s]
+        return [name for name in idle if self._close(name)]
+
+    def close(self) -> None:
+        """Close all projects. Idempotent."""
+        self._closed = True
+        for name in list(self._open):
+            self._close(name, always=True)
+
+    # ---- inside
+
+    def _turn(self, name: str) -> threading.Lock:
+        with self._lock:
+            return self._turns[name]
+
+    def _opened(self, name: str) -> _Held:
+        from graphmem.project.graphmem import GraphMem
+
+        if self._closed:
+            raise BadInputError("the server is ending; try again after its start", argument="project")
+        service = GraphMem.open(db=self.data_dir(name), settings=self._settings, patience_s=0)
+        held = _Held(service)
+        held.keeper = Keeper(service, held.idle_seconds)
+        held.keeper.start()
+        service.fill_vectors()
+        with self._lock:
+            self._open[name] = held
+        return held
+
+    def _make_room(self) -> None:
+        """Close the projects unused for longest, if too many are open."""
+        with self._lock:
+            free = sorted((one.last, name) for name, one in self._open.items() if not one.users)
+            excess = len(self._open) + 1 - self._most_open
+        for _, name in free[: max(0, excess)]:
+            self._close(name)
+
+    def _close(self, name: str, *, always: bool = False) -> bool:
+        with self._turn(name):
+            with self._lock:
+                held = self._open.get(name)
+                if held is None or (held.users and not always):
+                    return False
+                del self._open[name]
+            if held.keeper is not None:
+                held.keeper.stop()
+            held.service.close()
+            return True

@@ -1,0 +1,89 @@
+"""The wire form of a change of the code graph: compressed JSON.
+
+The feed of a graph in PostgreSQL and `graphmem push` use it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import zlib
+from typing import Any, Final
+
+from graphmem.errors import BadInputError
+from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, OccurrencesRow, SymbolRow, UnresolvedRow
+
+ROWS: Final[dict[str, type[Any]]] = {
+    "files": FileRow,
+    "symbols": SymbolRow,
+    "externals": ExternalRow,
+    "chunks": ChunkRow,
+    "edges": EdgeRow,
+    "unresolved": UnresolvedRow,
+    "occurrences": OccurrencesRow,
+}
+"""Field of `GraphDelta` -> class of its rows."""
+_BYTES: Final = OccurrencesRow._fields.index("places")
+
+
+def plain(name: str, row: Any) -> list[Any]:
+    """Return a row of the table `name` as a list of JSON values."""
+    values = list(row)
+    if name == "occurrences":
+        values[_BYTES] = base64.b64encode(values[_BYTES]).decode()
+    return values
+
+
+def row_of(name: str, values: list[Any]) -> Any:
+    """Return the row of the table `name` that `plain` wrote."""
+    if name == "occurrences":
+        values = [*values[:_BYTES], base64.b64decode(values[_BYTES]), *values[_BYTES + 1 :]]
+    return ROWS[name]._make(values)
+
+
+def encoded(delta: GraphDelta) -> bytes:
+    """Return a change of the code as compressed JSON."""
+    fields = {name: [plain(name, row) for row in getattr(delta, name)] for name in ROWS}
+    others = {name: list(getattr(delta, name)) for name in delta._fields if name not in ROWS and name != "before"}
+    return packed({name: rows for name, rows in {**fields, **others}.items() if rows})
+
+
+def decoded(data: bytes) -> GraphDelta:
+    """Return the change of the code that `encoded` wrote.
+
+    Its field `before` is empty.
+    """
+    found: dict[str, Any] = json.loads(zlib.decompress(data))
+    for name, rows in found.items():
+        found[name] = (
+            [row_of(name, row) for row in rows] if name in ROWS else [tuple(one) if isinstance(one, list) else one for one in rows]
+        )
+    return GraphDelta.empty()._replace(**found)
+
+
+def packed(value: Any) -> bytes:
+    """Return a JSON value as compressed bytes."""
+    return zlib.compress(json.dumps(value).encode(), 1)
+
+
+def unpacked(data: bytes, most: int) -> Any:
+    """Return the JSON value that `packed` wrote.
+
+    Args:
+        data: bytes from another machine.
+        most: maximum number of bytes after decompression.
+
+    Raises:
+        BadInputError: the bytes are damaged or too large.
+    """
+    inflate = zlib.decompressobj()
+    try:
+        text = inflate.decompress(data, most)
+        if inflate.unconsumed_tail or not inflate.eof:
+            raise BadInputError(f"a part of the push is damaged, or larger than {most:,} bytes; push again", argument="body")
+        return json.loads(text)
+    except (zlib.error, ValueError, RecursionError, binascii.Error) as error:
+        if isinstance(error, BadInputError):
+            raise
+        raise BadInputError(f"a part of the push is damaged ({error}); push again", argument="body") from error

@@ -1,0 +1,246 @@
+"""One server answers for many projects: they are pushed to it, opened when they are asked, and asked together."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import uuid
+import zlib
+
+import httpx
+import psycopg
+import pytest
+
+from commands import environ, graphmem
+from graphmem.answers import to_json
+from graphmem.client.remote import RemoteGraphMem
+from graphmem.errors import BadInputError
+from graphmem.project.pushing import Pushing
+from graphmem.server.hosting import Hosting
+from hosted import SETTINGS, SHOP, SITE, hosted, indexed, written
+
+__all__ = ["environ", "graphmem"]
+
+
+TAX = "\n\ndef tax(prices):\n    return total(prices)\n"
+NEW = {"shop/new.py": "from shop.price import total\n\n\ndef new():\n    return total([])\n"}
+OUTSIDE = ["../evil.py", "/etc/evil.py", ".graphmem/tokens.json", "a/../../evil.py", "a\0b", ".git/hooks/post-commit"]
+
+
+@pytest.fixture
+def server(tmp_path):
+    with hosted(tmp_path / "srv") as running:
+        yield running
+
+
+def test_pushed_projects_are_listed_searched_and_followed_from_one_to_the_other(tmp_path, server, graphmem):
+    for name, files in (("shop", SHOP), ("site", SITE)):
+        root = written(tmp_path / name, files)
+        assert graphmem("index", cwd=root).code == 0
+        ran = graphmem("push", server.project(name), cwd=root)
+        assert (ran.code, f"{len(files)} file" in ran.out) == (0, True), ran.said
+    listed = json.loads(graphmem("projects", "--json", "--server", server.address, cwd=tmp_path).out)["projects"]
+    assert [(one["name"], one["path"], one["files"]) for one in listed] == [("shop", "/p/shop", 2), ("site", "/p/site", 1)]
+    found = json.loads(graphmem("search-projects", "cart", "--json", "--server", server.address, cwd=tmp_path).out)
+    assert {one["project"] for one in found["hits"][:2]} == {"shop", "site"}
+    impact = json.loads(
+        graphmem("impact-projects", "rounded", "--in-project", "shop", "--json", "--server", server.address, cwd=tmp_path).out
+    )
+    [reached] = impact["reached"]
+    assert (reached["project"], reached["through"], reached["place"]["name"]) == ("site", "http GET /carts/{}", "cart_of")
+    assert [one["qualname"] for one in reached["affected"]] == ["page"]
+    ran = graphmem("impact", "rounded", cwd=tmp_path, GRAPHMEM_SERVER=server.project("shop"))
+    assert "show_cart" in ran.out, ran.said
+
+
+def test_a_pushed_project_answers_as_its_own_index(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+        remote = RemoteGraphMem(server.project("shop"))
+        for operation, arguments in (
+            ("impact", (["rounded"],)),
+            ("symbols", ("total",)),
+            ("search", ("how is the total rounded",)),
+            ("outline", ("shop/app.py",)),
+            ("file_source", ("shop/app.py",)),
+            ("occurrences", ("shop/app.py",)),
+            ("entry_points", ()),
+            ("path", ("show_cart", "rounded")),
+            ("symbol", ("total", True)),
+        ):
+            here, there = (_plain(getattr(one, operation)(*arguments)) for one in (own, remote))
+            assert here == there, operation
+
+
+def _plain(answer):
+    text = json.dumps(to_json(answer))
+    found = json.loads(text)
+
+    def without(value):
+        if isinstance(value, dict):
+            return {name: without(one) for name, one in value.items() if name not in ("state", "generation", "indexed_at")}
+        return [without(one) for one in value] if isinstance(value, list) else value
+
+    return without(found)
+
+
+def test_a_second_push_sends_what_changed_and_nothing_else(tmp_path, server):
+    root = tmp_path / "shop"
+    with indexed(root, SHOP | {"shop/old.py": "def old():\n    return 1\n"}) as own:
+        assert own.push_index(server.project("shop")).sent == 3
+        assert own.push_index(server.project("shop")).sent == 0
+        (root / "shop" / "old.py").unlink()
+        (root / "shop" / "price.py").write_text(
+            SHOP["shop/price.py"] + "\n\ndef tax(prices):\n    return total(prices)\n", encoding="utf-8"
+        )
+        own.index(root)
+        pushed = own.push_index(server.project("shop"))
+        assert (pushed.sent, pushed.removed, pushed.unchanged, pushed.generation) == (1, 1, 1, 2)
+        remote = RemoteGraphMem(server.project("shop"))
+        assert {one.symbol.name for one in remote.impact(["rounded"]).hits} == {"total", "tax", "show_cart"}
+        assert not (tmp_path / "srv" / "shop" / "shop" / "old.py").exists()
+        assert [one.path for one in remote.files().files] == ["shop/app.py", "shop/price.py"]
+
+
+def test_a_fresh_index_of_a_runner_pushes_only_differences(tmp_path, server):
+    with indexed(tmp_path / "laptop" / "shop", SHOP) as laptop:
+        laptop.push_index(server.project("shop"))
+    with indexed(tmp_path / "runner" / "shop", SHOP | NEW) as ci:
+        pushed = ci.push_index(server.project("shop"))
+    assert (pushed.sent, pushed.unchanged) == (1, 2)
+    with indexed(tmp_path / "runner" / "other", SHOP) as other, pytest.raises(BadInputError, match="directory named 'shop'"):
+        other.push_index(server.project("shop"))
+
+
+def test_memories_follow_the_code_of_a_push(tmp_path, server):
+    root = tmp_path / "shop"
+    with indexed(root, SHOP) as own:
+        own.push_index(server.project("shop"))
+        remote = RemoteGraphMem(server.project("shop"))
+        kept = remote.remember("Prices are whole cents.", symbols=["rounded"]).memory
+        assert [one.anchor for one in kept.about] == ["valid"]
+        (root / "shop" / "price.py").write_text(SHOP["shop/price.py"].replace("round(cents)", "round(cents, 0)"), encoding="utf-8")
+        own.index(root)
+        own.push_index(server.project("shop"))
+        assert [one.anchor for one in remote.memory(kept.id).about] == ["suspect"]
+
+
+def test_projects_are_opened_on_demand_and_closed_when_idle(tmp_path):
+    with indexed(tmp_path / "shop", SHOP) as own, hosted(tmp_path / "srv", idle_s=0.5) as server:
+        own.push_index(server.project("shop"))
+        assert server.hosting.is_open("shop")
+        deadline = time.monotonic() + 30
+        while server.hosting.is_open("shop") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not server.hosting.is_open("shop")
+        assert RemoteGraphMem(server.project("shop")).impact(["rounded"]).total == 2
+        [listed] = RemoteGraphMem(server.address).projects().projects
+        assert (listed.is_open, listed.files) == (True, 2)
+
+
+def test_only_so_many_unused_projects_stay_open(tmp_path):
+    hosting = Hosting(tmp_path / "srv", SETTINGS, most_open=2)
+    for name in ("a", "b", "c"):
+        hosting.make(name, "")
+        with hosting.using(name) as service:
+            assert service.state().generation == 0
+    assert [hosting.is_open(one) for one in ("a", "b", "c")] == [False, True, True]
+    hosting.close()
+
+
+def _post(server, path, body):
+    return httpx.post(server.project("shop") + path, content=body, timeout=30, trust_env=False).json()
+
+
+def _end(parts, path, base=0):
+    meta = {"indexed_at": "2026-01-01T00:00:00+00:00", "made_by": "", "project": "shop", "run": "r", "evidence": ""}
+    last = {"format": 1, "base": base, "parts": parts, "digests": {path: "d"}, "meta": meta, "contracts": {}, "handles": []}
+    return zlib.compress(json.dumps(last).encode())
+
+
+@pytest.mark.parametrize(
+    "path", ["../evil.py", "/etc/evil.py", ".graphmem/tokens.json", "a/../../evil.py", "a\0b", ".git/hooks/post-commit"]
+)
+def test_a_push_cannot_leave_its_directory(tmp_path, server, path):
+    push = uuid.uuid4().hex
+    row = ["f", path, "python", "", "h", 1, 1, False, 0, "", 0]
+    part = {"rows": {"files": [row]}, "externals": {}, "texts": {path: "print()"}}
+    assert _post(server, f"/push/{push}/0", zlib.compress(json.dumps(part).encode())) == {"kept": 0}
+    [error] = _post(server, f"/push/{push}/end", _end(1, path))["errors"]
+    assert "outside of the project" in error["message"]
+    assert [one.name for one in (tmp_path / "srv").rglob("evil.py")] + [one.name for one in tmp_path.glob("evil.py")] == []
+    with server.hosting.using("shop") as service:
+        assert service.state().generation == 0
+
+
+def test_a_damaged_or_incomplete_push_changes_nothing(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+    push = uuid.uuid4().hex
+    wrong = {b"no": "damaged", _end(3, "a.py", 1): "missing", _end(0, "a.py", 1): "no rows of", _end(0, "a.py"): "another push"}
+    for body, said in wrong.items():
+        [error] = _post(server, f"/push/{push}/end", body)["errors"]
+        assert said in error["message"]
+    assert RemoteGraphMem(server.project("shop")).state().generation == 1
+
+
+def test_a_push_that_another_one_overtook_begins_again(tmp_path, server, monkeypatch):
+    with indexed(tmp_path / "laptop" / "shop", SHOP) as laptop, indexed(tmp_path / "ci" / "shop", SHOP | {"shop/b.py": "B = 1\n"}) as ci:
+        files, begun = Pushing._files, []
+
+        def late(self):
+            if not begun:
+                begun.append(True)
+                assert ci.push_index(server.project("shop")).generation == 1
+            return files(self)
+
+        monkeypatch.setattr(Pushing, "_files", late)
+        assert laptop.push_index(server.project("shop")).generation == 2
+    assert [one.path for one in RemoteGraphMem(server.project("shop")).files().files] == ["shop/app.py", "shop/price.py"]
+
+
+def test_questions_without_a_project_name_the_projects(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+    with pytest.raises(BadInputError, match="below /p/NAME: shop"):
+        RemoteGraphMem(server.address).symbols("total")
+    with pytest.raises(BadInputError, match="unknown project 'no'"):
+        RemoteGraphMem(server.address).search_projects("cart", projects=["no"])
+    with pytest.raises(BadInputError, match="graphmem push"):
+        RemoteGraphMem(server.project("shop")).index()
+    assert httpx.get(server.project("no") + "/push", trust_env=False).status_code == 200, "the first push makes a project"
+    assert httpx.post(server.project("other") + "/graphql", json={}, trust_env=False).status_code == 404
+
+
+def test_one_project_alone_answers_for_itself(tmp_path):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        assert [(one.name, one.path, one.is_open) for one in own.projects().projects] == [("shop", "", True)]
+        assert own.search_projects("rounded").hits[0].hit.qualname == "rounded"
+        assert own.impact_projects("rounded").total == 2
+
+
+def test_the_command_serves_a_directory_whose_graphs_are_in_postgresql(tmp_path, postgres, environ):
+    url = postgres.make(f"d{uuid.uuid4().hex}")
+    command = [sys.executable, "-m", "graphmem", "serve", "--projects", str(tmp_path / "srv"), "--store", url, "--port", "0", "--quiet"]
+    for stop in (signal.SIGTERM, signal.SIGINT):
+        with subprocess.Popen(command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                address = process.stdout.readline().strip()
+                remote = RemoteGraphMem(f"{address}/p/shop")
+                if stop is signal.SIGTERM:
+                    with indexed(tmp_path / "shop", SHOP) as own:
+                        own.push_index(f"{address}/p/shop")
+                assert remote.impact(["rounded"]).total == 2
+                process.send_signal(stop)
+                assert process.wait(30) == 0
+                assert process.stderr is not None
+                assert "Traceback" not in process.stderr.read()
+            finally:
+                process.kill()
+    with psycopg.connect(url) as db:
+        assert db.execute("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'graph%'").fetchone() == (1,)
+    assert not (tmp_path / "srv" / "shop" / ".graphmem" / "graph.db").exists()

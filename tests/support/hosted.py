@@ -1,0 +1,74 @@
+"""A real server of several projects in a thread, and small projects that are pushed to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphmem.api.app import ServerOptions, keys_of
+from graphmem.api.hub import HubApp, Rights
+from graphmem.api.serve import Server
+from graphmem.mcp_server.mount import McpApp
+from graphmem.project.graphmem import GraphMem
+from graphmem.server.hosting import Hosting
+from graphmem.settings import Settings
+
+SETTINGS = Settings(embedder="none", workers=1, max_db_gb=1, git_history=False, seeds=False)
+SHOP = {
+    "shop/price.py": "def rounded(cents):\n    return round(cents)\n\n\ndef total(prices):\n    return rounded(sum(prices))\n",
+    "shop/app.py": (
+        "from flask import Flask\n\nfrom shop.price import total\n\napp = Flask(__name__)\n\n\n"
+        '@app.route("/carts/<cart>")\ndef show_cart(cart):\n    return str(total([1, 2]))\n'
+    ),
+}
+SITE = {
+    "site/client.py": (
+        'import requests\n\n\ndef cart_of(name):\n    return requests.get(f"http://shop/carts/{name}").json()\n\n\n'
+        "def page(name):\n    return cart_of(name)\n"
+    ),
+}
+
+
+def written(root: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+@contextmanager
+def indexed(root: Path, files: Mapping[str, str] | None = None) -> Iterator[GraphMem]:
+    """An index of a directory, after its files were written."""
+    with GraphMem.open(repo=written(root, files or {}), settings=SETTINGS) as opened:
+        opened.index(root)
+        yield opened
+
+
+class Hosted:
+    """A running server."""
+
+    def __init__(self, address: str, app: HubApp, hosting: Hosting) -> None:
+        self.address, self.app, self.hosting = address, app, hosting
+
+    def project(self, name: str) -> str:
+        return f"{self.address}/p/{name}"
+
+
+@contextmanager
+def hosted(folder: Path, rights: Rights | None = None, settings: Settings = SETTINGS, **limits: float) -> Iterator[Hosted]:
+    hosting = Hosting(folder, settings, **limits)
+    options = ServerOptions()
+    app = HubApp(hosting, options, rights or Rights(keys_of(options)), McpApp)
+    server, ready = Server(app, "127.0.0.1", 0), threading.Event()
+    thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        yield Hosted(f"http://127.0.0.1:{server.port}", app, hosting)
+    finally:
+        server.stop()
+        thread.join(20)
+        hosting.close()
+        assert not thread.is_alive()
