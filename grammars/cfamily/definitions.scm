@@ -19,9 +19,10 @@
   (storage_class_specifier) @modifier.private)
   (#eq? @modifier.private "static"))
 
-; #define NAME(parameters) …
+; #define NAME(parameters) text
 (preproc_function_def
-  name: (identifier) @name) @definition.function
+  name: (identifier) @name
+  value: (preproc_arg)? @returns) @definition.function
 
 ; struct name {…}, union name {…}
 (struct_specifier

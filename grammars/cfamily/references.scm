@@ -62,3 +62,7 @@
 
 (conditional_expression
   (identifier) @reference.read)
+
+; #define NAME(parameters) text
+(preproc_function_def
+  value: (preproc_arg) @reference.implicit)

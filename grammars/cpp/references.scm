@@ -3,9 +3,10 @@
 ; new Name(…)
 (new_expression) @reference.call
 
-; left = right, left == right: may be operators of a class
-(assignment_expression
-  operator: "=") @reference.implicit
+; left = right, left += right, left == right, value[key]: may be operators of a class
+(assignment_expression) @reference.implicit
+
+(subscript_expression) @reference.implicit
 
 (binary_expression
   operator: [
@@ -44,6 +45,12 @@
     (template_type)
   ]
   declarator: (identifier)) @reference.call
+
+; NAME(text); outside of functions, which looks like a declaration in parentheses
+((declaration
+  type: (type_identifier) @_name
+  declarator: (parenthesized_declarator)) @reference.call
+  (#match? @_name "^[A-Z][A-Z0-9_]+$"))
 
 ; Name name(other), which looks like a declaration of a function
 (compound_statement

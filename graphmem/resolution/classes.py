@@ -10,7 +10,7 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.contents import filled_attribute, is_vague
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
-from graphmem.resolution.names import whole
+from graphmem.resolution.names import OTHER_BUILDS, whole
 from graphmem.resolution.outside import attribute_name
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
@@ -395,7 +395,7 @@ class Classes:
         slots = entry.names(owner.index).get(name, ())
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
         found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
-        found = [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
+        found = [symbol for symbol in found if OTHER_BUILDS.isdisjoint(entry.definitions[symbol.index].modifiers)] or found
         for other, _, slot in rules_of(entry).members_elsewhere(self.inference, owner, name):
             if slot.kind == "definition" and other.symbols[slot.index].kind in FUNCTION_KINDS:
                 found.append(other.symbols[slot.index])

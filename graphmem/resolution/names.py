@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import NAME
 from graphmem.resolution.contents import filled, is_vague
@@ -390,6 +390,10 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
     return before
 
 
+OTHER_BUILDS: Final = frozenset(("overload", "windows"))
+"""Modifiers of definitions that a usual build lacks if it has another of the same name."""
+
+
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """Return the bindings of a name that other scopes can see.
 
@@ -397,5 +401,5 @@ def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """
     if len(slots) < 2:
         return slots
-    real = [s for s in slots if s.kind != "definition" or "overload" not in entry.definitions[s.index].modifiers]
+    real = [s for s in slots if s.kind != "definition" or OTHER_BUILDS.isdisjoint(entry.definitions[s.index].modifiers)]
     return real or slots

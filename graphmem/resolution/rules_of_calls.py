@@ -187,6 +187,13 @@ class CallRules:
         """
         return ()
 
+    def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
+        """Return the constructors that a call runs to convert its arguments.
+
+        In C++, an example is the constructor of a parameter's class that takes a text. Each item is (function, number of alternatives).
+        """
+        return ()
+
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result type of an operator on an object of a project class."""
         return EMPTY
@@ -303,6 +310,10 @@ class CallRules:
         `value` is the type of the name. In C++, a field that a constructor initialises is replaced by its class.
         """
         return value
+
+    def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return those of several equally good overloads that fit the receiver."""
+        return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether an external value can be passed for a parameter of given types."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import INDEX, LITERAL, NAME, OptionalTerm, TermIndex
+from graphmem.parsing.facts import INDEX, LITERAL, NAME, OPERATOR, STRING, OptionalTerm, TermIndex
 from graphmem.parsing.languages import Helper
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from graphmem.parsing.terms import TermBuilder
 
-_WINDOWS: Final = (b"_WIN32", b"_WIN64", b"WIN32", b"_MSC_VER", b"__MINGW32__")
-"""Names that compilers define for Windows only."""
+_WINDOWS: Final = re.compile(rb"\b(?:[A-Z_]*WIN(?:32|64|DOWS)[A-Z0-9_]*|_MSC_VER|__MINGW32__)\b")
+"""Names that are defined for Windows only, by compilers or from what these define."""
 
 _CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|else|endif)\b(?P<text>[^\n]*)", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"\s*<[^<>]*>")
@@ -43,6 +43,22 @@ _BEFORE: Final = re.compile(
     re.MULTILINE,
 )
 """`EXPORT void f(…)`: a macro before a declaration that is whole without it."""
+
+
+MACRO: Final = "#define"
+"""Sign of the operation that stands for the text of a macro."""
+
+_TOKEN: Final = re.compile(
+    r"""\s*(?:\\\n|//[^\n]*|/\*.*?\*/)|\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\w+|\#\#|::|->|&&|\|\||\S)""", re.DOTALL
+)
+MAX_MACRO: Final = 4000
+"""Most characters of the text of a macro that are kept."""
+
+
+def _kept(parameters: str, text: str) -> str:
+    """Return a macro's parameters and the tokens of its text; texts become `""`."""
+    tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}") if match[1])
+    return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
@@ -100,11 +116,17 @@ class CFamilyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert `#define name other`, `*p` and `&x` to expressions.
 
-        `*p` is an item of `p`, and `&x` is `x`.
+        `*p` is an item of `p`, and `&x` is `x`. The text of a macro that may call something is kept as it is.
         """
         if what == "macro":
             text = builder.text(node).strip()
-            return builder.add((NAME, text)) if text.isidentifier() else builder.unknown
+            parameters = node.parent.child_by_field_name("parameters") if node.parent is not None else None
+            if parameters is None and text.isidentifier():
+                return builder.add((NAME, text))
+            if "(" not in text and "##" not in text:
+                return builder.unknown
+            kept = _kept(builder.text(parameters) if parameters is not None else "", text)
+            return builder.add((OPERATOR, MACRO, builder.add((NAME, MACRO)), builder.add((STRING, kept))))
         if what == "pointer":  # `*p` is an item of what p points at, `&x` is x
             operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
             is_item = operator is not None and operator.type == "*"
@@ -116,7 +138,7 @@ class CFamilyHelper(Helper):
 
         They are the code inside `#if` or `#ifdef` with a macro of Windows.
         """
-        if not any(name in source for name in _WINDOWS):
+        if not _WINDOWS.search(source):
             return ()
         found: list[tuple[int, int, str]] = []
         stack: list[tuple[int, int]] = []  # of each open condition: where a branch for Windows begins, else -1; whether the next may be one
@@ -130,7 +152,7 @@ class CFamilyHelper(Helper):
             if word == b"else":
                 stack.append((match.end() if is_next else -1, 0))
                 continue
-            is_windows = b"||" not in text and any(re.search(rb"\b" + name + rb"\b", text) for name in _WINDOWS)
+            is_windows = b"||" not in text and _WINDOWS.search(text) is not None
             is_not = word == b"ifndef" or (b"!" in text and is_windows)
             stack.append((match.end() if is_windows and not is_not else -1, int(is_windows and is_not)))
         return found

@@ -11,13 +11,17 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR
+from graphmem.parsing.languages.cfamily import MACRO
+from graphmem.resolution.cfamily.constness import fitting
+from graphmem.resolution.cfamily.conversions import conversions
 from graphmem.resolution.cfamily.fitness import declared_of, fit, written
+from graphmem.resolution.cfamily.macros import Expansion
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.names import whole
 from graphmem.resolution.scoped import ScopedRules, is_class, is_private, stem
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, MODULE, ExtInstance, Instance, Type, join, join_all, one
+from graphmem.resolution.types import BOX, CLASS, EMPTY, FUNC, INST, MODULE, ExtInstance, Instance, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference, Term
@@ -30,11 +34,15 @@ ELSEWHERE: Final = "windows"
 """Modifier of definitions that only a build for Windows contains."""
 
 
+_ITERATORS: Final = frozenset(("const_iterator", "const_reverse_iterator", "iterator", "reverse_iterator"))
+
+
 class CFamilyRules(ScopedRules):
     """Resolution rules for C and C++: includes, methods outside their class."""
 
     functions_take_types = True
     defaults_stand_apart = True
+    call_method = "operator()"
 
     # names
 
@@ -116,12 +124,16 @@ class CFamilyRules(ScopedRules):
         that fit equally well).
         """
         found = entry.terms[reference.term]
-        if reference.kind != "implicit" or found[0] != OPERATOR:
+        if reference.kind == "call":
+            return Expansion(inference, entry, reference.scope, reference.line).of_call(reference.term)
+        if reference.kind != "implicit" or (found[0] != OPERATOR and found[0] != INDEX):
             return ()
-        name = f"operator{found[1]}"
+        if found[0] == OPERATOR and found[1] == MACRO:
+            return Expansion(inference, entry, reference.scope, reference.line).of_definition(reference.term)
+        name = "operator[]" if found[0] == INDEX else f"operator{found[1]}"
         if not inference.project.knows_name(name):
             return ()
-        operands = [side for side in found[2:] if isinstance(side, int) and side >= 0]
+        operands = [side for side in found[1:] if isinstance(side, int) and side >= 0]
         types = [inference.expanded(inference.term(entry, reference.scope, side, reference.line)) for side in operands]
         given = [frozenset(atom[1] for atom in value if atom[0] == INST) for value in types]
         values = [
@@ -142,9 +154,28 @@ class CFamilyRules(ScopedRules):
         chosen = [function for function, score in zip(functions, scores, strict=True) if score == best >= 0]
         return [(function, len(chosen)) for function in chosen]
 
+    def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
+        """Return the constructors that make a function's arguments."""
+        return conversions(inference, entry, reference, function)
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the type that a declaration names.
+
+        An iterator of a container, `vector<Item>::iterator`, counts as the container.
+        """
+        found = super().declared(inference, entry, scope, term)
+        written = entry.terms[term]
+        if found or written[0] != ATTR or written[2] not in _ITERATORS:
+            return found
+        return frozenset(atom for atom in inference.declared(entry, scope, written[1]) if atom[0] == BOX)
+
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
         """Score how well an argument fits the source text of a parameter."""
         return fit(argument, given, declared_of(inference, function, annotation))
+
+    def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the overloads for a constant receiver, or those for others."""
+        return fitting(inference, entry, reference, methods)
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class whose constructor `member(…)` calls.
@@ -245,7 +276,7 @@ class CFamilyRules(ScopedRules):
             inference.project.touch_top(place.entry, place.entry.top_name(place.slot.index))
             if self._is_of(inference, owner, _written_owner(place)):
                 found.append(place)
-        return found
+        return [place for place in found if self.visible_apart(entry, place)] or found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the class of a name that its outer class only declares.

@@ -22,7 +22,7 @@ from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.rules_of_calls import Through
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at, last_name, string_of
 from graphmem.resolution.types import (
     BOX,
@@ -127,6 +127,8 @@ class CallSites:
         else:
             targets = [target for target in targets if target.rule != "override" or self.overloads.can_construct(reference, target.symbol)]
         self.add_calls(reference, targets)
+        if rules.has_overloads and arguments:
+            self.add_conversions(reference, targets)
         self.handing.hand_over(reference, call, targets)
         self.handing.connect(reference, call)
         if rules.links_routes:
@@ -362,6 +364,16 @@ class CallSites:
         """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
+
+    def add_conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
+        """Add edges for constructors that convert a call's arguments.
+
+        The only function that the call may mean decides, because others may take the arguments as they are.
+        """
+        called = [target.symbol for target in targets if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
+        for function in called if len(called) == 1 else ():
+            for symbol, count in rules_of(self.entry).conversions(self.inference, self.entry, reference, function):
+                self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
         """Add calls that an external function makes to its arguments.

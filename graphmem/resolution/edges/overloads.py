@@ -70,6 +70,10 @@ class Overloads:
             best = list(group)
         if len(best) > 1:  # a function that passes its arguments on does not call itself
             best = [target for target in best if target.symbol is not self.entry.symbols[reference.scope]]
+        if len(best) > 1:
+            symbols = [target.symbol for target in best if target.symbol is not None]
+            fitting = rules_of(self.entry).fitting_receiver(self.inference, self.entry, reference, symbols)
+            best = [target for target in best if target.symbol in fitting]
         return _shared(best)
 
     def _is_of_interface(self, symbol: Symbol | None) -> bool:

@@ -1,0 +1,71 @@
+"""Choose between the two versions of a C++ method that `const` tells apart.
+
+`begin()` and `begin() const` accept the same arguments. The second is called on objects that may not be changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, CALL, NAME, SELF
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.types import FUNC
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+_CONST: Final = re.compile(r"\)\s*(?:(?:noexcept|override|final)\b\s*)*const\b[^()]*$")
+
+
+def is_const(inference: Inference, method: Symbol) -> bool:
+    """Return whether a method promises not to change its object: `f() const`."""
+    return _CONST.search(inference.project.definition(method).signature) is not None
+
+
+def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+    """Return those of several equally good methods that fit how the receiver is declared.
+
+    All are returned if the source does not tell whether the receiver is constant.
+    """
+    constant = [method for method in methods if is_const(inference, method)]
+    if not constant or len(constant) == len(methods):
+        return methods
+    found = entry.terms[reference.term]
+    callee = entry.terms[found[1]] if found[0] == CALL else None
+    if callee is None:
+        return methods
+    wanted = _in_const_method(inference, entry, reference.scope) if callee[0] == NAME else None
+    if callee[0] == ATTR:
+        wanted = _receiver_is_const(inference, entry, reference, callee[1])
+    if wanted is None:
+        return methods
+    return constant if wanted else [method for method in methods if method not in constant]
+
+
+def _in_const_method(inference: Inference, entry: FileEntry, scope: int) -> bool | None:
+    around = entry.enclosing(scope, FUNCTION_KINDS)
+    return is_const(inference, entry.symbols[around]) if around > 0 else None
+
+
+def _receiver_is_const(inference: Inference, entry: FileEntry, reference: Reference, term: int) -> bool | None:
+    """Return whether an object is constant; None if the source does not tell."""
+    found = entry.terms[term]
+    if found[0] == SELF:
+        return _in_const_method(inference, entry, reference.scope)
+    if found[0] == NAME:
+        for place in inference.lookup(entry, reference.scope, found[1], reference.line) or ():
+            if place.slot.kind == "parameter":
+                signature = place.entry.definitions[place.scope].signature
+                return re.search(rf"\bconst\b[^,()]*\b{re.escape(found[1])}\b", signature) is not None
+            owner = place.entry.definitions[place.scope]
+            return _in_const_method(inference, entry, reference.scope) if owner.kind in CLASS_KINDS else None
+    if found[0] == CALL:
+        functions = [
+            atom[1] for atom in inference.expanded(inference.term(entry, reference.scope, found[1], reference.line)) if atom[0] == FUNC
+        ]
+        return all(inference.project.definition(one).signature.startswith("const ") for one in functions) if functions else None
+    return None

@@ -1,0 +1,51 @@
+"""Constructors that C++ runs to convert the argument of a call.
+
+With `void find(Slice name)` and `Slice(const std::string&)`, the call `find("a")` runs the constructor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import STRING
+from graphmem.resolution.cfamily.fitness import declared_of, fit
+from graphmem.resolution.scoped import CONSTRUCTOR
+from graphmem.resolution.terms import call_at
+from graphmem.resolution.types import EXTI
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference, Term
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.types import Type
+
+
+def conversions(inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterator[tuple[Symbol, int]]:
+    """Yield the constructors that make a function's arguments of texts and of values of libraries."""
+    other = inference.project.entry(function)
+    _, _, arguments, _ = call_at(entry.terms, reference.term)
+    for argument, parameter in zip(arguments, other.definitions[function.index].parameters, strict=False):
+        declared = declared_of(inference, function, parameter.annotation)
+        if declared.is_pointer or declared.is_open or len(declared.classes) != 1:
+            continue
+        term = entry.terms[argument]
+        given = inference.expanded(inference.term(entry, reference.scope, argument, reference.line))
+        if term[0] == STRING or (given and all(atom[0] == EXTI for atom in given)):
+            (made,) = declared.classes
+            yield from _makers(inference, made, term, given)
+
+
+def _makers(inference: Inference, made: Symbol, term: Term, given: Type) -> Iterator[tuple[Symbol, int]]:
+    scored: list[tuple[int, Symbol]] = []
+    for maker in inference.functions(made, CONSTRUCTOR):
+        definition = inference.project.definition(maker)
+        if len(definition.parameters) == 1 and not definition.signature.startswith("explicit"):
+            points = fit(term, given, declared_of(inference, maker, definition.parameters[0].annotation))
+            if points is not None and points > 0:
+                scored.append((points, maker))
+    most = max((points for points, _ in scored), default=0)
+    best = [maker for points, maker in scored if points == most]
+    if len(best) == 1:
+        yield best[0], 1
