@@ -13,7 +13,7 @@ _OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80
 _LONGEST_LINE: Final = 5000  # bytes; a line this long that is half of its file is data or a bundle
 _GENERATED: Final = re.compile(
-    rb"""^[ \t]*(?:\#|//|/\*|\*|--|;|<!--|%|\(\*|\"\"\"|''')[^\n]*?
+    rb"""^[ ]{0,3}(?:\#|//|/\*|\*|--|;|<!--|%|\(\*|\"\"\"|''')[^\n]*?
     (?:@generated\b
       |(?:auto-?generated|automatically[ ]generated|machine[- ]generated)\ by
       |\bgenerated\b[^\n]{0,120}(?:\n[^\n]{0,120}){0,3}?do[ ]not[ ](?:edit|modify|change)

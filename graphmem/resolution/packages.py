@@ -246,12 +246,19 @@ class PackageRules(Rules):
         if bounds:
             return join_all(inference.declared(entry, scope, bound) for bound in bounds)
         places = inference.lookup(entry, scope, name, 1 << 30)
-        while places and scope > 0 and all(place.slot.kind == "binding" and place.scope == scope for place in places):
-            scope = entry.definitions[scope].parent  # a field or a variable with the same name as its type
+        while places and scope > 0 and all(self._is_no_type(place, scope) for place in places):
+            scope = entry.definitions[scope].parent  # a field, a variable or a property with the same name as its type
             places = inference.lookup(entry, scope, name, 1 << 30)
         if places is None:
             return self.unbound(inference, entry, scope, name)
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
+
+    def _is_no_type(self, place: Place, scope: int) -> bool:
+        """Whether a name of a scope or of its base classes names a value only."""
+        entry, around, slot = place
+        if slot.kind == "definition":
+            return self.types_are_declared and "property" in entry.definitions[slot.index].modifiers
+        return slot.kind == "binding" and (around == scope or (self.types_are_declared and around > 0))
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as indices of expressions.

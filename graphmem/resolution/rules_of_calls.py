@@ -311,6 +311,13 @@ class CallRules:
         """
         return value
 
+    def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the one method that all others of its name implement, if any.
+
+        Otherwise all methods are returned. They are the ones that a call on an unknown object may mean.
+        """
+        return methods
+
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return those of several equally good overloads that fit the receiver."""
         return methods

@@ -14,7 +14,7 @@ from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.extensions import extensions, of_unknown
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.instantiations import is_class_name
-from graphmem.resolution.names import whole
+from graphmem.resolution.names import is_type_parameter, whole
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
@@ -502,13 +502,28 @@ class ScopedRules(PackageRules):
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method overrides one of the same name in a base class.
 
-        In languages with overloads, both must have the same number of parameters. If a language separates methods of classes from those of
+        In languages with overloads, both must have the same number of parameters.
+        No parameter may have another class. If a language separates methods of classes from those of
         objects, both must be of one kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
         if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
             return False
-        return not self.has_overloads or len(first.parameters) == len(second.parameters)
+        if not self.has_overloads:
+            return True
+        if len(first.parameters) != len(second.parameters):
+            return False
+        for left, right in zip(first.parameters, second.parameters, strict=True):
+            wanted, given = (
+                inference.declared(inference.project.entry(symbol), definition.parent, parameter.annotation)
+                if parameter.annotation >= 0
+                else EMPTY
+                for symbol, definition, parameter in ((base, first, left), (method, second, right))
+            )
+            is_known = wanted and given and all(atom[0] == INST for atom in wanted | given)
+            if is_known and wanted.isdisjoint(given) and not is_type_parameter(inference.project.entry(base), base.index, left.annotation):
+                return False
+        return True
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """Return the type of the receiver in a method, such as `this`.

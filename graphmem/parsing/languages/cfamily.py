@@ -56,7 +56,7 @@ MAX_MACRO: Final = 4000
 
 
 def _kept(parameters: str, text: str) -> str:
-    """Return a macro's parameters and the tokens of its text; texts become `""`."""
+    """Return the parameters and tokens of a macro; texts become `""`."""
     tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}") if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
 

@@ -166,7 +166,7 @@ def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
         if before is None or before.type != "identifier" or _is_attribute(node) or not builder.text(node).startswith("("):
             return None
         callee = _tokens(builder, before, depth + 1)
-        return None if callee is None else builder.add((CALL, callee, (), ()))
+        return None if callee is None else builder.add((CALL, callee, tuple(_arguments(builder, node)), ()))
     if node.type == "self":
         return builder.add((SELF,))
     if node.type not in ("identifier", "crate", "super"):
@@ -176,6 +176,25 @@ def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
         return builder.add((NAME, builder.text(node)))
     base = _tokens(builder, sign.prev_sibling, depth + 1) if sign.prev_sibling is not None else None
     return builder.add((ATTR, builder.unknown if base is None else base, builder.text(node)))
+
+
+def _arguments(builder: TermBuilder, tree: Node) -> Iterator[TermIndex]:
+    """Yield the arguments among the tokens `(a, b.c, …)` of a call in a macro."""
+    for group in _groups(tree)[:MAX_ITEMS]:
+        if group:
+            value = _whole(builder, group)
+            yield builder.unknown if value is None else value
+
+
+def _groups(tree: Node) -> list[list[Node]]:
+    """Return the tokens inside brackets, separated by commas."""
+    groups: list[list[Node]] = [[]]
+    for token in tree.children[1:-1]:
+        if token.type == ",":
+            groups.append([])
+        elif not token.is_extra:
+            groups[-1].append(token)
+    return groups
 
 
 _PLACE: Final = re.compile(r"\{\{|\}\}|\{([^{}:]*)(?::([^{}]*))?\}")
@@ -200,12 +219,7 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     tree = next((child for child in node.children if child.type == "token_tree"), None)
     if tree is None:
         return
-    groups: list[list[Node]] = [[]]
-    for token in tree.children[1:-1]:
-        if token.type == ",":
-            groups.append([])
-        elif not token.is_extra:
-            groups[-1].append(token)
+    groups = _groups(tree)
     macro = node.child_by_field_name("macro")
     name = builder.text(macro).rpartition("::")[2].removeprefix("debug_") if macro is not None else ""
     if name in ("assert_eq", "assert_ne") and len(groups) > 1:

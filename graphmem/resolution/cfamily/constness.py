@@ -1,4 +1,4 @@
-"""Choose between the two versions of a C++ method that `const` tells apart.
+"""Choose between two versions of a C++ method that differ by `const`.
 
 `begin()` and `begin() const` accept the same arguments. The second is called on objects that may not be changed.
 """
@@ -27,7 +27,7 @@ def is_const(inference: Inference, method: Symbol) -> bool:
 
 
 def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-    """Return those of several equally good methods that fit how the receiver is declared.
+    """Return the methods that fit how the receiver is declared.
 
     All are returned if the source does not tell whether the receiver is constant.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def conversions(inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterator[tuple[Symbol, int]]:
-    """Yield the constructors that make a function's arguments of texts and of values of libraries."""
+    """Yield the constructors that convert arguments to a parameter's class."""
     other = inference.project.entry(function)
     _, _, arguments, _ = call_at(entry.terms, reference.term)
     for argument, parameter in zip(arguments, other.definitions[function.index].parameters, strict=False):

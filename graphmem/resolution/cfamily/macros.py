@@ -31,7 +31,7 @@ _ENDS_DECLARATION: Final = ("(", "{", "=", ";", "[", ",", ")")
 _NO_CALLEE: Final = frozenset("alignof catch decltype defined for if return sizeof switch typeof while".split())  # noqa: SIM905
 
 Piece = str | int
-"""A token of source text, or the index of a term: an argument that is no plain name."""
+"""A token of source text, or the index of a term: an argument that is not a plain name."""
 
 
 class Macro(NamedTuple):
@@ -53,7 +53,7 @@ class Expansion:
         self.left = MAX_TOKENS
 
     def of_call(self, term: int) -> list[tuple[Symbol, int]]:
-        """Return the functions that run if a call such as `CHECK(x)` uses a macro."""
+        """Return the functions that a use of a macro, `CHECK(x)`, runs."""
         found = self.entry.terms[term]
         callee = self.entry.terms[found[1]] if found[0] in (CALL, NEW) else None
         if callee is None or callee[0] != NAME or found[0] not in (CALL, NEW):
@@ -64,12 +64,15 @@ class Expansion:
         return self._called(token for macro in macros for token in self._expanded(macro, written, frozenset((callee[1],))))
 
     def of_definition(self, term: int) -> list[tuple[Symbol, int]]:
-        """Return the functions that the text of a macro calls, for any arguments."""
+        """Return the functions that the text of a macro calls."""
         macro = _macro(self.entry, term)
         return self._called(self._expanded(macro, [], frozenset())) if macro is not None else []
 
     def macros(self, name: str) -> list[Macro]:
-        """Return the macros of a name that this place sees; several after `#if`."""
+        """Return the macros of a name that this place sees.
+
+        There are several if branches of `#if` define it.
+        """
         places = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
         return [macro for place in places for macro in _macro_at(self.inference, place)]
 
@@ -78,7 +81,7 @@ class Expansion:
         return [found[1]] if found[0] == NAME else ["this"] if found[0] == SELF else [term]
 
     def _expanded(self, macro: Macro, arguments: Sequence[Sequence[Piece]], inside: frozenset[str]) -> Iterator[Piece]:
-        """Yield the text of a macro with the macros in it replaced by their own."""
+        """Yield the text of a macro with the macros in it expanded."""
         given = dict(zip(macro.parameters, arguments, strict=False))
         if macro.parameters[-1:] == ("...",):
             rest = arguments[len(macro.parameters) - 1 :]
@@ -121,7 +124,7 @@ class Expansion:
                 yield from self._expanded(macro, arguments, inside | {token})
 
     def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
-        """Return the functions that the tokens call, each with how many fit as well."""
+        """Return the functions that the tokens call, and how many fit equally."""
         tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression
         local: dict[str, Type] = {}
@@ -207,7 +210,7 @@ class Expansion:
 
 
 def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
-    """Return the macro that a place defines; empty if it defines something else."""
+    """Return the macro that a place defines; empty if it has none."""
     entry, _, slot = place
     if slot.kind == "definition":
         definition = entry.definitions[slot.index]

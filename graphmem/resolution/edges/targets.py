@@ -332,6 +332,8 @@ class Targets:
             given = positional + (bound and rules_of(other).extended_by_parameter(definition))
             if positional < 0 or rules_of(other).takes(definition, given, keywords, bound=bound):
                 found.append(symbol)
+        if bound and len(found) > 1:
+            found = list(rules_of(self.entry).declared_once(self.inference, found))
         if len(found) == 1:
             return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
         if not found or len(found) > AMBIGUOUS_LIMIT:

@@ -15,7 +15,7 @@ from graphmem.resolution.file_entry import Place
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
-from graphmem.resolution.rust.trait_calls import implied
+from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -189,6 +189,19 @@ class RustRules(RustModules):
             atom[1] for _, term in definition.bases for atom in self.objects(inference, entry, definition.parent, term) if atom[0] == CLASS
         ]
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
+
+    def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the trait method that all other methods of its name implement."""
+        owners = {method: self._owner(inference, method) for method in methods}
+        declared = [method for method in methods if owners[method].kind == "interface"]
+        if len(declared) != 1:
+            return methods
+        others = (method for method in methods if method is not declared[0])
+        return declared if all(stands_for(inference, method, owners[declared[0]].name) for method in others) else methods
+
+    def _owner(self, inference: Inference, method: Symbol) -> Definition:
+        entry = inference.project.entry(method)
+        return entry.definitions[entry.definitions[method.index].parent]
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.

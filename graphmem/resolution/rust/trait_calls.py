@@ -163,22 +163,10 @@ class _Site:
             trait, _, name = method.partition(".")
             owner = self.inference.owner(atom[1], name)
             written = self.inference.functions(owner, name) if isinstance(owner, Symbol) else ()
-            found = [one for one in written if self.stands_for(one, trait)]
+            found = [one for one in written if stands_for(self.inference, one, trait)]
             if found:
                 yield [one for one in found if self.takes(one, given)]
                 return
-
-    def stands_for(self, method: Symbol, trait: str) -> bool:
-        """Return whether a method is in an `impl` of a trait with a given name."""
-        entry = self.inference.project.entry(method)
-        for _, base in entry.definitions[method.index].bases:
-            term = entry.terms[base]
-            while term[0] == INDEX:
-                _, generic, _ = term
-                term = entry.terms[generic]
-            if last_name(term) == trait:
-                return True
-        return False
 
     def takes(self, method: Symbol, given: Type) -> bool:
         """Return whether a method may accept an argument of the given type.
@@ -192,6 +180,19 @@ class _Site:
         declared = self.inference.declared(entry, definition.parent, definition.parameters[-1].annotation)
         wanted, offered = _kinds(declared), _kinds(given)
         return not wanted or not offered or not wanted.isdisjoint(offered)
+
+
+def stands_for(inference: Inference, method: Symbol, trait: str) -> bool:
+    """Return whether a method is in an `impl` of a trait with a given name."""
+    entry = inference.project.entry(method)
+    for _, base in entry.definitions[method.index].bases:
+        term = entry.terms[base]
+        while term[0] == INDEX:
+            _, generic, _ = term
+            term = entry.terms[generic]
+        if last_name(term) == trait:
+            return True
+    return False
 
 
 def _errors(value: Type) -> Type:
