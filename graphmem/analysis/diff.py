@@ -15,11 +15,12 @@ from unidiff.patch import PatchedFile, PatchSet
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from graphmem.parsing.facts import Definition
 
 MAX_DIFF_BYTES = 20 * 1024 * 1024
+_CONTAINERS = ("module", "class", "interface", "enum")
 
 
 class FileChange(NamedTuple):
@@ -129,7 +130,8 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
     """
     before = {(one.kind, one.qualname, one.ordinal): one for one in old}
     after = {(one.kind, one.qualname, one.ordinal): one for one in new}
-    old_own, new_own = _own_lines(old, change.old_lines), _own_lines(new, change.new_lines)
+    old_own = _own_lines(old, change.old_lines, _blank((start, lines) for start, _, lines, _, _, _ in change.hunks))
+    new_own = _own_lines(new, change.new_lines, _blank((start, lines) for _, _, _, start, _, lines in change.hunks))
     changes: list[DefinitionChange] = []
     for key, one in after.items():
         twin = before.get(key)
@@ -149,15 +151,24 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
     return changes
 
 
-def _own_lines(definitions: Sequence[Definition], lines: frozenset[int]) -> dict[tuple[str, str, int], set[int]]:
-    """Group changed lines by the innermost definition around them."""
+def _blank(hunks: Iterable[tuple[int, tuple[str, ...]]]) -> set[int]:
+    """Return the numbers of blank lines, of hunks as (first line, lines)."""
+    return {start + at for start, lines in hunks for at, line in enumerate(lines) if not line.strip()}
+
+
+def _own_lines(definitions: Sequence[Definition], lines: frozenset[int], blank: set[int]) -> dict[tuple[str, str, int], set[int]]:
+    """Group changed lines by the innermost definition around them.
+
+    Blank lines between the members of a module or class are left out: they come and go with members.
+    """
     own: dict[tuple[str, str, int], set[int]] = {}
     if not definitions:
         return own
     ordered = sorted(definitions[1:], key=lambda one: (one.end_line - one.start_line, one.start_line))
     for line in lines:
         inner = next((one for one in ordered if one.start_line <= line <= one.end_line), definitions[0])
-        own.setdefault((inner.kind, inner.qualname, inner.ordinal), set()).add(line)
+        if line not in blank or inner.kind not in _CONTAINERS:
+            own.setdefault((inner.kind, inner.qualname, inner.ordinal), set()).add(line)
     return own
 
 

@@ -232,7 +232,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
     """Replace functions inside a test by the test, which a runner can run."""
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
-    named = {row: case for row in inner if (case := _case_of(view, int(found.nodes[row]))) >= 0}
+    named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
     if not named:
         return found
     known = {*seeds, *found.nodes.tolist()}
@@ -301,7 +301,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
     Returns the remaining hits, and the excluded tests sorted by path and line. Only functions and methods are judged this way: a run does
     not show that a test did not use a class attribute. Code inside a test is judged with the test.
     """
-    cases = [_case_of(view, node) for node in found.nodes.tolist()]
+    cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
     refuted = known & ~np.isin(cases, view.src[rows])
@@ -310,7 +310,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
     return kept, in_order(view, found.nodes[refuted])
 
 
-def _case_of(view: GraphView, node: int) -> int:
+def case_of(view: GraphView, node: int) -> int:
     """The test that a node is or is inside of; -1 if there is none."""
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])

@@ -33,8 +33,8 @@ class TestToRun:
     why: Annotated[
         str,
         Doc(
-            "why the test is listed: ran (a recorded run of it executed changed code), changed (the test itself changed) "
-            "or reaches (its source leads to the change)"
+            "why the test is listed: ran (a recorded run of it executed changed code), changed (the test itself changed), "
+            "reaches (its source leads to the change) or maybe (it calls the name of a changed method on an unknown receiver)"
         ),
     ]
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from graphmem.analysis import diff as diffing
-from graphmem.analysis.impact import Question, Start, expand, impact, united_impact
+from graphmem.analysis.completeness import runnable
+from graphmem.analysis.impact import Question, Start, case_of, expand, impact, united_impact
 from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import MAX_REF_CHARACTERS, resolve_ref
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
 from graphmem.answers import Cause, ChangedSymbol, DiffImpact, Missed, SymbolInfo
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
-from graphmem.model import symbol_id
+from graphmem.model import EdgeSource, symbol_id
 from graphmem.project import diffs
 from graphmem.resolution.rules import RULES
 
@@ -141,15 +142,20 @@ class ImpactQuestions:
         changed = [(one, _info(view, project, one)) for one in read.changes]
         seeds: dict[str, list[int]] = {"body": [], "name": []}
         targets: list[int] = []
+        new = {view.index_of.get(info.id, -1) for one, info in changed if one.change == "added"}
         for one, info in changed:
             node = view.index_of.get(info.id)
-            if node is None or one.change == "added":
+            if node is None or (one.change == "added" and not _is_hiding(view, node, new)):
                 continue
             targets.append(node)
-            body = one.change == "body"
+            body = one.change in ("body", "added")
             seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
+        runs = self._runs(view)
+        if runs.judged:
+            users, runs = _before(view, runs, [node for node in targets if node in new])
+            seeds["body"] += users
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
-        report = united_impact(view, targets, starts, question, self.graph.state(), self._runs(view))
+        report = united_impact(view, targets, starts, question, self.graph.state(), runs)
         report = self.co_access.with_also_moves(view, report, read.files)
         return DiffImpact(
             base=read.base,
@@ -195,6 +201,34 @@ class ImpactQuestions:
         They decide which tests to run.
         """
         return self.evidence.runs(view, self.graph.project)
+
+
+def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
+    """Whether an added definition is a method of a class that is not new.
+
+    Calls that reached an inherited method before may reach it now. The users of other added definitions are changed themselves.
+    """
+    owner = int(view.parent[node])
+    return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"
+
+
+def _before(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
+    """Return users of added methods, and the runs that hold despite them.
+
+    The runs were recorded before the methods existed, so no test ran one. A test that ran a user of a method may run the method now. So the
+    functions outside tests that use one stand for the methods, and the runs of tests that use one are left out. Classes and modules do not,
+    because runs record functions.
+    """
+    users: list[int] = []
+    cases: set[str] = set()
+    for row in (row for node in added for row in view.in_edges(node, BODY_KINDS).tolist()):
+        user = int(view.src[row])
+        case = case_of(view, user)
+        if case >= 0:
+            cases.add(view.ids[case])
+        elif view.source_of(row) != EdgeSource.RUNTIME.value and runnable(view, [user]):
+            users.append(user)
+    return users, runs._replace(judged=frozenset(runs.judged) - cases)
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:

@@ -17,6 +17,7 @@ from graphmem.errors import HistoryError
 from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.model import file_id
+from graphmem.project.inherited_tests import classes_of
 from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
 from graphmem.reports.test_runners import Named, Place, Project, commands, named
 
@@ -38,6 +39,7 @@ MOST_RANKED: Final = 100  # related files that are looked at
 MOST_FILES: Final = 100  # changed files whose history is asked
 FORGOTTEN_SUPPORT: Final = 3  # common changes; fewer can be chance
 FORGOTTEN_SHARE: Final = 0.3  # of the changes of the changed files
+MAYBE: Final = 0.1  # confidence of a test that calls the name of a changed method on an unknown receiver
 TEST_DEPTH: Final = 12  # steps from a test to the code that it runs
 _TITLED: Final = re.compile(r"[\w.]+\(\s*['\"`]")  # a test that is a call with a title; a runner knows nested ones
 WARNINGS: Final = ("gotcha", "error_pattern", "dead_end", "decision")  # types of memories that come first
@@ -111,14 +113,12 @@ class Reviews:
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
         for node, confidence, why in self._cases(view, found):
-            info = view.info(node)
-            whole = info.kind == "module" or not info.qualname
-            place = Place(info.path, "" if whole else info.qualname, info.start_line, info.kind == "method")
-            name = named(project, place)
-            known = best.get(name.id)
-            if known is None or (confidence, why) > (known.confidence, known.why):
-                names[name.id] = name
-                best[name.id] = TestToRun(name.runner, name.id, info.path, place.qualname, info.start_line, confidence, why)
+            for place in _places(view, node):
+                name = named(project, place)
+                known = best.get(name.id)
+                if known is None or (confidence, why) > (known.confidence, known.why):
+                    names[name.id] = name
+                    best[name.id] = TestToRun(name.runner, name.id, place.path, place.qualname, place.line, confidence, why)
         outer = {(one.path, one.name[:at]) for one in best.values() for at, sign in enumerate(one.name) if sign == "."}
         with_tests = {one.path for one in best.values() if one.name}  # running one of its tests also runs the file's own code
         listed = [one for one in best.values() if (one.path, one.name) not in outer and (one.name or one.path not in with_tests)]
@@ -139,6 +139,7 @@ class Reviews:
             case = _case_of(view, view.index_of[hit.symbol.id])
             if case >= 0:
                 yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
+        yield from ((case, MAYBE, "maybe") for case in _by_name(view, found))
 
     def _known(self, found: DiffImpact) -> list[KnownHere]:
         """Return live memories about changed symbols and files, warnings first."""
@@ -201,6 +202,37 @@ def _case_of(view: GraphView, node: int) -> int:
     if found >= 0:
         return found
     return first if view.is_test[first] and view.info(first).kind == "module" else -1
+
+
+def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
+    """Yield tests that call a changed method's name on an unknown receiver.
+
+    A method that a recorded run saw is left out, because its tests are known. A removed definition has no other users.
+    """
+    ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
+    names = {
+        one.symbol.name
+        for one in found.changed
+        if one.symbol.id not in ran
+        and not one.symbol.is_test
+        and (one.symbol.kind == "method" or (one.symbol.kind == "function" and one.change == "removed"))
+    }
+    for name in sorted(names):
+        for call in view.unresolved_named(name):
+            if (case := _case_of(view, call.caller)) >= 0:
+                yield case
+
+
+def _places(view: GraphView, node: int) -> Iterable[Place]:
+    """Yield where a runner finds a test: once for each class that runs it."""
+    info = view.info(node)
+    classes = classes_of(view, node)
+    for one in classes:
+        owner = view.info(one)
+        yield Place(owner.path, f"{owner.qualname}.{info.name}", info.start_line if one == view.parent[node] else owner.start_line, True)
+    if not classes:
+        whole = info.kind == "module" or not info.qualname
+        yield Place(info.path, "" if whole else info.qualname, info.start_line, info.kind == "method")
 
 
 def _untested(view: GraphView, found: DiffImpact, floor: float) -> list[ChangedSymbol]:

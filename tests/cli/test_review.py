@@ -44,7 +44,7 @@ def test_a_review_has_every_part(graphmem, changed: Path) -> None:
     ran = graphmem("review", "-C", changed, "--json")
     assert ran.code == 0, ran.said
     found = json.loads(ran.out)
-    assert {one["symbol"]["name"]: one["change"] for one in found["changed"]} == {"price": "body", "rounded": "body", "unused": "added"}
+    assert {one["symbol"]["name"]: one["change"] for one in found["changed"]} == {"rounded": "body", "unused": "added"}
     assert "Price.total" in {hit["symbol"]["qualname"] for hit in found["breaks"]}
     assert [(one["runner"], one["id"]) for one in found["tests"]] == [("pytest", "tests/test_cart.py::test_checkout")]
     assert [one["symbol"]["name"] for one in found["untested"]] == ["unused"]
@@ -140,3 +140,84 @@ def test_lists_that_are_cut_say_how_many_there_are(graphmem, changed: Path) -> N
     found = json.loads(graphmem("review", "-C", changed, "--json").out)
     assert (len(found["known"]), found["known_count"]) == (30, 33)
     assert "the first 30 of 33" in graphmem("review", "-C", changed, "--format", "markdown").out
+
+
+BOX = """class Base:
+    def size(self):
+        return 0
+
+
+class Box(Base):
+    def __init__(self):
+        self.held = []
+
+    def put(self, one):
+        self.held.append(one)
+"""
+BOX_TESTS = """class BoxMixin:
+    def test_put(self):
+        box = self.made()
+        box.put(1)
+        assert box.held == [1]
+
+    def test_size(self):
+        assert self.made().size() in (0, 1)
+"""
+BOX_RUNS = """import unittest
+
+from box import Box
+from shared import BoxMixin
+
+
+class SmallTest(BoxMixin, unittest.TestCase):
+    def made(self):
+        return Box()
+
+
+class LargeTest(SmallTest):
+    def test_put(self):
+        assert Box().held == []
+"""
+
+
+@pytest.fixture
+def boxes(tmp_path: Path) -> Path:
+    """Tests of a mixin, which two classes in another file run."""
+    for name, text in {"box.py": BOX, "tests/shared.py": BOX_TESTS, "tests/test_box.py": BOX_RUNS}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = . tests\n")
+    (tmp_path / ".gitignore").write_text(".graphmem\n__pycache__\n")
+    git(tmp_path, "init")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-m", "Start")
+    return tmp_path
+
+
+def test_a_test_of_a_mixin_is_named_by_the_classes_that_run_it(graphmem, boxes: Path) -> None:
+    box = boxes / "box.py"
+    box.write_text(box.read_text().replace("self.held.append(one)", "self.held.insert(0, one)"))
+    assert graphmem("index", boxes, "-q").code == 0
+    found = json.loads(graphmem("review", "-C", boxes, "--json").out)
+    ids = {one["id"] for one in found["tests"]}
+    assert "tests/test_box.py::SmallTest::test_put" in ids  # `self.made()` has no known type, but the name is called
+    assert "tests/test_box.py::LargeTest::test_put" not in ids  # is another test
+    assert not any("Mixin" in one for one in ids)
+    words = [sys.executable, "-m", *shlex.split(found["commands"][0]["command"]), "-q", "-p", "no:cacheprovider"]
+    run = subprocess.run(words, cwd=boxes, capture_output=True, text=True, check=False, timeout=120)
+    assert f"{len(ids)} passed" in run.stdout, run.stdout + run.stderr
+
+
+def test_a_new_method_that_hides_an_inherited_one_has_tests(graphmem, boxes: Path) -> None:
+    assert graphmem("index", boxes, "-q").code == 0
+    words = [sys.executable, "-m", "pytest", "--graphmem", "-q", "-p", "no:cacheprovider"]
+    subprocess.run(words, cwd=boxes, capture_output=True, check=True, timeout=120)
+    box = boxes / "box.py"
+    box.write_text(f"{box.read_text()}\n    def size(self):\n        return len(self.held)\n")
+    assert graphmem("index", boxes, "-q").code == 0
+    found = json.loads(graphmem("review", "-C", boxes, "--json").out)
+    assert [(one["symbol"]["qualname"], one["change"]) for one in found["changed"]] == [("Box.size", "added")]
+    assert {one["id"] for one in found["tests"]} == {
+        "tests/test_box.py::SmallTest::test_size",
+        "tests/test_box.py::LargeTest::test_size",
+    }

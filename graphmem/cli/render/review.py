@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphmem.answers.review import Review
     from graphmem.cli.output import Cell
 
-WHY = {"ran": "a recorded run", "changed": "it changed", "reaches": "its source leads here"}
+WHY = {"ran": "a recorded run", "changed": "it changed", "reaches": "its source leads here", "maybe": "it calls this name on something"}
 
 
 def review(output: Output, found: Review, top: int) -> None:

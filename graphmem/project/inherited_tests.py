@@ -1,0 +1,61 @@
+"""Find the classes whose runs include a test method.
+
+A runner names a test by the class that runs it. So a method of a base class is a test of each subclass that inherits it, and none of
+a class that the runner does not collect.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+
+_INHERITS: Final = frozenset({"INHERITS"})
+
+
+def classes_of(view: GraphView, case: int) -> list[int]:
+    """Return the classes that run a test method, its own class first.
+
+    The list is empty for a test that is not a method, and for a method whose class has no subclasses.
+    """
+    owner = int(view.parent[case])
+    if owner < 0 or view.info(case).kind != "method":
+        return []
+    name = view.name(case)
+    found, waiting = [owner], [owner]
+    while waiting:
+        for row in view.in_edges(waiting.pop(), _INHERITS).tolist():
+            one = int(view.src[row])
+            if one not in found and not _defines(view, one, name):
+                found.append(one)
+                waiting.append(one)
+    inheriting = found[1:]
+    return [*([owner] if _is_collected(view, owner) else []), *sorted(inheriting, key=view.qualname)] if inheriting else []
+
+
+def _defines(view: GraphView, owner: int, name: str) -> bool:
+    """Whether a class defines a name itself, instead of inheriting it."""
+    return any(int(view.parent[node]) == owner for node in view.by_name(name).tolist())
+
+
+def _is_collected(view: GraphView, owner: int) -> bool:
+    """Whether a runner makes tests of a class.
+
+    pytest and unittest leave out classes that are not named `Test…` and do not inherit `TestCase`, such as mixins. The runners of other
+    languages leave out abstract classes.
+    """
+    if not view.path(owner).endswith(".py"):
+        return "abstract" not in view.modifiers(owner)
+    seen, waiting = {owner}, [owner]
+    if view.name(owner).startswith("Test"):
+        return True
+    while waiting:
+        for row in view.out_edges(waiting.pop(), _INHERITS).tolist():
+            base = int(view.dst[row])
+            if view.name(base).endswith("TestCase"):
+                return True
+            if base not in seen:
+                seen.add(base)
+                waiting.append(base)
+    return False
