@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import report
 
@@ -65,7 +66,7 @@ def main() -> int:
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as scratch:
         memory.parts.projections.wait()
         folder = Path(scratch)
-        store, tables, chunks = memory.parts.store, memory.parts.store.tables(), memory.parts.store.packed_chunks()
+        store, tables, chunks = memory.parts.store, memory.parts.store.tables(), pa.concat_tables(memory.parts.store.packed_chunks())
         shown: list[list[Any]] = []
 
         def note(what: str, measured: tuple[float, float, Any]) -> Any:
@@ -77,7 +78,7 @@ def main() -> int:
         note("graph: save", timed(lambda: view.save(folder / "graph")))
         note("graph: open", timed(lambda: GraphView.load(folder / "graph", view.generation)))
         note("read the chunks from the store", timed(store.chunks))
-        words = note("words: make", timed(lambda: WordIndex.build(folder, view.generation, chunks)))
+        words = note("words: make", timed(lambda: WordIndex.build(folder, view.generation, [chunks])))
         note("words: open", timed(lambda: WordIndex.open(folder, view.generation)))
         chosen = random.Random(arguments.seed).sample([path for path in view.paths if len(view.by_path(path)) > 3], arguments.files)
         deltas = [rewritten(tables, chunks, path) for path in chosen]

@@ -97,12 +97,12 @@ def main() -> int:
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as folder:
         memory.parts.projections.wait()
         view, state = memory.parts.graph.view(), memory.state()
-        rows = memory.parts.store.packed_chunks()
+        rows = pa.concat_tables(memory.parts.store.packed_chunks())
         if arguments.chunks:
             rows = sized(rows, arguments.chunks, arguments.seed)
         copies = sum("~" in key for key in rows["id"].to_pylist())
         begun = time.process_time()
-        words = WordIndex.build(Path(folder), view.generation, rows)
+        words = WordIndex.build(Path(folder), view.generation, [rows])
         build_s = time.process_time() - begun
         embedder: Any = HashedEmbedder() if arguments.vectors == "hashed" else choose("sentence-transformers").embedder
         both = list(map(inflated, *(rows[name].to_pylist() for name in ("packed", "start_line", "end_line"))))

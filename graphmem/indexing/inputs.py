@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import zlib
 from array import array
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import HandlesRow
 from graphmem.resolution.resolver import Dependencies
@@ -29,6 +29,40 @@ if TYPE_CHECKING:
 FORMAT: Final = f"4 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
 _NUMBERS: Final = "i"  # 4 bytes; groups are negative
 _BATCH: Final = 50_000  # keys or groups in one row; bounds the memory of a large project
+
+
+class PackedDependencies(NamedTuple):
+    """`Dependencies` as the bytes that the file stores.
+
+    In a large project, the objects take many times the memory of their bytes.
+    """
+
+    keys: list[bytes]  # in batches, in order
+    groups: list[bytes]  # the same
+    inputs: dict[str, bytes]  # by path
+
+
+def pack(kept: Dependencies) -> PackedDependencies:
+    """Serialise the dependencies of files; `unpack` reads them back."""
+    inputs = {path: packed_numbers(numbers) for path, numbers in kept.inputs.items()}
+    return PackedDependencies(list(_batches(kept.keys)), list(_batches(kept.groups)), inputs)
+
+
+def unpack(packed: PackedDependencies) -> Dependencies:
+    """Return the dependencies that were given to `pack`."""
+    keys = [key for data in packed.keys for key in _unpacked(data)]
+    groups = [one for data in packed.groups for one in _unpacked(data)]
+    return Dependencies(keys, groups, {path: frozenset(numbers_of(data)) for path, data in packed.inputs.items()})
+
+
+def packed_numbers(numbers: Iterable[int]) -> bytes:
+    """Serialise the numbers of inputs and groups; `numbers_of` reads them back."""
+    return deflate(array(_NUMBERS, sorted(numbers)).tobytes())
+
+
+def numbers_of(data: bytes) -> array[int]:
+    """Return the numbers that were given to `packed_numbers`, ascending."""
+    return array(_NUMBERS, zlib.decompress(data))
 
 
 class Inputs:
@@ -71,7 +105,7 @@ class Inputs:
             groups = [one for (data,) in self._connection.execute("SELECT data FROM groups ORDER BY first") for one in _unpacked(data)]
             number = [*range(len(keys)), *range(-len(groups) - 1, 0)].__getitem__  # so that equal numbers are one object
             rows = self._connection.execute("SELECT path, data FROM inputs")
-            return Dependencies(keys, groups, {path: frozenset(map(number, array(_NUMBERS, zlib.decompress(data)))) for path, data in rows})
+            return Dependencies(keys, groups, {path: frozenset(map(number, numbers_of(data))) for path, data in rows})
         except (sqlite3.Error, zlib.error, ValueError, EOFError, TypeError, IndexError) as error:
             self._failed(error)
             return None
@@ -104,7 +138,7 @@ class Inputs:
             return False
         return not found.isdisjoint(paths)
 
-    def save(self, run: str, layout: str, kept: Dependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
+    def save(self, run: str, layout: str, kept: PackedDependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
         """Replace all stored dependencies by those of a run."""
         self._write(run, layout, (0, 0), kept, handles, None)
 
@@ -113,7 +147,7 @@ class Inputs:
         run: str,
         layout: str,
         first: tuple[int, int],
-        kept: Dependencies,
+        kept: PackedDependencies,
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str],
     ) -> None:
@@ -134,13 +168,12 @@ class Inputs:
         run: str,
         layout: str,
         first: tuple[int, int],
-        kept: Dependencies,
+        kept: PackedDependencies,
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str] | None,
     ) -> None:
         if self._connection is None:
             return
-        rows = ((path, deflate(array(_NUMBERS, sorted(numbers)).tobytes())) for path, numbers in kept.inputs.items())
         try:
             with self._connection as transaction:
                 unseal(transaction)
@@ -152,8 +185,8 @@ class Inputs:
                     transaction.executemany("DELETE FROM inputs WHERE path = ?", gone)
                     transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in kept.inputs)])
                 for table, begin, values in (("keys", first[0], kept.keys), ("groups", first[1], kept.groups)):
-                    transaction.executemany(f"INSERT INTO {table} VALUES (?, ?)", _batches(begin, values))  # noqa: S608 - as above
-                transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", rows)
+                    transaction.executemany(f"INSERT INTO {table} VALUES (?, ?)", enumerate(values, begin))  # noqa: S608 - as above
+                transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", kept.inputs.items())
                 said = ((path, deflate(marshal.dumps(list(map(tuple, some))))) for path, some in handles.items() if some)
                 transaction.executemany("INSERT OR REPLACE INTO handles VALUES (?, ?)", said)
                 transaction.execute("DELETE FROM state")
@@ -184,9 +217,9 @@ def _unpacked(data: bytes) -> list[Any]:
     return found
 
 
-def _batches(first: int, values: Sequence[Any]) -> Iterator[tuple[int, bytes]]:
+def _batches(values: Sequence[Any]) -> Iterator[bytes]:
     for at in range(0, len(values), _BATCH):
-        yield first + at, deflate(marshal.dumps(list(values[at : at + _BATCH])))
+        yield deflate(marshal.dumps(list(values[at : at + _BATCH])))
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem import __version__
-from graphmem.errors import GraphMemError, IndexCancelledError
+from graphmem.errors import DiskFullError, GraphMemError, IndexCancelledError, ResourceError, StoreBusyError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.contracts import Contracts, calls_in, is_schema
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSource
-from graphmem.indexing.inputs import Inputs
+from graphmem.indexing.inputs import Inputs, PackedDependencies, pack
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.past import Kept, Past, Undo, undo_of
@@ -52,7 +52,7 @@ from graphmem.parsing.packing import collector_paused, extraction_key, packed_ch
 from graphmem.parsing.pool import parse_files
 from graphmem.parsing.worker import parse_file
 from graphmem.resolution.layout import Layout
-from graphmem.resolution.resolver import FEW_GROUPS, Dependencies, Resolver
+from graphmem.resolution.resolver import FEW_GROUPS, Resolver
 from graphmem.resolution.shelf import Shelf
 from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
 from graphmem.runtime.faults import CODE as FAULT
@@ -88,7 +88,7 @@ ANEW_SHARE = 5  # with more than one changed file in so many, every file is reso
 BEHIND = 5  # niceness of workers of an open index: requests have priority
 
 
-_PLAIN = Resolved("", "", 0, "", False, (), b"")  # a file of a language without rules
+_PLAIN = Resolved("", "", 0, "", False, ())  # a file of a language without rules
 
 
 class _Kept(NamedTuple):
@@ -443,11 +443,11 @@ class Indexer:
         follows = bool(kept.run) and kept.run == self._store.meta().get("run")
         if follows and kept.groups - kept.saved_groups <= max(FEW_GROUPS, resolver.group_count()):
             made = resolver.dependencies(affected, kept.keys, kept.groups)
-            self._inputs.follow(run, layout, (kept.keys, kept.groups), made, self._handles, removed)
+            self._inputs.follow(run, layout, (kept.keys, kept.groups), pack(made), self._handles, removed)
             self._kept = _Kept(run, kept.keys + len(made.keys), kept.groups + len(made.groups), kept.saved_groups)
         else:
             made = resolver.dependencies()
-            self._inputs.save(run, layout, made, self._handles)
+            self._inputs.save(run, layout, pack(made), self._handles)
             self._kept = _Kept(run, len(made.keys), len(made.groups), len(made.groups))
         self._handles = {}
 
@@ -590,8 +590,8 @@ class Indexer:
         notes: PackedRows[Diagnostic],
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
-    ) -> tuple[GraphDelta, Dependencies] | None:
-        """Resolve all files of a first load in several processes.
+    ) -> tuple[GraphDelta, PackedDependencies] | None:
+        """Resolve all files of a first load in other processes.
 
         Returns all rows and the dependencies. None if this process has to resolve: for few files, with outside evidence, if the cache lacks
         facts, or if the processes failed. A server, which keeps the resolver for the next run, makes it from the cache (`warm`).
@@ -600,11 +600,15 @@ class Indexer:
         size = sum(file.size_bytes for file in files)
         processes = processes_for(len(files), size, self._options.workers, free_memory())
         current = [file._replace(content_hash=parsed[file.path].head.content_hash) for file in files]
-        if processes < 2 or self._outside.is_due("") or self._cache.missing(current):
+        if not processes or self._outside.is_due("") or self._cache.missing(current):
             return None
         held, self._resolver = self._resolver, None
         if held is not None:
             held.let_go()
+        if self._store.local is not None:
+            with suppress(DiskFullError, ResourceError, StoreBusyError):  # it only saves memory
+                self._store.local.rest(0.0)
+        give_back()
         layout, niceness = self._tree.layout(), BEHIND if self._options.keep_warm else 0
         with meter.stage("resolve"):
             on_progress(IndexProgress("resolve", 0, len(files), ""))
@@ -614,7 +618,7 @@ class Indexer:
                 return None
             new = Rows.empty(spill)
             for part in found.parts:
-                for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved), part, strict=True):
+                for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved, new.occurrences), part, strict=True):
                     assert isinstance(packed, PackedRows)  # noqa: S101 - there is a spill
                     packed.extend_pickled(piece, count)
             new.externals.update(found.externals)
@@ -632,8 +636,6 @@ class Indexer:
             for path in sorted(parsed):
                 one = found.files.get(path, _PLAIN)
                 fault = one.fault or found.faults.get(path, "")
-                if one.places:
-                    new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, one.places))
                 self._add_file(new, parsed[path], one.module, one.call_sites, fault, notes, is_left_out=one.is_left_out)
         with meter.stage("compare"):
             return everything(new), found.dependencies

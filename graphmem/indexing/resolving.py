@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
 from graphmem.errors import IndexCancelledError
+from graphmem.indexing.inputs import PackedDependencies, numbers_of, pack, packed_numbers, unpack
 from graphmem.indexing.resolving_worker import BATCH, Batch, End, Job, Resolved, Start
 from graphmem.model import IndexProgress
 from graphmem.parsing.pool import default_workers
 from graphmem.parsing.worker import receive, send
 from graphmem.resolution.resolver import Dependencies
+from graphmem.resolution.shelf import BUDGET_BYTES
 from graphmem.resolution.solver import NOTHING
 
 if TYPE_CHECKING:
@@ -44,11 +46,14 @@ MEMORY_SHARE: Final = 2
 PROCESS_BYTES: Final = 60 << 20
 """Memory of one process without facts."""
 
-BYTES_OF_SOURCE: Final = 18
-"""Bytes of memory for each byte of source, in each process.
+FACTS_SHARE: Final = 16
+"""Bytes of facts for each byte of source.
 
-The facts are shared at first, but counting references copies most of them.
+The facts are shared at first, but counting references copies most of them. All processes together keep at most `shelf.BUDGET_BYTES`.
 """
+
+INDEX_SHARE: Final = 10
+"""Bytes of indexes and answers for each byte of source, in each process."""
 
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from graphmem.indexing.resolving_worker import main; main([*map(int, sys.argv[2:])])"
@@ -63,6 +68,7 @@ class Part(NamedTuple):
     symbols: tuple[Piece, int]
     edges: tuple[Piece, int]
     unresolved: tuple[Piece, int]
+    occurrences: tuple[Piece, int]
 
 
 class Everything(NamedTuple):
@@ -71,7 +77,7 @@ class Everything(NamedTuple):
     files: dict[str, Resolved]  # by path
     parts: list[Part]  # in the order of the paths
     externals: dict[str, ExternalRow]  # by id
-    dependencies: Dependencies
+    dependencies: PackedDependencies
     faults: dict[str, str]  # of configuration files
 
 
@@ -190,30 +196,36 @@ class _Run:
         def kept(rows: tuple[bytes, int]) -> tuple[Piece, int]:
             return self._spill.write(rows[0]), rows[1]
 
-        self._batches[batch.number] = (batch.files, Part(kept(batch.symbols), kept(batch.edges), kept(batch.unresolved)))
+        self._batches[batch.number] = (batch.files, Part(*map(kept, (batch.symbols, batch.edges, batch.unresolved, batch.occurrences))))
         self._externals.update((row.id, row) for row in batch.externals)
 
-    def _dependencies(self, start: Start) -> Dependencies:
+    def _dependencies(self, start: Start) -> PackedDependencies:
         """Merge the dependencies of all children into one numbering.
 
         Inputs and groups are numbered as one resolver would number them.
         """
-        keys = {key: number for number, key in enumerate(start.keys)}
-        groups: list[Members | None] = list(start.groups)
+        if len(self._ended) == 1:
+            (only,) = self._ended.values()
+            shared, added = start.shared, only.added
+            return PackedDependencies([*shared.keys, *added.keys], [*shared.groups, *added.groups], added.inputs)
+        first = unpack(start.shared)
+        keys = {key: number for number, key in enumerate(first.keys)}
+        groups: list[Members | None] = list(first.groups)
         numbers: dict[tuple[int, ...], int] = {}
-        inputs: dict[str, frozenset[int]] = {}
+        inputs: dict[str, bytes] = {}
         for _, end in sorted(self._ended.items()):
-            names = {len(start.keys) + at: keys.setdefault(key, len(keys)) for at, key in enumerate(end.keys)}
-            for at, members in enumerate(end.groups, len(start.groups)):
+            own = unpack(end.added._replace(inputs={}))
+            names = {len(first.keys) + at: keys.setdefault(key, len(keys)) for at, key in enumerate(own.keys)}
+            for at, members in enumerate(own.groups, len(first.groups)):
                 some = tuple(sorted(names.get(one, one) for one in members or ()))
                 known = numbers.get(some)
                 if known is None:
                     groups.append(some)
                     known = numbers[some] = NOTHING + 1 - len(groups)
                 names[NOTHING - at] = known
-            for path, own in end.inputs.items():
-                inputs[path] = frozenset(names.get(number, number) for number in own)
-        return Dependencies(list(keys), groups, inputs)
+            for path, data in end.added.inputs.items():
+                inputs[path] = packed_numbers(names.get(number, number) for number in numbers_of(data))
+        return pack(Dependencies(list(keys), groups, {}))._replace(inputs=inputs)
 
     def _end(self) -> None:
         with suppress(ProcessLookupError):
@@ -232,7 +244,8 @@ def _read(message: bytes) -> Start | Batch | End:
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
     """Return how many processes make resolution fastest.
 
-    1 means that the caller should resolve in its own process.
+    0 means that the caller should resolve in its own process. Otherwise even one process is worth its start: its memory is free at its end,
+    and the caller's memory stays in one piece.
 
     Args:
         files: number of the files.
@@ -241,8 +254,15 @@ def processes_for(files: int, size: int, workers: int | None, free: int | None) 
         free: free bytes of memory; None if unknown.
     """
     if files < MANY_FILES:
-        return 1
+        return 0
     most = min(workers or default_workers(), files // BATCH, MOST_PROCESSES)
     if free is not None:
-        most = min(most, free // MEMORY_SHARE // (PROCESS_BYTES + BYTES_OF_SOURCE * size) - 1)  # one in reserve
-    return most if most > 1 else 1
+        facts = FACTS_SHARE * size
+        while most > 1 and memory_of(most + 1, facts, size) > free // MEMORY_SHARE:  # one in reserve
+            most -= 1
+    return most
+
+
+def memory_of(processes: int, facts: int, size: int) -> int:
+    """Return the bytes of memory that some processes take together."""
+    return processes * (PROCESS_BYTES + INDEX_SHARE * size) + min(processes * facts, max(facts, BUDGET_BYTES))

@@ -20,6 +20,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.indexing.contracts import calls_in, rows_of
 from graphmem.indexing.facts_source import FactsByPath, FactsSource
+from graphmem.indexing.inputs import PackedDependencies, pack, packed_numbers
+from graphmem.model import file_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.worker import receive, send
@@ -30,8 +32,6 @@ from graphmem.resolution.shelf import Shelf
 if TYPE_CHECKING:
     from graphmem.contracts.rows import ContractRow
     from graphmem.model import ExternalRow, HandlesRow
-    from graphmem.resolution.fingerprint import Key
-    from graphmem.resolution.solver import Members
 
 BATCH: Final = 64
 """Files that a child takes at a time, in a large project."""
@@ -62,7 +62,6 @@ class Resolved(NamedTuple):
     fault: str
     is_left_out: bool
     handles: Sequence[HandlesRow]
-    places: bytes
     contracts: Sequence[ContractRow] = ()
     calls: AbstractSet[tuple[str, str]] = frozenset()  # both ends of its calls, if it has contracts
 
@@ -75,6 +74,7 @@ class Batch(NamedTuple):
     symbols: tuple[bytes, int]
     edges: tuple[bytes, int]
     unresolved: tuple[bytes, int]
+    occurrences: tuple[bytes, int]
     externals: list[ExternalRow]
 
 
@@ -84,17 +84,14 @@ class Start(NamedTuple):
     An input is a part of a file that was read to resolve another file. A group is a set of inputs.
     """
 
-    keys: list[Key]
-    groups: list[Members | None]
+    shared: PackedDependencies  # without files
     faults: dict[str, str]  # of configuration files
 
 
 class End(NamedTuple):
     """Last message of a child: the inputs and groups that the child added."""
 
-    keys: list[Key]
-    groups: list[Members | None]
-    inputs: dict[str, frozenset[int]]  # of the child's files, in its numbers
+    added: PackedDependencies  # with the child's files, in its numbers
 
 
 def main(outputs: Sequence[int]) -> None:
@@ -118,7 +115,7 @@ def main(outputs: Sequence[int]) -> None:
     shared = resolver.dependencies(())
     first = (len(shared.keys), len(shared.groups))
     with open(outputs[0], "wb", closefd=False) as sink:
-        _say(sink, Start(shared.keys, shared.groups, dict(resolver.faults)))
+        _say(sink, Start(pack(shared), dict(resolver.faults)))
     del shared
     batches = [paths[at : at + job.batch] for at in range(0, len(paths), job.batch)]
     orders = [_orders(len(batches) * number // len(outputs), len(batches) * (number + 1) // len(outputs)) for number in range(len(outputs))]
@@ -156,13 +153,12 @@ def _work(
             os.close(other)
     cache = FactsCache(job.cache, job.project)  # a connection must not be used on both sides of a fork
     resolver.divide(FactsSource(cache, job.root, job.project, job.marker), len(outputs))
-    done: list[str] = []
+    inputs: dict[str, bytes] = {}
     with open(outputs[number], "wb") as sink:  # noqa: PTH123 - a descriptor
         for position in _taken([*orders[number:], *orders[:number]]):
-            _say(sink, _batch(resolver, position, batches[position]))
-            done += batches[position]
-        added = resolver.dependencies(done, *first)
-        _say(sink, End(added.keys, added.groups, dict(added.inputs)))
+            _say(sink, _batch(job.project, resolver, position, batches[position]))
+            inputs.update((path, packed_numbers(numbers)) for path, numbers in resolver.take_inputs(batches[position]))
+        _say(sink, End(pack(resolver.dependencies((), *first))._replace(inputs=inputs)))
 
 
 def _orders(begin: int, end: int) -> int:
@@ -184,25 +180,28 @@ def _taken(orders: Sequence[int]) -> Iterator[int]:
             yield _NUMBER.unpack(taken)[0]
 
 
-def _batch(resolver: Resolver, position: int, paths: list[str]) -> Batch:
+def _batch(project: str, resolver: Resolver, position: int, paths: list[str]) -> Batch:
     files: list[Resolved] = []
     symbols: list[tuple[Any, ...]] = []
     edges: list[tuple[Any, ...]] = []
     unresolved: list[tuple[Any, ...]] = []
+    occurrences: list[tuple[Any, ...]] = []
     externals: dict[str, ExternalRow] = {}
     for path in paths:
         found = resolver.resolve(path)
         symbols += map(tuple, resolver.symbols(path))
         edges += map(tuple, found.edges)
         unresolved += map(tuple, found.unresolved)
+        if found.places:
+            occurrences.append((file_id(project, path), path, found.places))
         externals.update((row.id, row) for row in found.externals)
         fault = resolver.fault(path) or found.fault
         module, left_out = resolver.module_name(path), resolver.is_left_out(path)
         facts = resolver.facts(path)
         contracts = rows_of(path, facts.ends, resolver) if facts is not None and facts.ends else ()
         calls = calls_in(found.edges) if contracts else frozenset()
-        files.append(Resolved(path, module, found.call_sites, fault, left_out, found.handles, found.places, contracts, calls))
-    return Batch(position, files, _packed(symbols), _packed(edges), _packed(unresolved), list(externals.values()))
+        files.append(Resolved(path, module, found.call_sites, fault, left_out, found.handles, contracts, calls))
+    return Batch(position, files, _packed(symbols), _packed(edges), _packed(unresolved), _packed(occurrences), list(externals.values()))
 
 
 def _packed(rows: list[tuple[Any, ...]]) -> tuple[bytes, int]:

@@ -236,8 +236,8 @@ class Semantics:
         """A short title of each module, in the order of `modules.groups`."""
         if self._saved_of(self.modules):
             return [Title(text, source) for text, source in self._saved.of("titles", list[tuple[str, str]])]
-        table = self._store.packed_chunks().select(PackedChunkRow._fields)
-        pages = table.filter(pc.match_substring_regex(table["path"], _OVERVIEW)).to_pylist()
+        tables = (table.select(PackedChunkRow._fields) for table in self._store.packed_chunks())
+        pages = [row for table in tables for row in table.filter(pc.match_substring_regex(table["path"], _OVERVIEW)).to_pylist()]
         pages.sort(key=lambda row: (row["path"].count("/"), row["path"], row["start_line"]))
         texts = (inflated(row["packed"], row["start_line"], row["end_line"])[1] for row in pages)
         return titles(self.modules, told_in(texts))
@@ -276,9 +276,9 @@ class Semantics:
 
     def _chunks(self) -> Iterator[PackedChunkRow]:
         """Yield all pieces of text in the index, decompressed one at a time."""
-        table = self._store.packed_chunks().select(PackedChunkRow._fields)
-        for batch in table.to_batches(max_chunksize=2_000):
-            yield from map(PackedChunkRow._make, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        for table in self._store.packed_chunks():
+            for batch in table.select(PackedChunkRow._fields).to_batches(max_chunksize=2_000):
+                yield from map(PackedChunkRow._make, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
     def derive_first_screen(self) -> None:
         """Derive the results that the explorer shows first, such as modules.

@@ -569,25 +569,38 @@ class Projections:
                     self._graph, self._words = graph, None
                     self._words_note = "the word index is being built"
                 self._graph_settled.set()
-            chunks = self._store.packed_chunks()
-            if self._store.generation() == generation:
+            words, read = self._built_words(generation, elsewhere=elsewhere)
+            if read == generation:
                 break
+            words.close()
+            words.delete_files()
         else:
             raise GraphMemError("the database changes faster than graphmem can read it; close other programs that write to it")
-        try:
-            words = WordIndex.build(self._dir, graph.generation, chunks, self._progress)
-        except (OSError, sqlite3.OperationalError):
-            if not elsewhere:
-                raise
-            self._temporary = tempfile.TemporaryDirectory(prefix="graphmem-")
-            words = WordIndex.build(Path(self._temporary.name), graph.generation, chunks, self._progress)
-        del chunks
         give_back(between=True)
         self._publish(graph, words)
         with self._state:
             self._unsaved = True
         self._save()
         graph.warm()
+
+    def _built_words(self, generation: int, *, elsewhere: bool) -> tuple[WordIndex, int]:
+        """Build the word index from the chunks of the store.
+
+        The second result is the generation of the store after the last chunk was read.
+        """
+        read: list[int] = []
+
+        def chunks() -> Iterator[pa.Table]:
+            yield from self._store.packed_chunks()
+            read.append(self._store.generation())
+
+        try:
+            return WordIndex.build(self._dir, generation, chunks(), self._progress), read[-1]
+        except (OSError, sqlite3.OperationalError):
+            if not elsewhere:
+                raise
+            self._temporary = tempfile.TemporaryDirectory(prefix="graphmem-")
+            return WordIndex.build(Path(self._temporary.name), generation, chunks(), self._progress), read[-1]
 
     def _publish(self, graph: GraphView, words: WordIndex) -> None:
         hashes = _ChunkHashes(text_hash for _, text_hash, _ in words.chunk_keys())

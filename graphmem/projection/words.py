@@ -139,13 +139,13 @@ class WordIndex:
     # ---- making, changing, keeping
 
     @classmethod
-    def build(cls, folder: Path, generation: int, chunks: Any, progress: Callable[[int], None] | None = None) -> WordIndex:
+    def build(cls, folder: Path, generation: int, chunks: Iterable[Any], progress: Callable[[int], None] | None = None) -> WordIndex:
         """Index all chunks in a new file in `folder`.
 
         Args:
             folder: directory of `words-*.sqlite`.
             generation: generation of the store from which the rows come.
-            chunks: Arrow table of PackedChunkRow.
+            chunks: Arrow tables of PackedChunkRow, one after the other.
             progress: called with the number of indexed rows, every few thousand.
 
         Raises:
@@ -164,7 +164,7 @@ class WordIndex:
                 _set_hash_size(db, _BUILD_HASH_BYTES)
                 count = 0
                 numbers = StemNumbers(db)
-                for batch in _of_table(chunks):
+                for batch in (batch for table in chunks for batch in _of_table(table)):
                     _insert(db, numbers, batch, count + 1)
                     count += len(batch)
                     if progress is not None:

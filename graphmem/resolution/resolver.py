@@ -269,6 +269,11 @@ class Resolver:
         inputs = self._inputs if paths is None else {path: self._inputs[path] for path in paths}
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
+    def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
+        """Yield the inputs and groups of resolved files, and forget them here."""
+        for path in paths:
+            yield path, self._inputs.pop(path)
+
     def group_count(self) -> int:
         """Return the number of groups (sets of inputs) in use."""
         return len(self._project.solver.groups)

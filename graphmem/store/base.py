@@ -12,7 +12,7 @@ Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `G
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -181,10 +181,10 @@ class GraphReads(Protocol):
         A chunk is a piece of a file that is searched and embedded.
         """
 
-    def packed_chunks(self) -> pa.Table:
-        """Return all chunks with compressed texts, sorted by id.
+    def packed_chunks(self) -> Iterator[pa.Table]:
+        """Yield all chunks with compressed texts, in pieces of bounded size.
 
-        The columns are those of PackedChunkRow.
+        The columns are those of PackedChunkRow, and the order is any. A commit between two pieces shows in the later ones.
         """
 
     def file_hashes(self) -> dict[str, str]:

@@ -170,7 +170,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
     """Yield (name, rows in pieces) of each existing table, nodes before edges."""
-    read = Pieces(connection, catalog)
+    read = Pieces.of(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):
         if label in names:
             yield str(label), read.nodes(label)

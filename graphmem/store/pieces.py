@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from graphmem.store.tables import NodeTable
 from graphmem.store.write_edges import ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from graphmem.store.catalog import Catalog
     from graphmem.store.engine import Connection
-    from graphmem.store.tables import EmbeddingTable, NodeTable, Pair
+    from graphmem.store.tables import EmbeddingTable, Pair
 
 PIECE_BYTES: Final = 16 << 20  # of rows in one result, approximately
 FIRST_PIECE: Final = 2_000  # nodes, before the size of their rows is known
@@ -29,14 +30,21 @@ class Pieces:
     A table without rows gives one empty piece with all its columns.
 
     Args:
-        connection: a connection in a read transaction, or one without another writer at the same time.
-        catalog: the named queries.
+        ask: runs a named query with its values. Its pieces are consistent in a read transaction, or without another writer.
     """
 
-    def __init__(self, connection: Connection, catalog: Catalog) -> None:
-        self._connection = connection
-        self._catalog = catalog
+    def __init__(self, ask: Callable[..., pa.Table]) -> None:
+        self._ask = ask
         self._last: dict[NodeTable, int] = {}
+
+    @classmethod
+    def of(cls, connection: Connection, catalog: Catalog) -> Pieces:
+        """Return a reader that uses one connection."""
+        return cls(lambda query, **values: connection.arrow(*catalog[query].bind(values)))
+
+    def live_chunks(self) -> Iterator[pa.Table]:
+        """Yield the chunks of code and documents that exist, in pieces."""
+        return self._pieces("chunks_between", self._last_of(NodeTable.CHUNK))
 
     def nodes(self, label: NodeTable) -> Iterator[pa.Table]:
         """Yield all rows of one node table, such as Symbol, in pieces.
@@ -77,5 +85,5 @@ class Pieces:
                 yield piece
 
     def _rows(self, query: str, **values: Any) -> pa.Table:
-        table = self._connection.arrow(*self._catalog[query].bind(values))
+        table = self._ask(query, **values)
         return table.rename_columns([name.split(".")[-1] for name in table.column_names])

@@ -17,9 +17,10 @@ from graphmem.store.engine import Connection
 from graphmem.store.live_file import LiveFile
 from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.of_files import edges_of, rows_of_files
+from graphmem.store.pieces import Pieces
 from graphmem.store.read_knowledge import read_knowledge
 from graphmem.store.sealed_rows import unsealed, unsealed_meta
-from graphmem.store.snapshot import chunk_table, graph_tables, packed_chunk_table
+from graphmem.store.snapshot import chunk_table, graph_tables
 from graphmem.store.tables import EmbeddingTable
 
 if TYPE_CHECKING:
@@ -116,12 +117,13 @@ class StoreReads(LiveFile):
         """Return chunks with their text, all or those with given ids, by id."""
         return chunk_table(self._ask, ids)
 
-    def packed_chunks(self) -> pa.Table:
-        """Return all chunk rows, sorted by id.
+    def packed_chunks(self) -> Iterator[pa.Table]:
+        """Yield all chunk rows in pieces, in the order of the file.
 
         The column `packed` has prefix and text, compressed.
         """
-        return packed_chunk_table(self._ask)
+        for piece in Pieces(self._ask).live_chunks():
+            yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
         """Return the edges that begin in given files, sorted by (kind, src, dst)."""

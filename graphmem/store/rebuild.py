@@ -7,7 +7,7 @@ are copied into a file that is still invisible. `files.put_in_place` then makes 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -70,10 +70,11 @@ class Content:
         self._delta = delta
         self._old = old
         if old is not None:
-            self._read = Pieces(old, catalog)
+            self._read = Pieces.of(old, catalog)
         self._keep_code = keep_code and old is not None
         self._moment = moment.replace(tzinfo=None)
-        self._live: dict[NodeTable, set[str]] = {}
+        self._fresh: dict[NodeTable, pa.ChunkedArray] = {}  # ids of the delta's rows
+        self._live: dict[NodeTable, set[str]] = {}  # made when it is used: a set takes five times the memory of its column
         self._stale: dict[NodeTable, set[str]] = {}
         self._chunk_links: list[pa.Table] = []
         self._known = self._known_code()
@@ -114,27 +115,27 @@ class Content:
         if self._old is None:
             return
         for pair in DERIVED_PAIRS:
-            yield pair, self._between(pa.concat_tables(self._read.edges(pair)), pair, self._live)
-        everything = {label: self._live[label] | self._stale[label] for label in CODE_NODES}
+            yield pair, self._between(pa.concat_tables(self._read.edges(pair)), pair, self._live_ids)
         for pair in KNOWLEDGE_PAIRS:
-            yield pair, self._between(self._followed(pa.concat_tables(self._read.edges(pair)), pair), pair, everything)
+            table = self._followed(pa.concat_tables(self._read.edges(pair)), pair)
+            yield pair, self._between(table, pair, lambda label: self._live_ids(label) | self._stale[label])
 
     # ---- nodes
 
     def _code_nodes(self, label: NodeTable) -> Iterator[pa.Table]:
-        self._live[label] = live = set()
         self._stale[label] = set()
-        count = 0
+        seen: list[pa.ChunkedArray] = []
         for table in node_slices(label, _rows(self._delta, label)):
-            live.update(table["id"].to_pylist())
-            count += len(table)
+            seen.append(table["id"])
             if label is NodeTable.CHUNK:
                 self._chunk_links.append(table.select(["id", "symbol_id"]))
             yield table
-        if len(live) != count:
+        ids = self._fresh[label] = pa.chunked_array([piece for column in seen for piece in column.chunks], pa.string())
+        if pc.count_distinct(ids).as_py() != len(ids):
             raise BadInputError(f"{label} rows of the delta repeat an id; use each id once", argument=str(label))
         if self._keep_code or self._known.get(label):
             old = pa.concat_tables(self._read.nodes(label))
+            live = self._live_ids(label)
             if self._keep_code:
                 gone = live | set(_removed(self._delta, label))
                 kept = old.filter(pc.and_(pc.is_null(old["stale_at"]), pc.invert(_among(old["id"], gone))))
@@ -170,7 +171,7 @@ class Content:
         rows: dict[Pair, list[EdgeRow]] = defaultdict(list)
         tables: dict[Pair, list[pa.Table]] = defaultdict(list)
         pairs = {(pair.edge.value, pair.src, pair.dst): pair for pair in CODE_PAIRS}
-        label_of = label_lookup(self._live[NodeTable.FILE], self._live[NodeTable.EXTERNAL])
+        label_of = label_lookup(self._live_ids(NodeTable.FILE), self._live_ids(NodeTable.EXTERNAL))
         for row in self._delta.edges:
             pair = pairs.get((row.kind, label_of(row.src), label_of(row.dst)))
             if pair is None:
@@ -195,7 +196,7 @@ class Content:
         return found
 
     def _kept_edges(self, pair: Pair, written: set[str]) -> pa.Table:
-        old = self._between(pa.concat_tables(self._read.edges(pair)), pair, self._live)
+        old = self._between(pa.concat_tables(self._read.edges(pair)), pair, self._live_ids)
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
@@ -207,14 +208,20 @@ class Content:
         links = pa.concat_tables([none, *self._chunk_links])
         links = links.filter(pc.not_equal(links["symbol_id"], ""))
         if self._keep_code:
-            links = links.filter(_among(links["symbol_id"], self._live[NodeTable.SYMBOL]))
+            links = links.filter(_among(links["symbol_id"], self._live_ids(NodeTable.SYMBOL)))
         return links.rename_columns(["src", "dst"])
 
-    def _between(self, table: pa.Table, pair: Pair, present: Mapping[NodeTable, Collection[str]]) -> pa.Table:
+    def _live_ids(self, label: NodeTable) -> set[str]:
+        """Return the ids of the rows that one node table will have, without stale ones."""
+        if label not in self._live:
+            self._live[label] = set(self._fresh[label].to_pylist())
+        return self._live[label]
+
+    def _between(self, table: pa.Table, pair: Pair, present: Callable[[NodeTable], Collection[str]]) -> pa.Table:
         """Return a table of edges without those whose code no longer exists."""
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
-                table = table.filter(_among(table[column], present[label]))
+                table = table.filter(_among(table[column], present(label)))
         return table
 
     def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:

@@ -124,14 +124,5 @@ def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
     return _sorted(full_texts(table))
 
 
-def packed_chunk_table(ask: Ask) -> pa.Table:
-    """Return every chunk with its prefix and text in compressed form.
-
-    The columns stay in pieces: joining them would copy the texts once more.
-    """
-    table = ask("all_chunks").sort_by("id")
-    return table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
-
-
 def _sorted(table: pa.Table) -> pa.Table:
     return table.sort_by("id").combine_chunks()

@@ -59,6 +59,14 @@ WHERE c.stale_at IS NULL
 RETURN c.id AS id, c.path AS path, c.symbol_id AS symbol_id, c.kind AS kind, c.title AS title, c.start_line AS start_line, c.end_line AS end_line,
        c.text AS text, c.text_hash AS text_hash
 
+// name: chunks_between(first, beyond)
+// Live chunks with these offsets, the last one left out; `text` is deflated.
+// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, text BLOB, text_hash STRING
+MATCH (c:Chunk)
+WHERE offset(id(c)) >= $first AND offset(id(c)) < $beyond AND c.stale_at IS NULL
+RETURN c.id AS id, c.path AS path, c.symbol_id AS symbol_id, c.kind AS kind, c.title AS title, c.start_line AS start_line, c.end_line AS end_line,
+       c.text AS text, c.text_hash AS text_hash
+
 // name: chunks_by_ids(rows)
 // Chunks whose ids are in the column `wanted`; `text` is deflated.
 // returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, text BLOB, text_hash STRING

@@ -9,7 +9,7 @@ import pytest
 
 from graphmem.errors import DiskFullError
 from graphmem.indexing import pipeline
-from graphmem.indexing.inputs import Inputs
+from graphmem.indexing.inputs import Inputs, pack
 from graphmem.model import HandlesRow
 from graphmem.resolution import shelf
 from graphmem.resolution.resolver import Dependencies, Resolver
@@ -224,9 +224,9 @@ def test_inputs_come_back_as_they_were_kept(tmp_path):
     assert inputs.load("r1", "l") is None
     routes = [HandlesRow("route", path, "flask", f"{at:020x}", 0.9, "framework", at) for at, path in enumerate(("/a", "/b", "/c"), 1)]
     first = Dependencies([("top", "a", "é"), ("file", "b")], [(), (0, 1)], {"a": frozenset({1, -2}), "b": frozenset()})
-    inputs.save("r1", "l", first, {"a": routes[:1], "b": routes[1:2]})
+    inputs.save("r1", "l", pack(first), {"a": routes[:1], "b": routes[1:2]})
     then = Dependencies([("named", "c")], [None, (2, -2)], {"a": frozenset({2, -4})})
-    inputs.follow("r2", "l", (2, 2), then, {"a": routes[2:]}, ["b"])
+    inputs.follow("r2", "l", (2, 2), pack(then), {"a": routes[2:]}, ["b"])
     inputs.close()
     inputs = Inputs(tmp_path / "inputs.sqlite")
     assert inputs.load("r1", "l") is None

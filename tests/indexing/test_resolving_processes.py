@@ -13,10 +13,12 @@ import pytest
 
 from graphmem.indexing import pipeline, resolving
 from graphmem.indexing.facts_source import FactsByPath, FactsSource
-from graphmem.indexing.resolving import BYTES_OF_SOURCE, MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, PROCESS_BYTES, processes_for
+from graphmem.indexing.inputs import unpack
+from graphmem.indexing.resolving import FACTS_SHARE, MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, memory_of, processes_for
 from graphmem.indexing.resolving_worker import Job
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.tree import Tree
+from graphmem.model import file_id
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.parsing.marker import FILE as MARKER
@@ -77,21 +79,22 @@ def test_any_split_gives_the_same_rows_and_dependencies(starlette_tree, tmp_path
     source = FactsSource(cache, starlette_tree, PROJECT, tmp_path / MARKER)
     alone = Resolver(PROJECT, tree.layout())
     alone.update(FactsByPath(source, {file.path: file for file in files}, {}, lambda: False), ())
-    expected = [[], [], []]
+    expected = [[], [], [], []]
     for file in files:
         found = alone.resolve(file.path)
-        for rows, some in zip(expected, (alone.symbols(file.path), found.edges, found.unresolved), strict=True):
+        places = [(file_id(PROJECT, file.path), file.path, found.places)] if found.places else []
+        for rows, some in zip(expected, (alone.symbols(file.path), found.edges, found.unresolved, places), strict=True):
             rows += map(tuple, some)
     assert len(expected[1]) > 300
     for processes, batch in ((1, 64), (2, 3), (4, 1)):
         job = Job(PROJECT, starlette_tree, cache.path, tmp_path / MARKER, tree.layout(), files, 0, batch)
         spill = Spill(tmp_path)
         found = resolving.resolve_everything(job, processes, spill, lambda _: None, lambda: False)
-        rows = [[row for part in found.parts for row in pickle.loads(spill.read(part[kind][0]))] for kind in range(3)]
+        rows = [[row for part in found.parts for row in pickle.loads(spill.read(part[kind][0]))] for kind in range(4)]
         spill.close()
         assert rows == expected, processes
         assert list(found.files) == [file.path for file in files]
-        assert described(found.dependencies) == described(alone.dependencies()), processes
+        assert described(unpack(found.dependencies)) == described(alone.dependencies()), processes
 
 
 def test_an_index_by_several_processes_equals_that_of_one_and_so_does_the_next_change(
@@ -151,7 +154,7 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
 @pytest.mark.parametrize(
     ("files", "size", "workers", "free", "processes"),
     [
-        (MANY_FILES - 1, 4_000_000, 4, 16 << 30, 1),
+        (MANY_FILES - 1, 4_000_000, 4, 16 << 30, 0),
         (MANY_FILES, 4_000_000, 4, 16 << 30, 4),
         (MANY_FILES, 4_000_000, 1, 16 << 30, 1),
         (MANY_FILES, 4_000_000, 4, None, 4),
@@ -159,7 +162,7 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
         (3_000, 18_000_000, 4, 16 << 30, 4),
         (3_000, 18_000_000, 4, 2 << 30, 1),
         (30_000, 250_000_000, 4, 14 << 30, 1),
-        (3_000, 18_000_000, 4, MEMORY_SHARE * 3 * (PROCESS_BYTES + BYTES_OF_SOURCE * 18_000_000), 2),
+        (3_000, 18_000_000, 4, MEMORY_SHARE * memory_of(3, FACTS_SHARE * 18_000_000, 18_000_000), 2),
     ],
 )
 def test_several_processes_only_where_files_processors_and_memory_suffice(files, size, workers, free, processes):

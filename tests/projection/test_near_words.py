@@ -114,7 +114,7 @@ def test_every_generation_finds_its_own_words(as_packed, tmp_path):
     def chunk(number: int, text: str) -> ChunkRow:
         return ChunkRow(f"{number:04}", "a.py", "", "code", "", 1, 2, "", text, f"h{number}")
 
-    before = WordIndex.build(tmp_path, 1, as_packed([chunk(1, "session cookie")]))
+    before = WordIndex.build(tmp_path, 1, [as_packed([chunk(1, "session cookie")])])
     assert before.search("sesion", 9).replaced == {"sesion": ["session"]}
     delta = GraphDelta.empty()._replace(removed_chunks=["0001"], chunks=[chunk(2, "sesyon cookie")])
     after = before.patched(delta, 2)

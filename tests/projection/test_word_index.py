@@ -25,7 +25,7 @@ QUERIES = ["load", "get_value", "HTTPServer2 run", "größe", "данные cach
 
 
 def build(folder, w):
-    return WordIndex.build(folder, w.generation, w.chunk_table())
+    return WordIndex.build(folder, w.generation, [w.chunk_table()])
 
 
 def answers(index, queries=QUERIES, k=1000):
@@ -59,7 +59,7 @@ def rows(*texts, kind="code", path="a.py"):
 
 
 def of_rows(as_packed, folder, chunks):
-    return WordIndex.build(folder, 1, as_packed(chunks))
+    return WordIndex.build(folder, 1, [as_packed(chunks)])
 
 
 def test_scores_are_bm25_with_weighted_columns(as_packed, tmp_path):
@@ -228,7 +228,7 @@ def test_a_build_that_fails_leaves_nothing_behind(world, tmp_path):
 
     before = sorted(tmp_path.iterdir())
     with pytest.raises(OSError, match="no space"):
-        WordIndex.build(tmp_path, 5, w.chunk_table(), progress=refuse)
+        WordIndex.build(tmp_path, 5, [w.chunk_table()], progress=refuse)
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -58,12 +58,12 @@ class PostgresReads:
             found = queries.ask("chunks_of", paths=None) if ids is None else queries.ask("chunks_by_ids", ids=sorted(set(ids)))
         return _sorted(full_texts(found))
 
-    def packed_chunks(self) -> pa.Table:
-        """Return all chunks with compressed texts, sorted by id."""
+    def packed_chunks(self) -> Iterator[pa.Table]:
+        """Yield all chunks with compressed texts, in one piece, sorted by id."""
         with self._connections.snapshot() as queries:
             table = queries.ask("chunks_of", paths=None).sort_by("id")
             self._saw(dict(queries.rows("meta_all")))
-        return table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
+        yield table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
 
     def file_hashes(self) -> dict[str, str]:
         """Return the content hash of every file by path, paths ascending."""
