@@ -56,7 +56,7 @@ def unpack(packed: PackedDependencies) -> Dependencies:
 
 
 def packed_numbers(numbers: Iterable[int]) -> bytes:
-    """Serialise the numbers of inputs and groups; `numbers_of` reads them back."""
+    """Serialise numbers of inputs and groups; `numbers_of` reads them."""
     return deflate(array(_NUMBERS, sorted(numbers)).tobytes())
 
 

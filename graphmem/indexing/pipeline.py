@@ -32,6 +32,8 @@ from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
+from graphmem.indexing.unfinished import FILE as UNFINISHED
+from graphmem.indexing.unfinished import LEAST_FILES, Unfinished
 from graphmem.model import (
     Diagnostic,
     EdgeSource,
@@ -191,7 +193,10 @@ class Indexer:
                 self._projections.refresh(self._store.generation(), None)
             return self._done(mode, meter, look, [], on_progress)
         spill = ends.enter_context(closing(Spill(self._data_dir))) if mode == "full" else None
-        parsed = self._parse(meter, look.changed, on_progress, cancelled, spill)
+        unfinished = ends.enter_context(closing(Unfinished(self._data_dir / UNFINISHED, self._project)))
+        if full or spill is None:
+            unfinished.discard()
+        parsed = self._parse(meter, look.changed, on_progress, cancelled, spill, unfinished)
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.head.diagnostics))
         faults = self._tree.faults()
         notes.extend(Diagnostic(path, "warning", "configuration", _unused(faults[path]), 0) for path in parsed if path in faults)
@@ -246,6 +251,7 @@ class Indexer:
             recent, self._recent = self._recent, Recent()
             generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
             self._outside.done()
+            unfinished.discard()
             if rows is not None:
                 self._recent = recent
                 recent.wrote(rows, {file.path for file in look.changed}, look.removed)
@@ -328,10 +334,12 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
         spill: Spill | None = None,
+        unfinished: Unfinished | None = None,
     ) -> dict[str, ParsedFile]:
         """Return the facts and chunks of some files, by path.
 
-        Facts go to the cache, and chunks to the spill, if one is given.
+        Facts go to the cache, and chunks to the spill, if one is given. A first index of many files also keeps what a run after an
+        interruption needs.
         """
         with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
@@ -340,20 +348,29 @@ class Indexer:
             niceness = BEHIND if self._options.keep_warm else 0
             marker = self._data_dir / MARKER
             workers = self._options.workers
-            for one in parse_files(files, project=self._project, workers=workers, cancelled=cancelled, niceness=niceness, marker=marker):
+            if spill is None or len(files) < LEAST_FILES:
+                unfinished = None
+            elif unfinished is not None:
+                for one in unfinished.take(files, self._cache):
+                    one.spill_chunks(spill.write)
+                    parsed[one.head.path] = one
+            left = [file for file in files if file.path not in parsed]
+            for one in parse_files(left, project=self._project, workers=workers, cancelled=cancelled, niceness=niceness, marker=marker):
                 parsed[one.head.path] = one
                 fresh.append(one)
+                if unfinished is not None:
+                    unfinished.keep(one)
                 if spill is not None:
                     one.spill_chunks(spill.write)
                 if len(parsed) % 16 == 0:
                     on_progress(IndexProgress("parse", len(parsed), len(files), one.head.path))
                 if len(fresh) >= CACHE_BATCH:
-                    self._keep(fresh)
-            self._keep(fresh)
+                    self._keep(fresh, unfinished)
+            self._keep(fresh, unfinished)
             on_progress(IndexProgress("parse", len(files), len(files), ""))
         return parsed
 
-    def _keep(self, fresh: list[ParsedFile]) -> None:
+    def _keep(self, fresh: list[ParsedFile], unfinished: Unfinished | None) -> None:
         """Move the facts of parsed files to the cache.
 
         If the cache refuses them, they stay in memory.
@@ -362,6 +379,8 @@ class Indexer:
             for one in fresh:
                 if one.head.language in languages() or not is_schema(one.head.path):
                     one.forget_facts()
+            if unfinished is not None:
+                unfinished.flush()
         fresh.clear()
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:

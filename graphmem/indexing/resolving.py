@@ -19,7 +19,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
-from graphmem.errors import IndexCancelledError
+from graphmem.errors import IndexCancelledError, ResourceError
 from graphmem.indexing.inputs import PackedDependencies, numbers_of, pack, packed_numbers, unpack
 from graphmem.indexing.resolving_worker import BATCH, Batch, End, Job, Resolved, Start
 from graphmem.model import IndexProgress
@@ -28,6 +28,7 @@ from graphmem.parsing.worker import receive, send
 from graphmem.resolution.resolver import Dependencies
 from graphmem.resolution.shelf import BUDGET_BYTES
 from graphmem.resolution.solver import NOTHING
+from graphmem.runtime.free_memory import free_memory
 
 if TYPE_CHECKING:
     from graphmem.indexing.spill import Piece, Spill
@@ -82,7 +83,16 @@ class Everything(NamedTuple):
 
 
 class _FailedError(Exception):
-    """The resolving program ended before all files were resolved."""
+    """The resolving program ended before all files were resolved.
+
+    Args:
+        said: the reason.
+        killed: whether the system ended it, as it does for want of memory.
+    """
+
+    def __init__(self, said: str, *, killed: bool = False) -> None:
+        super().__init__(said)
+        self.killed = killed
 
 
 def resolve_everything(
@@ -90,12 +100,15 @@ def resolve_everything(
 ) -> Everything | None:
     """Resolve all files of a job in a number of processes.
 
+    If several fail, one tries again, which needs less memory.
+
     Returns:
         None if the program failed. Its complaint is in the log.
 
     Raises:
         IndexCancelledError: `cancelled` returned true.
         DiskFullError, ResourceError: the disk refused the rows.
+        ResourceError: the system killed the only process; the caller, which would need as much memory, should not try.
     """
     with ExitStack() as ends:
         complaints = ends.enter_context(tempfile.TemporaryFile())
@@ -106,7 +119,21 @@ def resolve_everything(
             said = complaints.read().decode("utf-8", "replace").strip()
             _log.warning("resolving in %d processes failed, so one process does it: %s", processes, said.rpartition("\n")[2] or error)
             _log.debug("the resolving program said: %s", said)
-            return None
+            if processes == 1 and isinstance(error, _FailedError) and error.killed:
+                raise _without_memory(job) from error
+    return resolve_everything(job, 1, spill, on_progress, cancelled) if processes > 1 else None
+
+
+def _without_memory(job: Job) -> ResourceError:
+    needed = memory_of(1, sum(file.size_bytes for file in job.files))
+    return ResourceError(
+        f"resolving {len(job.files):,} files failed: the system killed the process, which needs about {needed >> 20:,} MiB of memory; "
+        "end other programs or exclude folders in .graphmemignore, and index again",
+        limit="memory",
+        allowed=free_memory() or 0,
+        found=needed,
+        path=str(job.root),
+    )
 
 
 class _Run:
@@ -175,7 +202,8 @@ class _Run:
                     message = receive(self._outputs[number])
                     if message is None:
                         if number not in self._ended:
-                            raise _FailedError("a process ended before its work was done")
+                            killed = len(self._outputs) == 1 and self._process.wait() == -signal.SIGKILL
+                            raise _FailedError("a process ended before its work was done", killed=killed)
                         selector.unregister(self._outputs[number])
                         continue
                     said = _read(message)
@@ -257,12 +285,12 @@ def processes_for(files: int, size: int, workers: int | None, free: int | None) 
         return 0
     most = min(workers or default_workers(), files // BATCH, MOST_PROCESSES)
     if free is not None:
-        facts = FACTS_SHARE * size
-        while most > 1 and memory_of(most + 1, facts, size) > free // MEMORY_SHARE:  # one in reserve
+        while most > 1 and memory_of(most + 1, size) > free // MEMORY_SHARE:  # one in reserve
             most -= 1
     return most
 
 
-def memory_of(processes: int, facts: int, size: int) -> int:
-    """Return the bytes of memory that some processes take together."""
-    return processes * (PROCESS_BYTES + INDEX_SHARE * size) + min(processes * facts, max(facts, BUDGET_BYTES))
+def memory_of(processes: int, size: int) -> int:
+    """Estimate the bytes that processes take together for a size of source."""
+    facts = FACTS_SHARE * size
+    return processes * (PROCESS_BYTES + INDEX_SHARE * size) + min(processes * facts, BUDGET_BYTES)

@@ -68,6 +68,7 @@ _LEFT_OUT: Final = (
     "explorer.projection",
     "words-",
     "facts.sqlite",
+    "unfinished.sqlite",
     "inputs.sqlite",
     "past.sqlite",
     "contracts.json",

@@ -35,6 +35,7 @@ _OF_SOURCE: Final = (
     "explorer.projection",
     "words-",
     "facts.sqlite",
+    "unfinished.sqlite",
     "inputs.sqlite",
     "past.sqlite",
     "sandbox",

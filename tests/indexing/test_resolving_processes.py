@@ -7,14 +7,16 @@ import os
 import pickle
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from graphmem.errors import ResourceError
 from graphmem.indexing import pipeline, resolving
 from graphmem.indexing.facts_source import FactsByPath, FactsSource
 from graphmem.indexing.inputs import unpack
-from graphmem.indexing.resolving import FACTS_SHARE, MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, memory_of, processes_for
+from graphmem.indexing.resolving import MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, memory_of, processes_for
 from graphmem.indexing.resolving_worker import Job
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.tree import Tree
@@ -120,6 +122,8 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
     real = subprocess.Popen
 
     def start(command, **options):
+        if "-P" not in command:  # git
+            return real(command, **options)
         if how == "not started":
             raise BlockingIOError("no more processes")
         if how == "without memory":
@@ -134,7 +138,7 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
 
     def kill(step):
         """Kill the children of the program when the first rows of one have arrived; most of its rows have no place in a pipe."""
-        if how == "killed" and step.stage == "resolve" and step.done and not resolved_here:
+        if how == "killed" and step.stage == "resolve" and step.done and len(programs) == 1:
             for task in Path(f"/proc/{programs[0].pid}/task").iterdir():
                 for child in (task / "children").read_text().split():
                     os.kill(int(child), signal.SIGKILL)
@@ -143,12 +147,51 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
     memory = open_memory()
     run = memory.index(starlette_tree, on_progress=kill)
     monkeypatch.undo()
-    assert resolved_here
+    assert bool(resolved_here) == (how != "killed")  # one process of its own does what several did not
+    assert len(programs) == {"killed": 2, "not started": 0}.get(how, 2)
     assert "so one process does it" in caplog.text
     assert all(program.poll() is not None for program in programs)
     alone = open_memory("alone")
     assert alone.index(starlette_tree).symbols == run.symbols
     assert lines(memory) == lines(alone)
+
+
+def test_a_killed_run_keeps_the_old_index_says_why_and_is_continued(starlette_tree, open_memory, resolved_here, divided, monkeypatch):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    before = lines(memory)
+    programs = []
+    real = subprocess.Popen
+
+    def start(command, **options):
+        made = real(command, **options)
+        programs.extend([made] if "-P" in command else [])
+        return made
+
+    monkeypatch.setattr(resolving.subprocess, "Popen", start)
+
+    def kill(step):
+        """Do as the system does when memory runs out: end each process that resolves."""
+        if step.stage == "resolve" and step.total:
+            for program in programs:
+                with suppress(ProcessLookupError):
+                    os.killpg(program.pid, signal.SIGKILL)
+
+    (starlette_tree / "added.py").write_text("def added():\n    return 1\n", encoding="utf-8")
+    monkeypatch.setattr(pipeline, "_made_by", lambda: "other code")  # every file has to be read again
+    monkeypatch.setattr(pipeline, "LEAST_FILES", 1)
+    with pytest.raises(ResourceError, match=r"killed.*MiB of memory; end other programs or exclude folders"):
+        memory.index(on_progress=kill)
+    assert not resolved_here  # this process would have needed as much
+    assert lines(memory) == before
+    real_parse, parsed = pipeline.parse_files, []
+    monkeypatch.setattr(pipeline, "parse_files", lambda files, **options: parsed.extend(files) or real_parse(files, **options))
+    assert memory.index().mode == "full"
+    assert parsed == []
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert parsed
+    assert lines(memory) == lines(fresh) != before
 
 
 @pytest.mark.parametrize(
@@ -162,7 +205,7 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
         (3_000, 18_000_000, 4, 16 << 30, 4),
         (3_000, 18_000_000, 4, 2 << 30, 1),
         (30_000, 250_000_000, 4, 14 << 30, 1),
-        (3_000, 18_000_000, 4, MEMORY_SHARE * memory_of(3, FACTS_SHARE * 18_000_000, 18_000_000), 2),
+        (3_000, 18_000_000, 4, MEMORY_SHARE * memory_of(3, 18_000_000), 2),
     ],
 )
 def test_several_processes_only_where_files_processors_and_memory_suffice(files, size, workers, free, processes):

@@ -1,0 +1,120 @@
+"""Parsed files of a first index that did not finish, for the next run.
+
+Their facts are in the cache. This file keeps the rest: heads and chunks. A run that was killed, or for which the disk or the memory did not
+suffice, thus need not be repeated from the beginning. The file is deleted when a run finishes. Losing it only costs time.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sqlite3
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from graphmem.indexing.contracts import is_schema
+from graphmem.parsing.language import languages
+from graphmem.parsing.packing import FORMAT, Packed, ParsedFile, extraction_key
+from graphmem.runtime.checksums import SIDES
+from graphmem.runtime.sqlite_file import private_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from graphmem.parsing.discovery import FoundFile
+    from graphmem.parsing.facts_cache import FactsCache
+
+FILE: Final = "unfinished.sqlite"
+
+LEAST_FILES: Final = 400
+"""With fewer files, parsing them again takes less time than keeping them."""
+
+
+class Unfinished:
+    """Heads and chunks of the files that an unfinished run has parsed.
+
+    Args:
+        path: the SQLite file; made when the first file is kept.
+        project: name of the project, which is part of every id.
+    """
+
+    def __init__(self, path: Path, project: str) -> None:
+        self._path = path
+        self._project = project
+        self._connection: sqlite3.Connection | None = None
+        self._refused = False
+        self._fresh: list[tuple[str, str, str, bytes, bytes, int, bytes]] = []
+
+    def keep(self, one: ParsedFile) -> None:
+        """Remember a parsed file until `flush`."""
+        if is_schema(one.head.path) and one.head.language not in languages():
+            return  # its facts are in no cache
+        packed = one.packed
+        head = marshal.dumps(packed.head)
+        key = (one.head.path, one.head.content_hash, self._origin(one.head.language))
+        self._fresh.append((*key, head, packed.chunks, packed.chunk_count, _sum(head, packed.chunks)))
+
+    def flush(self) -> None:
+        """Write the files since the last call; after a refusal, keep nothing."""
+        rows, self._fresh = self._fresh, []
+        if self._refused or not rows:
+            return
+        try:
+            with self._opened() as transaction:
+                transaction.executemany("INSERT OR REPLACE INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        except (sqlite3.Error, OSError):
+            self._refused = True
+            self.discard()
+
+    def take(self, files: Iterable[FoundFile], cache: FactsCache) -> Iterator[ParsedFile]:
+        """Yield the kept files among those given; their facts are in the cache.
+
+        A file that has changed, or whose bytes here are damaged, is left out.
+        """
+        if not self._path.exists():
+            return
+        wanted = list(files)
+        lost = {file.path for file in cache.missing([file for file in wanted if file.language in languages()])}
+        try:
+            select = "SELECT head, chunks, count, sum FROM parsed WHERE path = ? AND content_hash = ? AND origin = ?"
+            for file in wanted:
+                key = (file.path, file.content_hash, self._origin(file.language))
+                row = self._opened().execute(select, key).fetchone() if file.path not in lost else None
+                if row is not None and _sum(row[0], row[1]) == row[3]:
+                    yield ParsedFile(packed=Packed(b"", row[1], row[2], marshal.loads(row[0])))  # noqa: S302 - our own bytes, and checked
+        except (sqlite3.Error, OSError):
+            self.discard()
+
+    def discard(self) -> None:
+        """Delete the file. Idempotent."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        for side in ("", *SIDES):
+            self._path.with_name(self._path.name + side).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file, and leave it for the next run. Idempotent."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _origin(self, language: str) -> str:
+        return f"{FORMAT}\x1f{extraction_key(language)}\x1f{self._project}"
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = sqlite3.connect(private_file(self._path), timeout=5)
+            self._connection = connection
+            # No durability is needed: after a loss of power, files are parsed again.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS parsed (path TEXT PRIMARY KEY, content_hash TEXT NOT NULL, origin TEXT NOT NULL, "
+                "head BLOB NOT NULL, chunks BLOB NOT NULL, count INTEGER NOT NULL, sum BLOB NOT NULL)"
+            )
+        return self._connection
+
+
+def _sum(head: bytes, chunks: bytes) -> bytes:
+    return blake2b(head + chunks, digest_size=8).digest()
