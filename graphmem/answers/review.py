@@ -52,6 +52,17 @@ class TestCommand:
 
 
 @answer
+class TestSelection:
+    """The tests that reach some code, and command lines that run them."""
+
+    __test__ = False
+
+    tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
+    total: Annotated[int, Doc("number of tests that reach the code, of which `tests` and `commands` may list fewer")]
+    commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
+
+
+@answer
 class KnownHere:
     """A memory about code that a change touches."""
 

@@ -422,7 +422,9 @@ class CommitInfo:
 
     sha: str
     at: Moment
+    author: Annotated[str, Doc("name of the author in git, by the mailmap")]
     subject: str
+    body: Annotated[str, Doc("the message without its subject")]
     files: Annotated[int, Doc("number of changed files, of which `paths` may list fewer")]
     paths: Annotated[list[str], Doc("paths of the first changed files, at most 30")]
     modules: Annotated[

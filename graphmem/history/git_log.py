@@ -18,7 +18,7 @@ from graphmem.runtime import git as _git
 
 _BLOCK: Final = 1 << 16
 _MARK: Final = b"\x01"
-_FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%s%x00"
+_FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%aN%x00%s%x00"
 
 
 class Commit(NamedTuple):
@@ -32,6 +32,7 @@ class Commit(NamedTuple):
     deleted: tuple[str, ...]
     renamed: tuple[tuple[str, str], ...]  # (old, new)
     files: int  # number of all files in the commit
+    author: str = ""  # name, by the mailmap
 
 
 class Repository(NamedTuple):
@@ -164,7 +165,7 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
             process.kill()
 
 
-def newest(root: Path, here: Repository, count: int, most: int) -> list[Commit]:
+def newest(root: Path, here: Repository, count: int, most: int, head: str = "") -> list[Commit]:
     """Return the newest commits without merges, newest first.
 
     Args:
@@ -172,11 +173,13 @@ def newest(root: Path, here: Repository, count: int, most: int) -> list[Commit]:
         here: result of `repository`.
         count: number of commits.
         most: maximum number of files; a commit of more files is returned without its paths.
+        head: hash of the commit to begin with; "" for the current one.
 
     Raises:
         GitError: as for `commits`.
     """
-    return list(commits(root, here, [f"--max-count={count}", here.head], most, lambda: False))[::-1] if here.head else []
+    head = head or here.head
+    return list(commits(root, here, [f"--max-count={count}", head], most, lambda: False))[::-1] if head else []
 
 
 def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]:
@@ -196,6 +199,7 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
     A path is recognised by its position after a status, so any file name is parsed correctly.
     """
     head: tuple[str, float, str, str] | None = None
+    author = ""
     touched: list[str] = []
     deleted: list[str] = []
     renamed: list[tuple[str, str]] = []
@@ -203,14 +207,15 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
 
     def commit() -> Iterator[Commit]:
         if head is not None and head[0] not in here.boundary:
-            yield Commit(*head, tuple(touched) if files <= most else (), tuple(deleted), tuple(renamed), files)
+            yield Commit(*head, tuple(touched) if files <= most else (), tuple(deleted), tuple(renamed), files, author)
 
     for token in tokens:
         status = token.lstrip(b"\n")
         if status[:1] == _MARK:
             yield from commit()
-            at, email, subject = (next(tokens, b"") for _ in range(3))  # incomplete if Git died, which its exit code shows
+            at, email, name, subject = (next(tokens, b"") for _ in range(4))  # incomplete if Git died, which its exit code shows
             head = (status[1:].decode("ascii"), float(at or 0), _text(email), _text(subject))
+            author = _text(name)
             touched, deleted, renamed, files = [], [], [], 0
         elif status:
             path = os.fsdecode(next(tokens, b""))

@@ -29,7 +29,7 @@ from graphmem.answers.evaluation import SearchEvaluation
 from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
 from graphmem.answers.places import Edges, Occurrences, SymbolAt, Usages
-from graphmem.answers.review import Review
+from graphmem.answers.review import Review, TestSelection
 from graphmem.answers.source import FileSource, Folder
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind, WeightChoice
 from graphmem.model import IndexProgress
@@ -252,6 +252,19 @@ class CodeOperations:
         The answer has the changed symbols, code that could break, tests to run by the ids of their runners, changed code without tests,
         memories about the changed code, files that usually change together with it, and the risk. The change is given as in `impactOfDiff`;
         by default it is the working tree against HEAD.
+        """
+
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("tests",)})
+    def tests_to_run(
+        self,
+        targets: Annotated[str | Sequence[str], Ref(), Within("targets")],
+        max_depth: Annotated[int, Bounds(1, 50)] = 5,
+        min_confidence: Share = 0.3,
+        limit: Annotated[int, Within("hits")] = 1000,
+    ) -> TestSelection:
+        """Tests to run when the targets change, and the commands that run them.
+
+        Helpers and fixtures of tests are left out. Targets are references or ids, as in `symbol`.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, command="path")

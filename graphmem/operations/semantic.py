@@ -231,10 +231,15 @@ class SemanticOperations:
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("commits",)}, command="commits")
-    def commits(self, limit: Limit = 20) -> CommitPage:
-        """List the newest commits and the modules they changed.
+    def commits(
+        self, limit: Annotated[int, Within("hits"), Spelled(default=20), Doc("the maximum number of commits")] = 20, revision: str = "HEAD"
+    ) -> CommitPage:
+        """List the newest commits, their authors and the modules they changed.
 
         Merges are omitted.
+
+        Args:
+            revision: the commit, branch or tag to begin with.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)

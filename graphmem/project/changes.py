@@ -5,7 +5,7 @@ Drift compares the modules of two revisions. Heat says how risky a change of a f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from graphmem.answers import Picture
 from graphmem.answers.semantic import CommitInfo, CommitPage
 from graphmem.errors import GitError
 from graphmem.history import git_log
+from graphmem.indexing import git
 from graphmem.project import drift as drifting
 from graphmem.project.arguments import within
 from graphmem.project.history_source import CHURN_HALF_LIFE_S, iso
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history_source import HistorySource
 
-MOST_COMMITS: Final = 200
+MOST_COMMITS: Final = 2_000
 MOST_LOOKED_AT: Final = 2_000  # files of a commit; modules are not listed for larger commits
 PATHS: Final = 30  # paths listed for one commit
 MOST_STEPS: Final = 100
+MOST_DRIFTS: Final = 8  # comparisons of revisions that are kept
 
 
 @dataclass(eq=False, repr=False)
@@ -48,6 +50,7 @@ class ChangeQuestions:
     history: HistorySource
     data_dir: Path
     index: drifting.Index  # reads a tree into a separate index
+    _drifts: dict[tuple[int, str, str | None], Drift] = field(default_factory=dict)  # newest answers, because one takes up to minutes
 
     def drift(self, base: str, head: str | None = None) -> Drift:
         """Compare modules, dependencies, cycles and public API of two revisions.
@@ -62,17 +65,24 @@ class ChangeQuestions:
             GitError: git is not installed, or the revision is unknown.
         """
         here = self.semantics.newest()
-        with here.lock:
-            state = State(here.modules, here.entries)
-        return drifting.drift(self.graph.root(), self.data_dir, self.graph.project, base, head, state, self.index)
+        root = self.graph.root()
+        key = (here.view.generation, git.revision(root, base), None if head is None else git.revision(root, head))
+        known = self._drifts.get(key)
+        if known is None:
+            with here.lock:
+                state = State(here.modules, here.entries)
+            known = drifting.drift(root, self.data_dir, self.graph.project, base, head, state, self.index)
+            self._drifts = {**dict(list(self._drifts.items())[1 - MOST_DRIFTS :]), key: known}
+        return known
 
-    def commits(self, limit: int = 20) -> CommitPage:
+    def commits(self, limit: int = 20, revision: str = "HEAD") -> CommitPage:
         """List the newest commits, each with the modules of its files.
 
         Merges are left out. The modules are the current ones.
 
         Raises:
             BadInputError: `limit` is out of range.
+            GitError: the revision is unknown.
             NotIndexedError: nothing was indexed yet.
         """
         within("limit", limit, 1, MOST_COMMITS)
@@ -82,9 +92,15 @@ class ChangeQuestions:
             repository = git_log.repository(root)
             if repository is None or not repository.head:
                 return CommitPage([], ["the project is not under git" if repository is None else "the repository has no commits yet"])
-            found = git_log.newest(root, repository, limit, MOST_LOOKED_AT)
         except GitError as error:
             return CommitPage([], [error.message])
+        head = repository.head if revision == "HEAD" else git.revision(root, revision)
+        try:
+            found = git_log.newest(root, repository, limit, MOST_LOOKED_AT, head)
+            bodies, unread = git_log.bodies(root, [one.sha for one in found])
+        except GitError as error:
+            return CommitPage([], [error.message])
+        notes = [f"git cannot read the messages of {len(unread):,} commits"] if unread else []
         with here.lock:
             name_of = here.modules.name_of
             return CommitPage(
@@ -92,14 +108,16 @@ class ChangeQuestions:
                     CommitInfo(
                         sha=one.sha,
                         at=iso(one.at),
+                        author=one.author,
                         subject=one.subject,
+                        body=bodies.get(one.sha, ""),
                         files=one.files,
                         paths=[*one.touched, *one.deleted][:PATHS],
                         modules=sorted({name for path in one.touched if (name := name_of(path))}),
                     )
                     for one in found
                 ],
-                [],
+                notes,
             )
 
     def heat_history(self, steps: int = 24) -> Picture:

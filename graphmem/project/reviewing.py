@@ -12,7 +12,7 @@ from graphmem.analysis.impact import WEIGHTS, ran_target
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import Cause
-from graphmem.answers.review import KnownHere, Review, TestToRun
+from graphmem.answers.review import KnownHere, Review, TestSelection, TestToRun
 from graphmem.errors import HistoryError
 from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES
@@ -22,9 +22,9 @@ from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
 from graphmem.reports.test_runners import Named, Place, Project, commands, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact
+    from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact, ImpactHit
     from graphmem.memory.repository import MemoryRepository
     from graphmem.project.contracts import ContractQuestions
     from graphmem.project.graph_source import GraphSource
@@ -77,7 +77,7 @@ class Reviews:
             base = "HEAD"
         found = self.questions.impact_of_diff(diff, base, head, max_depth, min_confidence, EVERY)
         view = self.graph.view()
-        selected, names = self._tests(view, found)
+        selected, names = self._tests(view, found.changed, found.impact.tests, _by_name(view, found))
         kept = selected[:tests]
         known = self._known(found)
         forgotten, unsure = self._forgotten(found)
@@ -104,7 +104,20 @@ class Reviews:
             state=found.impact.state,
         )
 
-    def _tests(self, view: GraphView, found: DiffImpact) -> tuple[list[TestToRun], dict[str, Named]]:
+    def tests_to_run(
+        self,
+        targets: str | Sequence[str],
+        max_depth: int = DEFAULT_DEPTH,
+        min_confidence: float = DEFAULT_CONFIDENCE,
+        limit: int = 1000,
+    ) -> TestSelection:
+        report = self.questions.impact(targets, "dependents", max_depth, min_confidence, limit=EVERY)
+        selected, names = self._tests(self.graph.view(), [], report.tests, [])
+        return TestSelection(selected[:limit], len(selected), commands(selected[:limit], names))
+
+    def _tests(
+        self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], named_in: Iterable[int]
+    ) -> tuple[list[TestToRun], dict[str, Named]]:
         """Return the tests to run for a change, most certain first.
 
         The second result has, for each test's id, its name for the test runner.
@@ -112,7 +125,7 @@ class Reviews:
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
-        for node, confidence, why in self._cases(view, found):
+        for node, confidence, why in self._cases(view, changed, hits, named_in):
             for place in _places(view, node):
                 name = named(project, place)
                 known = best.get(name.id)
@@ -125,21 +138,23 @@ class Reviews:
         listed.sort(key=lambda one: (-one.confidence, one.path, one.line, one.id))
         return listed, names
 
-    def _cases(self, view: GraphView, found: DiffImpact) -> Iterable[tuple[int, float, str]]:
+    def _cases(
+        self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], named_in: Iterable[int]
+    ) -> Iterable[tuple[int, float, str]]:
         """Yield each test to run for a diff, as (node, confidence, reason).
 
         A test may occur twice.
         """
-        for one in found.changed:
+        for one in changed:
             node = view.index_of.get(one.symbol.id)
             if node is None or one.change == "removed" or (case := _case_of(view, node)) < 0:
                 continue
             yield case, 1.0, "changed"
-        for hit in found.impact.tests:
+        for hit in hits:
             case = _case_of(view, view.index_of[hit.symbol.id])
             if case >= 0:
                 yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
-        yield from ((case, MAYBE, "maybe") for case in _by_name(view, found))
+        yield from ((case, MAYBE, "maybe") for case in named_in)
 
     def _known(self, found: DiffImpact) -> list[KnownHere]:
         """Return live memories about changed symbols and files, warnings first."""

@@ -67,9 +67,33 @@ def test_where_something_could_not_be_followed_no_way_is_not_said_to_be_no_depen
     assert "does not depend" not in seen
 
 
-def test_a_command_is_offered_for_tests_whose_runner_is_known_and_names_for_the_others(tab, page, visit):
-    visit(page + "/explore/impact?of=Price.total", "document.querySelector('.command')")
-    assert tab.value("[...document.querySelectorAll('.command code')].map((one) => one.textContent)") == ["pytest tests/test_cart.py"]
+SHARED = {
+    "cart.py": "class Cart:\n    def total(self):\n        return 1\n",
+    "tests/conftest.py": (
+        "import pytest\n\nfrom cart import Cart\n\n\n@pytest.fixture\ndef cart():\n    made = Cart()\n    made.total()\n    return made\n"
+    ),
+    "tests/test_cart.py": "def test_total(cart):\n    assert cart.total() == 1\n\n\ndef test_nothing():\n    assert True\n",
+}
+
+
+def test_one_command_runs_exactly_the_tests_and_no_helper_of_them(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    for name, text in SHARED.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        assert [one.id for one in memory.tests_to_run("Cart.total").tests] == ["tests/test_cart.py::test_total"]
+        with serve(memory) as address:
+            visit(address + "/explore/impact?of=Cart.total", "document.querySelector('.command')")
+            commands = "[...document.querySelectorAll('.command code')].map((one) => one.textContent)"
+            assert tab.value(commands) == ["pytest tests/test_cart.py::test_total"]
+            assert "1 test to run, 1 helper of tests" in tab.value("document.querySelector('.verdict').innerText")
+            tab.value("document.querySelector('.command button').click()")
+            tab.until("document.querySelector('.command button').textContent === 'Copied.'")
+
+
+def test_names_of_files_are_offered_for_tests_whose_runner_is_unknown(tab, page, visit):
     visit(page + "/explore/impact?of=web/sum.ts:sum", "document.querySelector('.command')")
     assert tab.value("[...document.querySelectorAll('.command')].map((one) => one.innerText.split('\\n'))") == [
         ["web/sum.test.ts", "Copy the names of 1 file"]
@@ -217,9 +241,9 @@ def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
     report = shop.impact("Price", max_depth=3)
     assert len(report.tests) == 1 < report.total
     visit(page + "/explore/impact?of=Price", "document.querySelectorAll('.zone').length === 3")
-    assert f"{report.total} dependents; 1 test among them, listed as tests to run" in tab.value(
-        "document.querySelector('.verdict').innerText"
-    )
+    said = tab.value("document.querySelector('.verdict').innerText")
+    assert f"{report.total - 1} dependents; 1 test to run" in said
+    assert f"{report.total - 1} dependents besides tests" in said  # one number for one thing
     names = tab.value("[...document.querySelectorAll('.zone.after .symbol')].map((one) => one.textContent)")
     assert len(names) == len(set(names)) == len(report.hits)
     columns = shop.neighbourhood(["Cart"], depth=1, limit=100).columns["nodes"]

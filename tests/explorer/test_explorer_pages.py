@@ -561,7 +561,7 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
         for name in ("orders.py", "invoices.py"):
             (root / name).write_text(f"def {name[:-3]}():\n    return {number}\n", encoding="utf-8")
         git("add", ".")
-        git("commit", "-q", "-m", f"change {number}")
+        git("commit", "-q", "-m", f"change {number}", "-m", "Reads two files.")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
         with serve(memory) as address:
@@ -589,11 +589,15 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
             visit(address + "/", "document.querySelector('main').textContent.includes('change 5')")
             tab.value("[...document.querySelectorAll('main a')].find((one) => one.textContent === 'change 5').click()")
             tab.until("location.pathname === '/explore/diff' && document.querySelector('.zone.focus')?.textContent.includes('orders')")
+            assert tab.until("document.querySelector('.commit')?.innerText").split()[:3] == ["change", "5", "a"]
+            assert "Reads two files." in tab.value("document.querySelector('.commit .message').textContent")
             visit(address + "/explore/diff", "document.querySelector('main').textContent.includes('change 5')")
 
             # who knows it, what changed this quarter, and the heat of one person's knowledge
             visit(address + "/explore/people", "document.querySelector('tbody')?.textContent.includes('a 100%')")
-            visit(address + "/explore/quarter", "document.querySelector('main').textContent.includes('6 commits since')")
+            visit(address + "/explore/quarter", "document.querySelector('main').textContent.includes('6 commits from')")
+            by_whom = "[...document.querySelectorAll('.card')].find((one) => one.innerText.startsWith('By whom'))"
+            assert tab.value(f"{by_whom}.querySelector('tbody').innerText").split()[:2] == ["a", "6"]
             tab.until("document.querySelectorAll('.grid').length === 2", 60)
             visit(address + "/explore/graph?heat=owner", "document.querySelector('.over')?.textContent.includes('one person')")
 

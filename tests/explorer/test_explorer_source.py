@@ -300,3 +300,29 @@ def test_the_box_finds_memories_commits_and_pages(tab, page, visit):
         tab.value("document.getElementById('find').select()")
         tab.type(typed)
         tab.until(f"{kinds}.some((one) => one.startsWith({json.dumps(kind + said)}))")
+
+
+def test_enter_opens_the_only_thing_that_is_offered_and_the_box_begins_empty_again(tab, page, visit):
+    visit(page + "/explore/teach", "document.querySelector('textarea')")
+    tab.value("document.activeElement.blur(); document.getElementById('find').value = 'what was looked for before'")
+    tab.press("/")
+    tab.type("floats only")
+    assert tab.value("document.getElementById('find').value") == "floats only"
+    tab.press("Enter")
+    tab.until("location.pathname === '/explore/memories' && document.querySelector('h1')?.textContent.includes('rounded takes')")
+    assert tab.value("document.querySelectorAll('.failure').length") == 0
+    assert tab.value("document.getElementById('find').value") == ""
+    assert "certainty 0." in tab.value("document.querySelector('main').innerText")
+    assert not tab.value("document.querySelector('#pane-code:not([hidden])')")  # no source beside a page about none
+
+
+def test_words_that_nothing_is_called_are_searched_and_a_new_page_begins_at_its_top(tab, page, visit):
+    visit(page + "/explore/code?at=shop/cart.py", "document.querySelector('.panel h2')")
+    tab.value("document.body.style.minHeight = '4000px'; scrollTo(0, 900)")
+    tab.value("document.activeElement.blur()")
+    tab.press("/")
+    tab.type("zzqq.nothing")
+    tab.press("Enter")
+    tab.until("location.pathname === '/explore/ask' && document.querySelector('h1')")
+    assert tab.value("scrollY") == 0
+    assert tab.value("document.querySelectorAll('.failure').length") == 0

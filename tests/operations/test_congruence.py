@@ -68,6 +68,7 @@ CASES: dict[str, Case] = {
     "usages": Case({"ref": "rounded", "limit": 3}, {"ref": "nothing"}, ("usages", "rounded", "--limit", "3")),
     "edges": Case({"source": CART, "target": "rounded", "limit": 3}, {"source": CART, "target": "nothing"}),
     "review": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("review", "HEAD~1")),
+    "tests_to_run": Case({"targets": ["rounded"], "limit": 5}, {"targets": ["nothing"]}),
     "impact_of_diff": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("impact", "--diff", "HEAD~1")),
     "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}),
     "subgraph": Case({"seeds": ["rounded"], "depth": 2}, {"seeds": ["nothing"]}),

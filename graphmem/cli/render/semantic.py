@@ -132,6 +132,7 @@ def commits(output: Output, found: CommitPage) -> None:
             (
                 (one.sha[:10], DIM),
                 one.at[:10],
+                one.author,
                 (one.subject, NAME),
                 plural(one.files, "file"),
                 (", ".join(one.modules[:SITES]) + (f" and {len(one.modules) - SITES} more" if len(one.modules) > SITES else ""), PATH),

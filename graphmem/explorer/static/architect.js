@@ -3,17 +3,20 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, day, details, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
+import { card, chip, choice, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
-const PAGES = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"];
-const QUARTER_MS = 91 * 864e5;
-const MOST_COMMITS = 200; // that one question lists
+const ORDER = ["quarter", "cut", "matrix", "risk", "people", "decisions", "rules"];
+const DAY_MS = 864e5;
+const QUARTER = 91; // days
+const SPANS = [7, 30, QUARTER, 365];
+const MOST_FILES = 300; // of a project whose older revision is read without being asked for
+const MOST_COMMITS = 2000; // that one question lists
 
 /** The list of the questions. */
 export async function questions(page) {
   const w = words.architect;
-  fill(page, h("h1", null, w.title), h("p.lead", null, w.hint), h("div.grid", null, PAGES.map((name) => card(w[name].title, w[name].hint, link(to(name), w.open, { class: "button" })))));
+  fill(page, h("h1", null, w.title), h("p.lead", null, w.hint), h("div.grid", null, ORDER.map((name) => h("section.card", null, h("h2", null, link(to(name), w[name].title)), h("p.hint", null, w[name].hint)))));
 }
 
 const headed = (page, name, ...children) => fill(page, h("p", null, link(to("questions"), `← ${words.architect.title}`)), h("h1", null, words.architect[name].title), h("p.lead", null, words.architect[name].hint), children);
@@ -94,7 +97,8 @@ export async function cut(page, { of = "" }, signal) {
   headed(page, "cut", boxes, place);
   const { box, names } = await moduleBox(of, signal, (name) => go(to("cut", { of: name })));
   fill(boxes, box);
-  const name = of || names[0];
+  const name = of || mostTangled((await ask("ModuleUses", {}, signal)).modules.dependencies)[0]?.name || names[0];
+  if (!of && name) box.querySelector("select").value = name;
   if (!name) return fill(place, h("p", null, words.none));
   await into(place, ask("Boundary", { module: name, limit: 200 }, signal), ({ boundary: found }) => {
     const c = words.map.columns;
@@ -104,9 +108,9 @@ export async function cut(page, { of = "" }, signal) {
       h("h2", null, w.off(found.module)),
       h("p", null, w.cost(cost(found.incoming), found.incoming.length, found.total, cost(found.outgoing), found.outgoing.length)),
       h("div.grid", null,
-        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, words.map.needed_by], found.surface.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]), { first: 15, numeric: [1] }) : h("p", null, w.unused), found.total > found.surface.length ? h("p.hint", null, words.andMore(found.total - found.surface.length)) : null),
-        card(words.map.needed_by, null, table(words.map.needed_by, [c.module, w.edges, ""], deps(found.incoming, "src"), { first: 12, numeric: [1] })),
-        card(words.map.depends_on, null, table(words.map.depends_on, [c.module, w.edges, ""], deps(found.outgoing, "dst"), { first: 12, numeric: [1] })),
+        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], found.surface.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]), { first: 15, numeric: [1] }) : h("p", null, w.unused), found.total > found.surface.length ? h("p.hint", null, words.andMore(found.total - found.surface.length)) : null),
+        card(w.needed_by, null, found.incoming.length ? table(w.needed_by, [c.module, w.edges, ""], deps(found.incoming, "src"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
+        card(w.depends_on, null, found.outgoing.length ? table(w.depends_on, [c.module, w.edges, ""], deps(found.outgoing, "dst"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(words.home.cycles, null, found.cycles.length ? found.cycles.map((one) => [h("p", null, words.home.ring(one.members.length), ". ", words.home.cut, " ", link(to("matrix", { of: one.cheapest.src, on: one.cheapest.dst }), `${one.cheapest.src} → ${one.cheapest.dst}`), ` (${words.number(one.cheapest.weight)})`), details(words.home.sites, one.cheapest.sites.length, false, sites(one.cheapest.sites))]) : h("p", null, w.no_cycle))),
       h("h2", null, w.two(found.module)),
       found.larger.length
@@ -116,49 +120,86 @@ export async function cut(page, { of = "" }, signal) {
   });
 }
 
-/** What changed in the last quarter: new dependencies, modules, API, hot spots. */
-export async function quarter(page, { base = "" }, signal) {
+/** What changed in the last quarter, or another number of days: by whom, new dependencies, modules, API. */
+export async function quarter(page, { base = "", days = "" }, signal) {
   const w = words.architect.quarter;
-  const [place, form] = [h("div"), h("div.boxes")];
+  const [place, form] = [h("div"), h("div")];
   headed(page, "quarter", form, place);
   const input = h("input", { value: base, placeholder: w.base_hint, autocomplete: "off" });
-  fill(form, h("form.row", { onsubmit: (event) => (event.preventDefault(), go(to("quarter", { base: input.value.trim() }))) }, field(w.base, input), h("button", null, w.compare)));
+  const span = choice(SPANS.map((n) => [String(n), w.days(n)]), days || String(QUARTER), { onchange: () => go(to("quarter", { days: span.value })) });
+  fill(form, h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("quarter", { base: input.value.trim() }))) }, field(w.span, span), field(w.base, input), h("button", null, w.compare)));
   fill(place, h("p.loading", null, words.loading));
-  let since = base;
-  let said = "";
   let some = [];
+  let said = "";
   try {
-    const { commits: found } = await ask("Commits", { limit: MOST_COMMITS }, signal);
+    const { commits: found } = await ask("CommitList", { limit: MOST_COMMITS }, signal);
     if (!found.commits.length) return fill(place, h("p", null, w.no_commits), found.notes.map((note) => h("p.hint", null, `${note}.`)));
     const newest = Date.parse(found.commits[0].at);
-    some = found.commits.filter((one) => newest - Date.parse(one.at) <= QUARTER_MS);
-    if (!base) since = `${some.at(-1).sha}`;
-    if (!base) said = w.since(some.length, some.at(-1).at.slice(0, 10), some.length === MOST_COMMITS && found.commits.length === MOST_COMMITS);
+    const at = base ? found.commits.findIndex((one) => one.sha.startsWith(base)) : -1;
+    some = at > 0 ? found.commits.slice(0, at) : found.commits.filter((one) => newest - Date.parse(one.at) <= Number(days || QUARTER) * DAY_MS);
+    const cut = some.length === MOST_COMMITS;
+    said = w.since(some.length, some.at(-1).at.slice(0, 10), some[0].at.slice(0, 10), Math.floor((Date.now() - newest) / DAY_MS), cut);
   } catch (error) {
     if (error.name === "AbortError") return;
     return fill(place, failure(error));
   }
+  const since = base || some.at(-1).sha;
   const byModule = new Map();
   for (const one of some) for (const name of one.modules) byModule.set(name, (byModule.get(name) ?? 0) + 1);
   const drift = h("div");
   const c = words.map.columns;
+  const authors = new Map(); // → commits, modules with their numbers of commits, newest moment
+  for (const one of some) {
+    if (!authors.has(one.author)) authors.set(one.author, { commits: 0, modules: new Map(), last: one.at });
+    const known = authors.get(one.author);
+    known.commits += 1;
+    for (const name of one.modules) known.modules.set(name, (known.modules.get(name) ?? 0) + 1);
+  }
+  const most = (counts, n) => [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, n);
+  const inModule = (name) => most(new Map([...authors].map(([who, known]) => [who, known.modules.get(name) ?? 0]).filter(([, n]) => n)), 3).map(([who, n]) => `${who} (${words.number(n)})`).join(", ");
   fill(place,
-    said ? h("p", null, said) : null,
+    h("p", null, said),
     h("div.grid", null,
-      card(w.active, w.active_hint, table(w.active, [c.module, w.commits], [...byModule].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name, n]) => [moduleLink(name), words.number(n)]), { first: 12, numeric: [1] })),
-      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at))]), 8))),
+      card(w.active, w.active_hint, table(w.active, [c.module, w.commits, w.by], most(byModule, Infinity).map(([name, n]) => [moduleLink(name), words.number(n), inModule(name)]), { first: 12, numeric: [1] })),
+      card(w.authors, w.authors_hint, table(w.authors, [w.author, w.commits, w.where], [...authors].sort((a, b) => b[1].commits - a[1].commits || (a[0] < b[0] ? -1 : 1)).map(([who, known]) => [who, words.number(known.commits), most(known.modules, 3).map(([name, n], i) => [i ? ", " : "", moduleLink(name), ` (${words.number(n)})`])]), { first: 12, numeric: [1] })),
+      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))]), 8))),
     h("h2", null, w.drift), drift);
-  await into(drift, ask("Drift", { base: since }, signal), ({ drift: found }) => {
-    const changed = (kinds) => found.dependencies.filter((one) => kinds.includes(one.change.toLowerCase()));
-    const rows = (some) => some.map((one) => [link(to("matrix", { of: one.src, on: one.dst }), `${one.src} → ${one.dst}`), words.number(one.before), words.number(one.after)]);
-    return h("div.grid", null,
-      card(w.added, null, changed(["added"]).length ? table(w.added, [w.dependency, w.before, w.after], rows(changed(["added"])), { first: 15, numeric: [1, 2] }) : h("p", null, w.none)),
-      card(w.removed, null, changed(["removed"]).length ? table(w.removed, [w.dependency, w.before, w.after], rows(changed(["removed"])), { first: 15, numeric: [1, 2] }) : h("p", null, w.none)),
-      card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(one.change.toLowerCase()), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : h("p", null, w.none)),
-      card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : h("p", null, w.none)),
-      card(w.api, null, h("p.meta", null, found.apiCounts.map((one) => chip(`${one.name.toLowerCase()}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(one.change.toLowerCase()), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)),
-      found.notes.map((note) => h("p.hint", null, `${note}.`)));
-  });
+  const { project } = await ask("Project", {}, signal);
+  const compare = () => compared(drift, since, project.state.files, signal);
+  if (project.state.files <= MOST_FILES) return compare();
+  fill(drift, h("p.hint", null, w.takes_long(project.state.files, since.slice(0, 10))), h("button.primary", { type: "button", onclick: compare }, w.read));
+}
+
+/** How the architecture differs from an older revision, whose files the server has to read first. */
+async function compared(place, since, files, signal) {
+  const w = words.architect.quarter;
+  const begun = Date.now();
+  const said = h("p.loading", { role: "status" }, w.reading(since.slice(0, 10), files, 0));
+  fill(place, said);
+  const clock = setInterval(() => (said.textContent = w.reading(since.slice(0, 10), files, Math.round((Date.now() - begun) / 1000))), 1000);
+  signal.addEventListener("abort", () => clearInterval(clock));
+  try {
+    const { drift } = await ask("Drift", { base: since }, signal);
+    fill(place, drifted(drift));
+  } catch (error) {
+    if (error.name !== "AbortError") fill(place, failure(error));
+  } finally {
+    clearInterval(clock);
+  }
+}
+
+function drifted(found) {
+  const w = words.architect.quarter;
+  const changed = (kinds) => found.dependencies.filter((one) => kinds.includes(one.change.toLowerCase()));
+  const rows = (some) => some.map((one) => [link(to("matrix", { of: one.src, on: one.dst }), `${one.src} → ${one.dst}`), words.number(one.before), words.number(one.after)]);
+  const nothing = h("p", null, w.none);
+  return h("div.grid", null,
+    card(w.added, null, changed(["added"]).length ? table(w.added, [w.dependency, w.before, w.after], rows(changed(["added"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
+    card(w.removed, null, changed(["removed"]).length ? table(w.removed, [w.dependency, w.before, w.after], rows(changed(["removed"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
+    card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(one.change.toLowerCase()), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
+    card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : nothing.cloneNode(true)),
+    card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${one.name.toLowerCase()}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(one.change.toLowerCase()), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
+    found.notes.map((note) => h("p.hint", null, `${note}.`)));
 }
 
 /** Who knows the modules, or the files of one, and how few they are. */
@@ -176,7 +217,7 @@ export async function people(page, { of = "" }, signal) {
           one.busFactor === 1 ? chip("1", "trap") : words.number(one.busFactor),
           words.number(one.commits),
           one.people.map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", "),
-          day(one.people.map((who) => who.lastAt).sort().at(-1)),
+          h("span.date", null, one.people.map((who) => who.lastAt).sort().at(-1)?.slice(0, 10) ?? ""),
         ]), { first: 60, numeric: [1, 2] })
       : null,
   ]);
@@ -197,7 +238,7 @@ export async function risk(page, { of = "" }, signal) {
     const c = words.map.columns;
     return [
       hotspots.notes.map((note) => h("p.hint", null, `${note}.`)),
-      table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, c.dependents, w.untested, w.unresolved], some.map((one) => {
+      table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, words.home.with_tests, w.untested, w.unresolved], some.map((one) => {
         const i = at.get(one.symbol.path);
         return [
           [fileLink(one.symbol.path), h("div", null, link(to("impact", { of: one.symbol.path }), words.panel.impact, { class: "where" }))],

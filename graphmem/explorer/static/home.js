@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, day, failure, fileLink, into, link, listing, table, to } from "./parts.js";
+import { card, chip, day, failure, fileLink, go, into, link, listing, mostTangled, table, to } from "./parts.js";
 import { atlas, mapView } from "./mapview.js";
 import { homeSemantics } from "./semantics.js";
 import { tour } from "./tour.js";
@@ -52,18 +52,17 @@ export async function show(page, parameters, signal) {
       select: (thing, scene) => {
         if (!thing) return;
         const focus = thing.level === "module" ? scene.modules.name[thing.index] : thing.level === "file" ? scene.files.path[thing.index] : scene.symbols.symbols.ref[thing.index];
-        history.pushState(null, "", to("graph", { focus }));
-        dispatchEvent(new PopStateEvent("popstate"));
+        go(to("graph", { focus }));
       },
     });
     fill(place, map.element);
     map.start();
     fill(tables, map.tables());
     homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal); // after the picture, so that it is there first
-    fill(tangle, tangled(answer));
+    ask("ModuleUses", {}, signal).then(({ modules }) => fill(tangle, tangled(modules.dependencies)), () => {}); // the cycles say what is wrong
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
-    fill(central, table(w.central, [words.map.columns.file, words.map.columns.dependents], order.slice(0, 8).map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
+    fill(central, table(w.central, [words.map.columns.file, w.without_tests], order.slice(0, 8).map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
   } catch (error) {
     if (error.name === "AbortError") return;
     for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.hint", null, words.none));
@@ -72,22 +71,11 @@ export async function show(page, parameters, signal) {
 }
 
 /** The modules that depend on most others in both directions, and else have most neighbours. */
-function tangled(answer) {
+function tangled(dependencies) {
   const w = words.home;
-  const { modules, moduleEdges, kinds } = answer.atlas?.columns ?? answer.columns ?? answer;
-  const uses = modules.name.map(() => new Set());
-  const usedBy = modules.name.map(() => new Set());
-  moduleEdges.src.forEach((src, e) => {
-    const dst = moduleEdges.dst[e];
-    if (kinds[moduleEdges.kind[e]] === "TESTS" || !modules.name[src] || !modules.name[dst]) return;
-    uses[src].add(dst);
-    usedBy[dst].add(src);
-  });
-  const both = uses.map((one, i) => [...one].filter((other) => usedBy[i].has(other)).length);
-  const size = (i) => uses[i].size + usedBy[i].size;
-  const order = modules.name.map((_, i) => i).filter(size).sort((a, b) => both[b] - both[a] || size(b) - size(a) || a - b);
+  const order = mostTangled(dependencies);
   if (!order.length) return null;
-  return [h("h3", null, w.tangled), listing(order.slice(0, 3).map((i) => [link(to("graph", { focus: modules.name[i] }), modules.name[i]), h("div.where", null, w.tangle(uses[i].size, usedBy[i].size, both[i]), " · ", link(to("cut", { of: modules.name[i] }), words.ask_of.cut))]), 3, "ol")];
+  return [h("h3", null, w.tangled), listing(order.slice(0, 3).map((one) => [link(to("graph", { focus: one.name }), one.name), h("div.where", null, w.tangle(one.uses.size, one.usedBy.size, one.both), " · ", link(to("cut", { of: one.name }), words.ask_of.cut))]), 3, "ol"), h("p.hint", null, w.tangled_hint)];
 }
 
 function brief(state, queue, service) {

@@ -36,31 +36,37 @@ export async function show(page, parameters, signal) {
       ask("ImpactOverview", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal),
       modulesByPath(signal),
     ]),
-    ([after, before, modules]) => zones(after.impact, before.impact, modules),
+    ([after, before, modules]) => zones(after.impact, before.impact, modules, { commands: ask("TestCommands", { targets: [of], maxDepth: Number(depth), minConfidence: Number(least) }, signal).then((found) => found.testsToRun) }),
     (ref) => to("impact", { of: ref, depth, least }),
   );
 }
 
-/** The three zones with everything around them, grouped by `modules`; also of a diff, which has no `before`. */
-export function zones(after, before, modules, middle = null) {
+/**
+ * The three zones with everything around them, grouped by `modules`; also of a diff, which has no `before`.
+ * @param {object} more  `commands`: a promise of how many tests there are and what runs them; `middle` in the place of the target.
+ */
+export function zones(after, before, modules, { commands, middle = null }) {
   const w = words.impact;
   const focus = after.targets[0];
+  const paths = [...after.targets, ...after.hits.map((hit) => hit.symbol), ...after.tests.map((hit) => hit.symbol)].map((one) => one.path).filter(Boolean);
+  const testCard = card(w.tests, null, tests(after.tests, wayOf(after), commands));
+  const known = card(w.memories, null, knownList(after.known, w.no_memories, paths));
+  const cases = after.tests.filter((hit) => runnable(hit.symbol)).length;
   return [
     h("div.verdict", null,
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
-      h("span", null, w.total(after.total, after.hits.length + after.tests.length, after.tests.length)),
+      h("span", null, w.total(after.total - after.tests.length, after.hits.length, cases, after.tests.length - cases)),
       h("span", null, w.epistemic[after.epistemic]),
       after.missChance === null ? null : h("span", null, w.misses(after.missChance)),
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     h(`div.zones3${before ? "" : ".two"}`, null,
-      before ? zone(w.before, "before", before, w.nothing_before, modules) : null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
-          exports_(refOf(focus)))]),
-      zone(w.after, "after", after, w.nothing_after, modules)),
+          exports_(refOf(focus)))], testCard, known),
+      zone(w.after, "after", after, w.nothing_after, modules),
+      before ? zone(w.before, "before", before, w.nothing_before, modules) : null),
     after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
-    h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, knownList(after.known, w.no_memories))),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
 }
@@ -162,30 +168,50 @@ function why(hit, way) {
   return whole;
 }
 
-function tests(hits, way) {
+/** Whether a test runner can be given it: a test, or code of a file of tests outside all functions. */
+function runnable({ entryPoint, isTest, kind }) {
+  return entryPoint === "test" || (isTest && kind === "MODULE");
+}
+
+function tests(hits, way, commands) {
   const w = words.impact;
   if (!hits.length) return h("p.hint", null, w.no_tests);
-  const byFile = new Map();
-  for (const hit of hits) {
-    if (!byFile.has(hit.symbol.path)) byFile.set(hit.symbol.path, []);
-    byFile.get(hit.symbol.path).push(hit);
-  }
-  const files = [...byFile.keys()].sort();
+  const cases = hits.filter((hit) => runnable(hit.symbol));
+  const shared = hits.filter((hit) => !runnable(hit.symbol));
+  const [files, others] = [byFile(cases), byFile(shared)];
+  const place = h("div");
+  into(place, commands, (found) => [found.commands.map(toRun), unknown([...files.keys()], found)]);
   return [
-    toRun(files),
-    [...byFile].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, 40).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))),
-    byFile.size > 40 ? h("p.hint", null, words.andMore(byFile.size - 40)) : null,
+    place,
+    files.size ? details(w.in_files(cases.length, files.size), null, files.size <= 3, perFile(files, way)) : null,
+    others.size ? details(w.shared(shared.length), null, false, h("p.hint", null, w.shared_hint), perFile(others, way)) : null,
   ];
 }
 
-/** What runs the tests of some files: a command for those whose runner is known, the names of the others. */
-function toRun(files) {
+function byFile(hits) {
+  const found = new Map();
+  for (const hit of hits) {
+    if (!found.has(hit.symbol.path)) found.set(hit.symbol.path, []);
+    found.get(hit.symbol.path).push(hit);
+  }
+  return found;
+}
+
+const perFile = (files, way) =>
+  listing([...files].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))), 15);
+
+/** A command line that runs exactly the tests of one runner, and a button that copies it. */
+function toRun({ command, tests: count, wholeFiles }) {
   const w = words.impact;
-  const python = files.filter((file) => file.endsWith(".py"));
-  const others = files.filter((file) => !file.endsWith(".py"));
-  const part = (text, button) => h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: () => copy(text) }, button));
   return [
-    python.length ? part(`pytest ${python.map((file) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)).join(" ")}`, w.copy) : null,
-    others.length ? part(others.join("\n"), w.copy_files(others.length)) : null,
+    h("p.hint", null, wholeFiles ? w.whole_files(count) : w.runs(count)),
+    h("div.command", null, h("code", { tabindex: 0 }, command), h("button.primary", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy)),
   ];
+}
+
+/** The names of files of tests where no runner is known. */
+function unknown(files, { commands }) {
+  if (commands.length || !files.length) return null;
+  const text = files.sort().join("\n");
+  return h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, words.impact.copy_files(files.length)));
 }

@@ -7,7 +7,8 @@ import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
 import { tour } from "./tour.js";
 import { LANGUAGES, language, speak, words } from "./words.js";
 
-const VIEWS = ["home", "code", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask", "questions"];
+const VIEWS = ["home", "graph", "code", "impact", "questions", "memories", "ask", "path", "diff", "coaccess", "review", "teach", "sessions", "health"];
+const OFTEN = 7; // views of the first group
 const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of "questions"
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
@@ -26,6 +27,8 @@ async function show() {
   current?.abort();
   const turn = (current = new AbortController());
   mark(OTHERS.includes(name) ? "questions" : name);
+  const find = document.getElementById("find");
+  if (document.activeElement !== find || find.value) find.value = ""; // it says what one looks for, and not where one was
   if (!VIEWS.includes(name) && !OTHERS.includes(name)) {
     document.title = words.brand;
     fill(main, h("div.page", null, h("h1", null, words.no_view(name)), link(to("home"), words.to_home)));
@@ -37,7 +40,7 @@ async function show() {
     if (turn.signal.aborted) return;
     const page = h(`div.page.view-${name}`);
     fill(main, page);
-    if (!OTHERS.includes(name)) follow(Object.fromEntries(address.searchParams));
+    follow(OTHERS.includes(name) || name === "questions" ? { code: address.searchParams.get("code") } : Object.fromEntries(address.searchParams));
     await (view.show ?? view[name])(page, Object.fromEntries(address.searchParams), turn.signal);
   } catch (error) {
     if (error.name === "AbortError" || turn.signal.aborted) return;
@@ -95,7 +98,7 @@ function top() {
     link(to("home"), words.brand, { class: "brand" }),
     h("span.steps", null, step("←", words.back, -1), step("→", words.forward, 1), panes.files),
     symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("code", { at: ref })), everything: true }),
-    h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.map(item), h("li", null, link(`${BASE}/graphql`, words.views.query, { "data-outside": "" })))),
+    h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.slice(0, OFTEN).map(item)), h("ul.rare", null, VIEWS.slice(OFTEN).map(item), h("li", null, link(`${BASE}/graphql`, words.views.query, { "data-outside": "" })))),
     h("span", { id: "project" }),
     h("span.state", { id: "state", role: "status" }),
     panes.code,
@@ -126,7 +129,6 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   if (anchor.dataset.site) return siteClicked(anchor);
   go(href);
-  scrollTo(0, 0);
   const lines = anchor.closest(".lines");
   if (lines) lines.focus({ preventScroll: true });
   else if (!anchor.closest(".pane")) main.focus({ preventScroll: true });
@@ -141,9 +143,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
     document.getElementById("find").focus();
+    document.getElementById("find").select();
   } else if ((event.ctrlKey || event.metaKey) && event.key === "k") {
     event.preventDefault();
     document.getElementById("find").focus();
+    document.getElementById("find").select();
   } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && !document.querySelector("dialog[open]")) {
     if (["t", "s", "c"].includes(event.key)) (event.preventDefault(), focusPane(event.key));
     else if (event.key === "?") keys();

@@ -199,7 +199,7 @@ export class MapScene {
     const sx = (x) => (x - camera.x) * k;
     const sy = (y) => (y - camera.y) * k;
     const level = this.level(camera);
-    const labels = new Labels(context, palette);
+    const labels = new Labels(context, palette, this.windowWidth);
     const m = this.modules;
     const near = Math.min(1, Math.max(0, (this.typical * k - this.filesFrom * 0.8) / (this.filesFrom * 0.4))); // 0: modules only, 1: files
 
@@ -215,7 +215,7 @@ export class MapScene {
       context.fill();
       context.globalAlpha = 1;
       context.lineWidth = mine?.group ? 3 : 1;
-      context.strokeStyle = mine?.group ? palette.groups[this.groups.indexOf(mine.group) % palette.groups.length] : palette.line;
+      context.strokeStyle = mine?.group ? palette.groups[this.groups.indexOf(mine.group) % palette.groups.length] : palette.edge;
       context.stroke();
       if (i % PORTION === PORTION - 1) yield PORTION;
     }
@@ -262,7 +262,6 @@ export class MapScene {
         context.fillRect(-width / 2, y0, width, y1 - y0);
         context.globalAlpha = 1;
       }
-      if (alpha > 0.5 && y1 - y0 > 14) labels.write(words.map.band(layer, this.testsOnly(layer)), 10 - this.windowWidth / 2, Math.max(y0, -height / 2) + 9, 11, { align: "left", weight: 650, colour: palette.quiet });
     });
     blocks.members.forEach((members, i) => {
       if (this.mine?.some((one, m) => one?.pinned?.length && members.includes(m))) return; // moved by a person: a frame would lie
@@ -276,8 +275,14 @@ export class MapScene {
       context.stroke();
       context.setLineDash([]);
       context.globalAlpha = 1;
-      if (alpha > 0.5) labels.write(words.map.ring(members.length), Math.max(x0, 10 - this.windowWidth / 2) + 10, y0 + 10, 11, { align: "left", weight: 600, colour: palette.quiet });
+      if (alpha > 0.5) labels.write(words.map.ring(members.length), Math.min(x1, this.windowWidth / 2 - 10) - 10, y0, 11, { align: "right", weight: 600, colour: palette.quiet, plate: true });
     });
+    if (alpha > 0.5)
+      bands.layer.forEach((layer, i) => {
+        const [y0, y1] = [sy(bands.top[i]), sy(bands.bottom[i])];
+        if (y1 < -height / 2 || y0 > height / 2 || y1 - y0 <= 14) return;
+        labels.write(words.map.band(layer, this.testsOnly(layer)), 10 - this.windowWidth / 2, Math.max(y0, -height / 2) + 9, 11, { align: "left", weight: 650, colour: palette.quiet, plate: true }); // above the frames
+      });
     yield bands.layer.length + blocks.members.length;
   }
 
@@ -493,7 +498,8 @@ export class MapScene {
       const size = Math.max(11, Math.min(16, r / 4));
       const inside = labels.width(name, size, 600) < 1.9 * r;
       const below = inside ? 0 : 9;
-      const outside = (text) => labels.write(text, x, y + r + below, 11, { weight: 600 }) || labels.write(text, x, y - r - below, 11, { weight: 600 });
+      const free = { weight: 600, clear: (box) => this.clear(box, i, sx, sy, k) };
+      const outside = (text) => labels.write(text, x, y + r + below, 11, free) || labels.write(text, x, y - r - below, 11, free) || labels.write(text, x, y + r + below, 11, { weight: 600 });
       void (inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || (name.length > 12 && outside(`${name.slice(0, 10)}…`)));
     }
     if (this.settings.titles && near < 0.3) {
@@ -504,10 +510,10 @@ export class MapScene {
         const name = this.shownNames?.[i] ?? this.shortNames[i];
         const size = Math.max(11, Math.min(16, r / 4));
         const inside = labels.width(name, size, 600) < 1.9 * r;
-        const write = (lines, from, colour) => lines.length && lines.every((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { weight: 400, colour }));
+        const write = (lines, from, colour, clear = null) => lines.length && lines.every((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { weight: 400, colour, clear }));
         const within = inside ? wrapped(title, (text) => labels.width(text, 11, 400) < 1.7 * r, Math.max(0, Math.min(3, Math.floor((r * 0.8 - size) / 13)))) : [];
         if (within.join(" ").length >= Math.min(18, title.length)) write(within, sy(m.y[i]) + size * 0.6 + 10, this.palette.text);
-        else write(wrapped(title, (text) => labels.width(text, 11, 400) < Math.max(1.7 * r, 130), 1), sy(m.y[i]) + r + (inside ? 9 : 22), this.palette.quiet);
+        else write(wrapped(title, (text) => labels.width(text, 11, 400) < Math.max(1.7 * r, 130), 1), sy(m.y[i]) + r + (inside ? 9 : 22), this.palette.quiet, (box) => this.clear(box, i, sx, sy, k));
       }
     }
     yield order.length;
@@ -532,6 +538,16 @@ export class MapScene {
       for (const i of visible.slice(0, 260)) if (i !== written) labels.write(symbols.name[i], sx(symbols.x[i]), sy(symbols.y[i]) + symbolRadius(k) + 8, 11);
       yield Math.min(260, visible.length) * 4;
     }
+  }
+
+  /** Whether a box of a label covers no other module than its own. */
+  clear([left, top, right, bottom], own, sx, sy, k) {
+    const { x, y, r } = this.modules;
+    return x.every((_, i) => {
+      if (i === own || this.hiddenNow?.[i]) return true;
+      const [cx, cy] = [sx(x[i]), sy(y[i])];
+      return Math.hypot(cx - Math.max(left, Math.min(cx, right)), cy - Math.max(top, Math.min(cy, bottom))) > r[i] * k;
+    });
   }
 
   pick(x, y, camera) {

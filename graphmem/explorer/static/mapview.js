@@ -114,6 +114,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   const choose = (thing) => {
     if (thing?.level === "memory") return go(thing.mark.memories.length > 1 && thing.mark.file !== null ? to("memories", { file: files.path[thing.mark.file] }) : to("memories", { id: thing.index }));
     scene.chosen = thing;
+    tip.hidden = true;
     stage.repaint();
     select(thing, scene);
   };
@@ -302,7 +303,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
         h("span.buttons", null,
           button(words.map.zoom_in, () => stage.zoom(1.5)),
           button(words.map.zoom_out, () => stage.zoom(1 / 1.5)),
-          button(words.map.fit, () => stage.glide(stage.cameraFor(...scene.bounds()))),
+          button(words.map.fit, () => stage.glide(stage.cameraFor(...scene.bounds()), true)),
           button(words.map.save, () => svgOf(stage, "graphmem-map.svg")))),
       over,
       frame,

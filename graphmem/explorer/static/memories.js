@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h, later } from "./dom.js";
-import { choice, day, field, go, into, link, note, to } from "./parts.js";
+import { choice, day, field, go, into, link, note, sureness, to } from "./parts.js";
 import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
@@ -14,7 +14,7 @@ export async function show(page, parameters, signal) {
   const any = ["", w.any];
   const controls = {
     text: h("input", { name: "text", type: "search", value: parameters.text ?? "" }),
-    type: choice([any, ...w.types.map((one) => [one, one])], parameters.type ?? "", { name: "type" }),
+    type: choice([any, ...w.types.map((one) => [one, w.type_of[one] ?? one])], parameters.type ?? "", { name: "type" }),
     status: choice([["", w.alive], ...w.statuses.map((one) => [one, one])], parameters.status ?? "", { name: "status" }),
     tag: h("input", { name: "tag", value: parameters.tag ?? "" }),
     file: h("input", { name: "file", value: parameters.file ?? "" }),
@@ -65,7 +65,7 @@ function item(memory) {
     null,
     h("h3", null, link(to("memories", { id: memory.shortId }), memory.title || memory.shortId)),
     inPlace("p", memory, told === memory.title ? "" : told.length > 240 ? `${told.slice(0, 240)}…` : memory.content, (now) => whole.replaceWith(item(now))),
-    h("p.meta", null, flags(memory), h("span.where", null, memory.files.slice(0, 3).join(", ")), day(memory.createdAt)),
+    h("p.meta", null, flags(memory), sureness(memory.confidenceInUse), h("span.where", null, memory.files.slice(0, 3).join(", ")), h("span.where", null, words.ago(memory.createdAt)), day(memory.createdAt)),
   );
   return whole;
 }
@@ -79,7 +79,7 @@ async function showOne(page, id, signal) {
       fill(
         body,
         h("h1", null, now.title || now.shortId),
-        h("p.meta", null, flags(now), h("span.where", null, now.shortId)),
+        h("p.meta", null, flags(now), sureness(now.confidenceInUse), h("span.where", null, words.ago(now.createdAt)), h("span.where", null, now.shortId)),
         inPlace("blockquote.content", now, now.content, draw),
         actions(now, draw),
         h("div.bearings", null, bearings(now)),

@@ -9,7 +9,7 @@ import { words } from "./words.js";
 export function flags(memory) {
   const w = words.memories.flags;
   return [
-    chip(memory.type),
+    chip(words.memories.type_of[memory.type] ?? memory.type),
     memory.status === "confirmed" ? null : chip(memory.status, memory.status),
     memory.needsReview ? chip(w.needsReview, "possible") : null,
     memory.userVerified ? chip(w.userVerified, "certain") : null,
@@ -28,6 +28,10 @@ export function provenance(memory, signal) {
     if (Array.isArray(given)) return given.join(", ");
     if (["createdAt", "updatedAt", "validFrom", "validTo"].includes(key)) return given ? day(given) : "";
     if (["injectedCount", "usedCount", "confirmedCount"].includes(key)) return w.times(given);
+    if (["confidence", "confidenceInUse", "importance"].includes(key)) return w.of_one(given);
+    if (key === "trust") return w.of_trust(given);
+    if (key === "source") return w.source_of[given] ?? given;
+    if (key === "commitSha") return given ? link(to("diff", { base: `${given}~1`, head: given }), given.slice(0, 10)) : "";
     if (key === "halfLifeDays") return given === null ? w.never : w.days(given);
     return typeof given === "number" ? String(Math.round(given * 100) / 100) : (given ?? "");
   };

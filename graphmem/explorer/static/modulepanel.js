@@ -6,17 +6,10 @@ import { chip, details, field, fileLink, into, link, listing, table, to } from "
 import { words } from "./words.js";
 
 export function modulePanel(scene, index, panel, signal, arrange) {
-  const { modules, files, moduleEdges } = scene;
+  const { modules, files } = scene;
   const name = (i) => modules.name[i] || words.map.root;
-  const sum = (mine, other) => {
-    const found = new Map();
-    moduleEdges[mine].forEach((a, e) => a === index && found.set(moduleEdges[other][e], (found.get(moduleEdges[other][e]) ?? 0) + moduleEdges.count[e]));
-    return [...found].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  };
-  const rows = (found) => found.map(([module, count]) => [link(to("graph", { focus: modules.name[module] }), name(module)), words.number(count)]);
   const c = words.map.columns;
   const held = scene.filesOf[index].slice().sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
-  const [uses, used] = [sum("src", "dst"), sum("dst", "src")];
   return [
     h("button.close", { type: "button", onclick: () => (panel.hidden = true), "aria-label": words.panel.close }, "×"),
     h("h2.ref", null, scene.mine?.[index]?.name || name(index)),
@@ -27,10 +20,21 @@ export function modulePanel(scene, index, panel, signal, arrange) {
     modules.name[index] ? questions(modules.name[index]) : null,
     memoriesOf(held.map((i) => files.path[i]), signal),
     modules.name[index] ? changes(scene, index, signal, arrange) : null,
-    details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
-    details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
+    dependencies(modules.name[index], signal),
     details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
   ];
+}
+
+/** Modules that use this one and that it uses, with the numbers of edges that count for layers and cuts. */
+function dependencies(name, signal) {
+  const place = h("div");
+  const [w, c] = [words.architect.cut, words.map.columns];
+  into(place, ask("ModuleUses", {}, signal), ({ modules }) =>
+    [[w.needed_by, "dstName", "srcName"], [w.depends_on, "srcName", "dstName"]].map(([title, mine, other]) => {
+      const some = modules.dependencies.filter((one) => one[mine] === name).sort((a, b) => b.weight - a.weight || (a[other] < b[other] ? -1 : 1));
+      return details(title, some.length, true, table(title, [c.module, w.edges], some.map((one) => [link(to("graph", { focus: one[other] }), one[other]), words.number(one.weight)]), { first: 8, numeric: [1] }));
+    }));
+  return place;
 }
 
 /** What the module says of itself, and what a language model says of it. */

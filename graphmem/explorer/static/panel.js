@@ -44,7 +44,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
       link(to("teach", { symbol: exact }), w.teach, { class: "button" })),
     between,
     RELATIONS.map((name) => relation(w[name], symbol, name)),
-    details(w.memories, symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories)),
+    details(w.memories, symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories, symbol.path ? [symbol.path] : [])),
     together,
     history,
   );

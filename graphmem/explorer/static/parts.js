@@ -15,6 +15,7 @@ export function to(view, parameters = {}) {
 export function go(address, replace = false) {
   history[replace ? "replaceState" : "pushState"](null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
+  if (!replace) scrollTo(0, 0);
 }
 
 /** Change the address to what is shown, without showing it again. */
@@ -117,21 +118,46 @@ export function listing(entries, first = 8, tag = "ul") {
   return h("div", null, list, button);
 }
 
-/** Memories about the code of an answer: traps first, each with the code it is about and the reason to check it. */
-export function knownList(known, none) {
+const NEAR = ["target", "around"]; // places of memories that come before all others
+const MOST_PATHS = 500; // files whose memories are asked for at once
+
+/** A button that lists the memories which an answer only counts. */
+function others(known, paths) {
   const w = words.known;
-  const entries = known.memories.map((one) => [
+  if (!paths.length) return h("p.hint", null, w.more(known.more));
+  const place = h("div");
+  const shown = new Set(known.memories.map((one) => one.shortId));
+  const list = () => into(place, ask("Memories", { filter: { files: [...new Set(paths)].slice(0, MOST_PATHS) }, sort: "CONFIDENCE", first: 100 }), ({ memories }) =>
+    listing(memories.edges.filter(({ node }) => !shown.has(node.shortId)).map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", sureness(node.confidenceInUse), h("div.where", null, node.files.slice(0, 3).join(", "), " · ", day(node.createdAt))]), 20));
+  fill(place, h("button.plain", { type: "button", onclick: list }, w.more(known.more)));
+  return place;
+}
+
+/** How certain a memory is, on its scale. */
+export function sureness(confidence) {
+  return h("span.chip", { title: words.known.certain_hint }, words.known.certain(confidence));
+}
+
+/**
+ * Memories about the code of an answer: the target's own first, each with the code it is about and the reason to check it.
+ * @param {string[]} paths  files of the answer, in which the memories that it only counts are found.
+ */
+export function knownList(known, none, paths = []) {
+  const w = words.known;
+  const near = (one) => NEAR.indexOf(one.place) + (NEAR.includes(one.place) ? 0 : NEAR.length + 1);
+  const entries = [...known.memories].sort((a, b) => near(a) - near(b)).map((one) => [
     one.trap ? [chip(w.trap, "trap"), " "] : null,
     link(to("memories", { id: one.shortId }), one.title),
     " ",
-    chip(one.type),
+    one.trap ? null : [chip(words.memories.type_of[one.type] ?? one.type), " "],
+    sureness(one.confidenceInUse),
     one.doubt ? [" ", chip(one.doubt, "likely")] : null,
-    h("div.where", null, one.about, " · ", day(one.createdAt)),
+    h("div.where", null, w.place[one.place] ? `${w.place[one.place]}: ` : "", one.about, " · ", day(one.createdAt)),
     h("p.quiet-text", null, one.content.length > 160 ? `${one.content.slice(0, 160)}…` : one.content),
   ]);
   return [
     entries.length ? listing(entries, 5) : known.held ? null : h("p.hint", null, none),
-    known.more ? h("p.hint", null, w.more(known.more)) : null,
+    known.more ? others(known, paths) : null,
     known.held ? h("p.hint", null, link(to("review"), w.held(known.held))) : null,
   ];
 }
@@ -227,13 +253,13 @@ async function proposals(query, kinds, everything, signal) {
   const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
   // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean.
   const exact = (node) => node.name.toLowerCase() === query.toLowerCase() || node.qualname.toLowerCase() === query.toLowerCase();
-  const rank = ({ node }) => (exact(node) ? (node.isTest || /(^|\/)tests?\//.test(node.path) ? 1 : 0) + (node.qualname.includes(".") ? 0.5 : 0) : 2);
+  const rank = ({ node }) => (exact(node) ? (node.isTest || /(^|\/)tests?\//.test(node.path) ? 1 : 0) + (node.qualname.includes(".") ? 0.5 : 0) + (node.qualname === "<module>" ? 0.7 : 0) : 2);
   const found = [
     ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...files.edges.map(({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path })),
     ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
-    ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: one.at.slice(0, 10), address: to("diff", { base: `${one.sha}~1`, head: one.sha }) })),
+    ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: to("diff", { base: `${one.sha}~1`, head: one.sha }) })),
     ...views.slice(0, 2).map(([name, text]) => ({ kind: words.search.view, text, where: "", address: to(name) })),
   ];
   const seen = new Set(); // overloads share a name and a place
@@ -332,12 +358,22 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
   const warm = () => {
     if (!everything) return;
     const took = (keep) => (found) => (keep(found), list.hidden || look()); // what was typed meanwhile is looked for again
-    if (commits === null) (commits = []), ask("Commits", { limit: 200 }).then(took((found) => (commits = found.commits.commits)), () => (commits = null));
+    if (commits === null) (commits = []), ask("CommitList", { limit: 200 }).then(took((found) => (commits = found.commits.commits)), () => (commits = null));
     if (modules === null) (modules = []), ask("ModuleNames").then(took((found) => (modules = found.modules.modules.map((one) => one.name))), () => (modules = null));
   };
   input.addEventListener("focus", warm);
   input.addEventListener("input", warm);
   input.addEventListener("blur", close);
+  /** Enter without a choice: what has exactly this name, the only or first suggestion, or what search finds. */
+  const decide = async (written) => {
+    if (!everything || /:\d+$/.test(written)) return chosen(written);
+    const given = written.toLowerCase();
+    const { found } = await proposals(written, kinds, true, undefined).catch(() => ({ found: [] }));
+    const exact = found.find((one) => [one.text, one.ref, one.where].some((text) => text?.toLowerCase() === given));
+    const spoken = /\s/.test(written) && found.length !== 1; // words, and not one thing that has them
+    if (exact ?? (!spoken && found[0])) take(exact ?? found[0]);
+    else go(to("ask", { q: written }));
+  };
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" && !list.hidden) mark(Math.min(options.length - 1, at + 1));
     else if (event.key === "ArrowUp" && !list.hidden) mark(Math.max(0, at - 1));
@@ -347,16 +383,25 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
       const written = input.value.trim();
       waiting?.abort();
       close();
-      if (everything && /\s/.test(written)) go(to("ask", { q: written }));
-      else chosen(written);
+      decide(written);
     } else return;
     event.preventDefault();
   });
   return h("div.combo", null, input, list, status);
 }
 
-/** Text on the clipboard, with a word about it. */
-export async function copy(text) {
+/** Modules by how many others they depend on in both directions, then by all their neighbours: { name, uses, usedBy, both }. */
+export function mostTangled(dependencies) {
+  const found = new Map();
+  const of = (name) => found.get(name) ?? found.set(name, { name, uses: new Set(), usedBy: new Set() }).get(name);
+  for (const { srcName, dstName } of dependencies) of(srcName).uses.add(dstName), of(dstName).usedBy.add(srcName);
+  const all = [...found.values()].map((one) => ({ ...one, both: [...one.uses].filter((other) => one.usedBy.has(other)).length }));
+  const size = (one) => one.uses.size + one.usedBy.size;
+  return all.sort((a, b) => b.both - a.both || size(b) - size(a) || (a.name < b.name ? -1 : 1));
+}
+
+/** Text on the clipboard, with a word about it, for two seconds also on the button that was pressed. */
+export async function copy(text, button = null) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -367,6 +412,11 @@ export async function copy(text) {
     area.remove();
   }
   announce(words.impact.copied);
+  if (!button || button.dataset.copied) return;
+  const before = button.textContent;
+  button.dataset.copied = "true";
+  button.textContent = words.impact.copied;
+  setTimeout(() => ((button.textContent = before), delete button.dataset.copied), 2000);
 }
 
 export function splitList(text) {

@@ -39,11 +39,11 @@ export async function show(page, parameters, signal) {
         h("li", null, stop(path.steps[0].src, path.source)),
         path.steps.map((step, i) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), edgeWhy(step, path.rules)), stop(step.dst, i === last ? path.target : step.dst)))),
       turn,
-      about(path.known),
+      about(path.known, path.steps.flatMap((step) => [step.src.path, step.dst.path]).filter(Boolean)),
     ];
   }, (ref) => to("path", { from: ref, to: target }));
 }
 
-function about(known) {
-  return known.memories.length || known.held ? card(words.impact.memories, null, knownList(known, "")) : null;
+function about(known, paths) {
+  return known.memories.length || known.held ? card(words.impact.memories, null, knownList(known, "", paths)) : null;
 }

@@ -10,15 +10,15 @@ const OUTSIDE = ["MAIN", "ROUTE", "COMMAND", "EVENT", "TASK"]; // what people st
 /** Fill the places of the start page. */
 export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal) {
   const w = words.home;
-  into(recent, ask("Commits", { limit: 12 }, signal), ({ commits: page }) => [
-    page.commits.length ? listing(page.commits.map(commit), 6) : null,
+  into(recent, ask("CommitList", { limit: 12 }, signal), ({ commits: page }) => [
+    page.commits.length ? [listing(page.commits.map(commit), 6), h("p", null, link(to("quarter"), words.architect.quarter.title))] : null,
     page.notes.map((note) => h("p.hint", null, `${note}.`)),
   ]);
   into(hot, ask("Hotspots", { limit: 8 }, signal), ({ hotspots: page }) => [
     page.hotspots.length
       ? table(
           w.hot,
-          [words.map.columns.file, w.hot_score, words.map.columns.complexity, words.map.columns.dependents],
+          [words.map.columns.file, w.hot_score, words.map.columns.complexity, w.with_tests],
           page.hotspots.map((one) => [fileLink(one.symbol.path), String(Math.round(one.score)), words.number(one.complexity), words.number(one.dependents)]),
           { numeric: [1, 2, 3] },
         )
@@ -55,7 +55,7 @@ export function commit(one) {
   const w = words.home;
   return [
     link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10), { title: w.what_broke }),
-    h("div.meta", null, day(one.at), h("span.where", null, words.many(one.files, "file")), one.modules.slice(0, 3).map((name) => link(to("graph", { focus: name }), name, { class: "chip" })), one.modules.length > 3 ? h("span.where", null, words.andMore(one.modules.length - 3)) : null),
+    h("div.meta", null, day(one.at), one.author ? h("span.author", null, one.author) : null, h("span.where", null, words.many(one.files, "file")), one.modules.slice(0, 3).map((name) => link(to("graph", { focus: name }), name, { class: "chip" })), one.modules.length > 3 ? h("span.where", null, words.andMore(one.modules.length - 3)) : null),
   ];
 }
 

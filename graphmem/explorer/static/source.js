@@ -164,7 +164,7 @@ export class SourcePane {
         sign("traps", mark.traps, "!", to("code", { at })),
         sign("memories", mark.memories - mark.traps, "●", to("code", { at })),
         sign("tests", mark.tests, `✓${mark.tests}`, to("impact", { of: at })),
-        sign("callers", mark.callers, `↙${mark.callers}`, to("impact", { of: at })),
+        sign("callers", mark.callers, `↙${mark.callers}`, to("code", { at })),
       ] : null),
       h("a.no", { href: to("code", { at: `${this.path}:${line}` }), tabindex: -1, "aria-label": w.line(line) }, String(line))),
       h("span.text", null, this.pieces(line)),

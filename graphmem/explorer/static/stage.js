@@ -55,7 +55,7 @@ export class Stage {
     this.height = Math.max(1, box.height);
     this.canvas.width = Math.round(this.width * this.ratio);
     this.canvas.height = Math.round(this.height * this.ratio);
-    if (first) this.fit();
+    if (first || this.whole) this.fit(); // everything was seen, so it is seen in the new size as well
     this.repaint();
   }
 
@@ -65,6 +65,7 @@ export class Stage {
     const camera = this.cameraFor(x0, y0, x1, y1);
     this.scene.fitted?.(camera.k);
     this.moveTo(camera);
+    this.whole = true;
   }
 
   cameraFor(x0, y0, x1, y1, largest = Infinity) {
@@ -80,13 +81,14 @@ export class Stage {
 
   moveTo(camera) {
     this.camera = camera;
+    this.whole = false;
     this.told.moved?.(camera);
     this.wake();
   }
 
   /** Go somewhere, smoothly unless that is not wanted. */
-  glide(camera) {
-    if (calm()) return this.moveTo(camera);
+  glide(camera, whole = false) {
+    if (calm()) return whole ? this.fit() : this.moveTo(camera);
     const from = this.camera;
     const begun = performance.now();
     const step = (now) => {
@@ -95,6 +97,7 @@ export class Stage {
       const e = 1 - (1 - t) ** 3;
       this.moveTo({ x: from.x + (camera.x - from.x) * e, y: from.y + (camera.y - from.y) * e, k: from.k * (camera.k / from.k) ** e });
       if (t < 1) requestAnimationFrame(step);
+      else if (whole) this.fit();
     };
     requestAnimationFrame(step);
   }
@@ -312,6 +315,7 @@ export function colours() {
     back: read("back"),
     card: read("card"),
     line: read("line"),
+    edge: read("edge"),
     accent: read("accent"),
     halo: read("back"),
     module: read("module"),
@@ -328,11 +332,12 @@ export function colours() {
   };
 }
 
-/** Labels that do not cover each other: the first who comes stays. */
+/** Labels that do not cover each other: the first who comes stays. They stay inside a window of some width around the middle. */
 export class Labels {
-  constructor(context, palette) {
+  constructor(context, palette, width = Infinity) {
     this.context = context;
     this.palette = palette;
+    this.half = width / 2 - 4;
     this.taken = []; // boxes: left, top, right, bottom
   }
 
@@ -343,14 +348,20 @@ export class Labels {
   }
 
   /** Write a text around a place if there is room; says whether there was. */
-  write(text, x, y, size, { align = "center", weight = 500, colour = this.palette.text, force = false } = {}) {
+  write(text, x, y, size, { align = "center", weight = 500, colour = this.palette.text, force = false, plate = false, clear = null } = {}) {
     const { context } = this;
     context.font = `${weight} ${size}px system-ui, sans-serif`;
     const width = context.measureText(text).width;
-    const x0 = align === "center" ? x - width / 2 : x;
+    let x0 = align === "center" ? x - width / 2 : align === "right" ? x - width : x;
+    if (Math.abs(x) < this.half) x0 = Math.max(-this.half, Math.min(x0, this.half - width)); // what is named is seen, so its whole name is
     const box = [x0 - 3, y - size * 0.58, x0 + width + 3, y + size * 0.58];
     if (!force && this.taken.some((one) => one[0] < box[2] && box[0] < one[2] && one[1] < box[3] && box[1] < one[3])) return false;
+    if (clear && !clear(box)) return false;
     this.taken.push(box);
+    if (plate) {
+      context.fillStyle = this.palette.back;
+      context.fillRect(box[0] - 2, box[1], box[2] - box[0] + 4, box[3] - box[1]);
+    }
     context.textAlign = "left";
     context.textBaseline = "middle";
     context.lineJoin = "round";

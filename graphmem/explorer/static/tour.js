@@ -95,5 +95,5 @@ function offer(path) {
 
 function connect() {
   const w = words.tour;
-  return h("div", null, h("div.command", null, h("code", { tabindex: 0 }, "graphmem install"), h("button", { type: "button", onclick: () => copy("graphmem install") }, words.impact.copy)), h("p.hint", null, link(to("health"), w.trust)));
+  return h("div", null, h("div.command", null, h("code", { tabindex: 0 }, "graphmem install"), h("button", { type: "button", onclick: (event) => copy("graphmem install", event.currentTarget) }, words.tour.copy)), h("p.hint", null, link(to("health"), w.trust)));
 }

@@ -97,13 +97,14 @@ function widen(name, width) {
 }
 
 function isOpen(name) {
-  if (name === "code" && panes.code.empty) return false;
+  if (name === "code" && (panes.code.empty || panes.code.away)) return false;
   return narrow.matches ? panes[name].shown === true : kept[`${name}Open`];
 }
 
 function open(name, wanted) {
   if (narrow.matches) panes[name].shown = wanted;
   else remember({ [`${name}Open`]: wanted });
+  if (name === "code") panes.code.away = false;
   if (name === "code" && wanted && panes.code.empty) {
     panes.code.empty = false;
     source.nothing();
@@ -130,6 +131,7 @@ function arrange() {
 /** Show a place of a file in the source pane. */
 export async function showSource(path, line = 0, { end = 0, wanted = false } = {}) {
   panes.code.empty = false;
+  panes.code.away = false;
   if (wanted && !isOpen("code")) open("code", true);
   else if (narrow.matches && panes.code.shown === undefined) open("code", true);
   else arrange();
@@ -163,7 +165,8 @@ export async function follow(parameters) {
     return showSource(path, Number(line ?? 0));
   }
   const ref = refIn(parameters);
-  if (!ref) return;
+  panes.code.away = !ref; // a page about no place in the code needs no source beside it
+  if (!ref) return arrange();
   try {
     const { symbol } = await ask("Place", { ref }, signal);
     if (!signal.aborted) showSymbol(symbol);

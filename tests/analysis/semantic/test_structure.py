@@ -12,7 +12,7 @@ from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.layering import components, feedback, layers
 from graphmem.analysis.semantic.layout import layered
 from graphmem.answers.vocabulary import EntryKind
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, GitError
 from graphmem.model import ENTRY_RULES
 from graphmem.parsing.language import language_spec, languages
 from graphmem.project.graphmem import GraphMem
@@ -219,6 +219,10 @@ def test_commits_are_newest_first_with_the_modules_they_touched(repository, tmp_
         ]
         assert found.commits[0].modules == [service.module("a/one.py").module.name]
         assert service.commits(1).commits == found.commits[:1]
+        assert service.commits(5, "HEAD~1").commits == found.commits[1:]
+        assert all(one.author and one.body == "" for one in found.commits)
+        with pytest.raises(GitError):
+            service.commits(1, "no-such-branch")
         with serving(service) as client:
             assert client.commits() == found
             assert client.heat_history(3) == service.heat_history(3)
