@@ -94,6 +94,11 @@ class MemoryInfo:
     sessions: Annotated[list[str], Doc("ids of sessions in which the memory was learnt or confirmed")]
     aliases: Annotated[list[str], Doc("other ids under which the same text was stored")]
     embedded: Annotated[bool, Doc("true when the memory has a vector of the current model")]
+    branches: Annotated[
+        list[str],
+        Doc("other local branches that contain the memory's commit, when its code is not on the checked-out branch; at most 5"),
+        Size(2),
+    ] = field(default_factory=list)
 
 
 @answer
@@ -168,7 +173,8 @@ def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
 def code_since(info: MemoryInfo) -> str:
     """One line on changes of a memory's code since; "" when it is unchanged.
 
-    It omits missing files, which may never have been indexed. The full view of a memory lists them.
+    It names the branches of code that only other branches have. It omits other missing files, which may never have been indexed. The full
+    view of a memory lists them.
     """
     changed = [one.name for one in about_once(info) if one.anchor == "suspect"]
     gone = list(
@@ -177,7 +183,10 @@ def code_since(info: MemoryInfo) -> str:
         )
     )
     said = [f"written before {_several(changed)} changed"] if changed else []
-    said += [f"about {_several(gone)}, which is gone"] if gone else []
+    if info.branches:
+        said.append(f"about code of branch {_several(info.branches)}, which is not checked out")
+    elif gone:
+        said.append(f"about {_several(gone)}, which is gone")
     return "; ".join(said)
 
 

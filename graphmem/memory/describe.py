@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from graphmem.answers import MemoryAnchor, MemoryInfo, MemoryRelation
-from graphmem.knowledge import AboutRow, MemoryRow
+from graphmem.knowledge import AboutRow, Anchor, MemoryRow
 from graphmem.memory.lifecycle import confidence_in_use, half_life_of
 from graphmem.memory.types import SOURCES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
 
@@ -27,13 +29,17 @@ class Describer:
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
         paths: paths of files that memories name and the graph does not contain, by id.
+        branches: the local branches that contain a commit, if the checked-out one lacks it.
     """
 
-    def __init__(self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str]) -> None:
+    def __init__(
+        self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str], branches: Callable[[str], list[str]]
+    ) -> None:
         self._index = index
         self._view = view
         self._now = now
         self._paths = paths
+        self._branches = branches
 
     def info(self, row: MemoryRow) -> MemoryInfo:
         """Return the full description of a memory from its row."""
@@ -82,6 +88,7 @@ class Describer:
             sessions=[one.session_id for one in self._index.learnt(row.id)],
             aliases=self._aliases(row, relations),
             embedded=vector,
+            branches=self._branches(row.commit_sha) if row.commit_sha and any(map(_is_gone, about)) else [],
         )
 
     def name(self, link: AboutRow) -> str:
@@ -116,6 +123,10 @@ class Describer:
             one.id for one in relations if one.kind == "derived_from" and one.outgoing and one.status == "superseded"
         )
         return sorted(one.id for one in versions.values() if one.fingerprint == row.fingerprint)
+
+
+def _is_gone(link: AboutRow) -> bool:
+    return link.anchor == Anchor.ORPHANED.value
 
 
 def _iso(moment: datetime | None) -> str:

@@ -18,6 +18,7 @@ from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.types import SOURCES, TRAPS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from graphmem.projection.graph import GraphView
@@ -69,7 +70,9 @@ class _Candidate(NamedTuple):
     id: str
 
 
-def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int = SHOWN) -> NearbyMemories:
+def nearby(
+    index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int, branches: Callable[[str], list[str]]
+) -> NearbyMemories:
     """Return the best memories about the symbols and files of an answer.
 
     A memory about several of them is ranked by the nearest one.
@@ -80,6 +83,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         now: the time for which confidence is computed.
         places: nodes of the answer.
         limit: maximum number of memories.
+        branches: the local branches that contain a commit, if the checked-out one lacks it.
     """
     nearest: dict[str, tuple[str, Place]] = {}
     for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):
@@ -99,7 +103,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         score = nearest[one][1].nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
         found.append(_Candidate(score * (TRAP if row.type in TRAPS else 1.0), score, one))
     found.sort(key=lambda one: (-one.weight, one.id))
-    describer = Describer(index, view, now, {})
+    describer = Describer(index, view, now, {}, branches)
     chosen = []
     for candidate in found[:limit]:
         node_id, place = nearest[candidate.id]

@@ -76,6 +76,7 @@ class MemoryRepository:
         journal: directory of the journal; default: `memories` in the index directory. Worktrees of a repository share one.
         commit_at: returns the commit of a project's working tree, "" for none. Its argument is the root, which is "" before the first
             index.
+        branches_of: returns the local branches that contain a commit and are not checked out. Its arguments are the root and the commit.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class MemoryRepository:
         policy: Policy | None = None,
         on_change: Callable[[KnowledgeDelta], None] | None = None,
         commit_at: Callable[[str], str] = lambda _: "",
+        branches_of: Callable[[str, str], list[str]] = lambda _root, _commit: [],
         journal: Path | None = None,
     ) -> None:
         self.store = store
@@ -97,6 +99,7 @@ class MemoryRepository:
         self.policy = policy or Policy()
         self.on_change = on_change
         self._commit_at = commit_at
+        self._branches_of = branches_of
         self.notes: list[str] = []  # for `doctor`
         self.uses = 0  # of memories, since the last pruning
         self._data_dir = data_dir
@@ -347,7 +350,14 @@ class MemoryRepository:
 
     def describer(self) -> Describer:
         """Return an object that describes memories, as of the current time."""
-        return Describer(self.index(), self.view(), self.clock.now(), self.paths())
+        return Describer(self.index(), self.view(), self.clock.now(), self.paths(), self.branches_of)
+
+    def branches_of(self, commit: str) -> list[str]:
+        """Return the other local branches that contain a commit.
+
+        [] if the checked-out branch contains it.
+        """
+        return self._branches_of(self.store.meta().get("root", ""), commit)
 
     def row(self, memory_id: str) -> MemoryRow:
         """Return a memory by its id, its short id, or the start of its short id.

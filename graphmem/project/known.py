@@ -40,6 +40,7 @@ class KnownCode:
     graph: GraphSource
     memories: Callable[[], MemoryIndex]
     now: Callable[[], datetime]
+    branches: Callable[[str], list[str]]
 
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
         """Return memories about the code in an impact report.
@@ -105,7 +106,7 @@ class KnownCode:
             return NearbyMemories()
         places = Places(index.anchored)
         put(places)
-        return nearby(index, view, self.now(), places, limit) if places.found else NearbyMemories()
+        return nearby(index, view, self.now(), places, limit, self.branches) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
         """Add the code that a question is about to the places of an answer.

@@ -21,6 +21,7 @@ from graphmem.answers import MemoryChange
 from graphmem.embedding.served_reranker import reranker_of
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.history import git_mark
+from graphmem.history.branches import OtherBranches
 from graphmem.history.change_log import HistoryLog
 from graphmem.injection.feedback import Feedback
 from graphmem.injection.hook_events import Hooks
@@ -215,6 +216,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         embedder=vectors.query_embedder,
         on_change=memories_changed,
         commit_at=partial(_commit_at, data_dir),
+        branches_of=partial(_branches_of, OtherBranches(), data_dir),
         journal=journal_folder(data_dir),
         policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
@@ -231,7 +233,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     semantics = SemanticSource(graph, store, history.known, history.commits, data_dir / KEPT)
     seeding = Seeding(book, projections, settings)
     runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, seeding, semantics, stale, following, progress)
-    known = KnownCode(graph, projections.memories, book.clock.now)
+    known = KnownCode(graph, projections.memories, book.clock.now, book.branches_of)
     co_access = CoAccess(graph, projections, history, known)
     contracts = ContractQuestions(graph, data_dir)
     impact = ImpactQuestions(graph, evidence, co_access, known, contracts, EarlierGraphs(graph, settings.max_file_kb << 10))
@@ -403,9 +405,23 @@ def _commit_at(data_dir: Path, root: str) -> str:
 
     If `root` is "", the directory that contains `.graphmem` is used. "" if the commit is unknown.
     """
-    beside = data_dir.parent if data_dir.name == ".graphmem" else None
-    place = Path(root) if root else beside
+    place = _place(data_dir, root)
     return git_mark.head(place) if place is not None else ""
+
+
+def _branches_of(branches: OtherBranches, data_dir: Path, root: str, commit: str) -> list[str]:
+    """Return the other local branches that contain a commit."""
+    place = _place(data_dir, root)
+    return branches.of(place, commit) if place is not None else []
+
+
+def _place(data_dir: Path, root: str) -> Path | None:
+    """Return the project's root.
+
+    If it is unknown, the directory that contains `.graphmem` is returned.
+    """
+    beside = data_dir.parent if data_dir.name == ".graphmem" else None
+    return Path(root) if root else beside
 
 
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:

@@ -78,7 +78,7 @@ def test_a_part_answers_without_the_others(tmp_path):
     projections = Projections(store, index)
     try:
         graph = GraphSource(store, projections, index, lambda: state)
-        assert Lookups(graph, KnownCode(graph, projections.memories, lambda: datetime.now(UTC))).symbol("rounded") == symbol
+        assert Lookups(graph, KnownCode(graph, projections.memories, lambda: datetime.now(UTC), lambda _: [])).symbol("rounded") == symbol
         assert Pictures(graph, SemanticSource(graph, store, History)).neighbourhood(["rounded"]) == picture
     finally:
         projections.close()

@@ -79,6 +79,7 @@ def memory(output: Output, info: MemoryInfo) -> None:
         "kept for": ", ".join(word for word, usual in ((info.scope, "global"), (info.visibility, "project")) if word != usual),
         "tags": ", ".join(info.tags),
         "learnt at": info.commit_sha[:12],
+        "on branch": ", ".join(info.branches),
         "learnt in": ", ".join(info.sessions),
         "given as": ", ".join(info.aliases),
         "found by": "" if info.embedded else "its words; it has no vector yet",
