@@ -197,6 +197,10 @@ class NameRules:
         """
         return EMPTY
 
+    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+        """Return the bounds of a type parameter, as indices of expressions."""
+        return ()
+
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
         """Return the class whose members code in a scope sees without a prefix.
 

@@ -126,6 +126,10 @@ class CallSites:
             targets = self.overloads.chosen(reference, targets)
         else:
             targets = [target for target in targets if target.rule != "override" or self.overloads.can_construct(reference, target.symbol)]
+            plain = [target.symbol for target in targets if target.symbol is not None and target.rule != "override"]
+            if len(plain) > 1:
+                fitting = rules.fitting_receiver(self.inference, self.entry, reference, plain)
+                targets = [target for target in targets if target.rule == "override" or target.symbol is None or target.symbol in fitting]
         self.add_calls(reference, targets)
         if rules.has_overloads and arguments:
             self.add_conversions(reference, targets)

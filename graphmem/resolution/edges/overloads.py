@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from graphmem.parsing.facts import LITERAL, NAME, SPREAD, Parameter, Reference
+from graphmem.parsing.facts import LITERAL, NAME, SPREAD, Parameter, Reference, written_name
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
@@ -20,6 +20,10 @@ from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""
+
+
+_ANY_OBJECT: Final = frozenset(("Any", "Object", "object"))
+"""Names of the class of all objects."""
 
 
 class Overloads:
@@ -162,6 +166,12 @@ class Overloads:
             given = self._given(reference, argument)
             if self.terms[argument] == (LITERAL, "none") and self._is_value(entry, symbol, parameter.annotation):
                 return IMPOSSIBLE
+            if not given and rules.final_types and self._is_of_any_type(reference, argument):
+                points = self._points_of_any_type(entry, symbol, parameter.annotation)
+                if points < 0:
+                    return IMPOSSIBLE
+                total += points
+                continue
             items = frozenset(atom for atom in given if atom[0] == BOX and atom[1] in rules.lists_of_arguments)
             if parameter.kind == "rest" and is_last and items and items == given:
                 points = self._points(entry, symbol, parameter.annotation, self.inference.expanded(self.inference.element(items)))
@@ -198,6 +208,30 @@ class Overloads:
                     bound = self.inference.declared(entry, entry.definitions[scope].parent, annotation)
                     return EMPTY if is_open(bound) else bound
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
+
+    def _is_of_any_type(self, reference: Reference, argument: int) -> bool:
+        """Whether an argument is a parameter of an unbounded type `T`."""
+        found = self.terms[argument]
+        places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
+        for entry, scope, slot in places or ():
+            annotation = entry.definitions[scope].parameters[slot.index].annotation if slot.kind == "parameter" else -1
+            if annotation < 0 or not is_type_parameter(entry, scope, annotation):
+                return False
+            if rules_of(entry).bounds(entry, scope, written_name(entry.terms, annotation)):
+                return False
+        return bool(places)
+
+    def _points_of_any_type(self, entry: FileEntry, symbol: Symbol, annotation: int) -> int:
+        """Score how well a value of any type `T` fits a parameter.
+
+        It fits a type parameter exactly, and the class of all objects. It fits no other known type.
+        """
+        if annotation >= 0 and is_type_parameter(entry, symbol.index, annotation):
+            return EXACT
+        declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation) if annotation >= 0 else EMPTY
+        named = {atom[2].rpartition(".")[2] for atom in declared if atom[0] == EXTI}
+        is_closed = declared and (named or all(atom[0] in (INST, BOX) for atom in declared)) and named.isdisjoint(_ANY_OBJECT)
+        return IMPOSSIBLE if is_closed else CONVERTED
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
         """Yield (argument, parameter, is single) for a call and a signature.

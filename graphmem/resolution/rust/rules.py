@@ -203,6 +203,19 @@ class RustRules(RustModules):
         entry = inference.project.entry(method)
         return entry.definitions[entry.definitions[method.index].parent]
 
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Return whether a method implements a trait's method.
+
+        A method of the type itself with the same name does not.
+        """
+        owner = self._owner(inference, base)
+        return owner.kind != "interface" or stands_for(inference, method, owner.name)
+
+    def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the methods of a type itself before those of its traits."""
+        own = {method.qualname for method in methods if not inference.project.definition(method).bases}
+        return [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
+
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.
 
