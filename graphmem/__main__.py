@@ -1,6 +1,6 @@
 """Entry point of `graphmem` and `python -m graphmem`.
 
-Hooks have a shorter path, because an agent waits for them at every step.
+Hooks are started by a faster path, because an agent waits for them at every step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ spent on scanning modules and classes, which are never garbage."""
 
 
 def run() -> None:
-    """Run the command; Ctrl-C prints one sentence from first to last moment."""
+    """Run the command; Ctrl-C at any moment prints one sentence."""
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     # A command multiplies at most one vector with a matrix. Starting numpy's threads for that takes a third of its loading time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -14,7 +14,7 @@ class GraphMemError(Exception):
     """Base of every error raised on purpose.
 
     Args:
-        message: one sentence for a person that ends with the remedy.
+        message: one sentence for a person that ends with what to do.
         **facts: values for programs, kept as attributes and in `facts`.
     """
 
@@ -116,7 +116,7 @@ class StoreUnreachableError(GraphMemError):
 
 
 class GenerationChangedError(GraphMemError):
-    """The index has another generation than the client expects.
+    """The index has a different generation than the client expects.
 
     Facts: `expected`, `found`.
     """
@@ -181,9 +181,9 @@ class JournalError(GraphMemError):
 
 
 class EncryptionError(GraphMemError):
-    """The memories are encrypted and the key is missing, short or another one.
+    """The memories are encrypted, and the key is missing or wrong.
 
-    The fact `key` is the hash that names the right key.
+    The fact `key` is the hash that identifies the right key.
     """
 
     code = "CONFLICT"
@@ -281,7 +281,7 @@ class UnauthenticatedError(GraphMemError):
 
 
 class ForbiddenError(GraphMemError):
-    """This caller or this server may not do this (`path`)."""
+    """The caller or the server lacks permission for this request (`path`)."""
 
     code = "FORBIDDEN"
 
@@ -291,7 +291,7 @@ class UnsupportedError(ForbiddenError):
 
 
 class WrongIndexError(GraphMemError):
-    """The server serves another index (`address`, `expected`, `found`)."""
+    """The server serves a different index (`address`, `expected`, `found`)."""
 
     code = "CONFLICT"
 

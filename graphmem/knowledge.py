@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 
 class Anchor(StrEnum):
-    """The state of a memory's code since the memory was written."""
+    """The state of the code that a memory is linked to."""
 
     VALID = "valid"  # unchanged
     MOVED = "moved"  # the same body under another name or path; the link was updated
@@ -149,10 +149,9 @@ class NamedFile(NamedTuple):
 class KnowledgeDelta(NamedTuple):
     """All changes of one accepted write.
 
-    `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in
-    `about`; other memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory
-    removes its edges and its vector, if no other memory shares it. `removed_sessions` names
-    sessions that have no memories after the write.
+    `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in `about`; other
+    memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory removes its edges, and its vector
+    unless another memory shares the vector. `removed_sessions` names sessions that have no memories after the write.
     """
 
     memories: Sequence[MemoryRow] = ()
@@ -168,5 +167,5 @@ class KnowledgeDelta(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether applying it would change nothing."""
+        """Whether applying this delta would change nothing."""
         return not any(self)

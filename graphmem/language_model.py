@@ -34,7 +34,7 @@ class LanguageModel:
     Args:
         url: base address of the service, as in its documentation: `https://host/v1`.
         name: name of the model.
-        key: sent as a bearer token; "" for none.
+        key: sent as a bearer token; "" to send no token.
         timeout_s: time limit of one request with all its attempts.
         clock: monotonic clock in seconds; for tests.
 
@@ -69,7 +69,8 @@ class LanguageModel:
             timeout_s: time limit of this request with all its attempts; at most the client's own.
 
         Raises:
-            LanguageModelError: `reason` is resting, too_large, unreachable, timeout, refused, malformed or redirected.
+            LanguageModelError: `reason` is resting (paused after failures), too_large, unreachable, timeout, refused, malformed or
+                redirected.
         """
         seconds = min(timeout_s if timeout_s is not None else self.timeout_s, self.timeout_s)
         until = self._clock() + seconds
@@ -102,10 +103,10 @@ class LanguageModel:
     def json(
         self, instructions: str, data: str, schema: Mapping[str, Any], *, max_tokens: int = 800, timeout_s: float | None = None
     ) -> Any:
-        """Ask the model to do a task; return its answer as JSON of a schema.
+        """Ask the model to do a task; return JSON that matches a schema.
 
         Raises:
-            LanguageModelError: as for `text`; also `malformed` when the answer is not JSON or does not match.
+            LanguageModelError: as for `text`; also `malformed` if the answer is not JSON or does not match the schema.
         """
         said = self.text(instructions, data, max_tokens=max_tokens, timeout_s=timeout_s)
         from jsonschema import Draft202012Validator
@@ -148,7 +149,7 @@ class LanguageModel:
 
 
 def configured(settings: Settings) -> LanguageModel | None:
-    """The language model that the settings name, or None.
+    """The language model configured in the settings, or None.
 
     Raises:
         SettingsError: the settings of the model are invalid.
@@ -159,7 +160,7 @@ def configured(settings: Settings) -> LanguageModel | None:
 
 
 def _unfenced(said: str) -> str:
-    """JSON without the code fence (three backquotes) that models often add."""
+    """The JSON in a model's answer, without a code fence around it."""
     if said.startswith("```"):
         said = said.partition("\n")[2].rpartition("```")[0]
     return said.strip()

@@ -59,7 +59,7 @@ MODULE_QUALNAME: Final = "<module>"
 
 
 def stable_id(*parts: str) -> str:
-    """A hash of 20 hex digits of any texts, in order."""
+    """A hash, of 20 hex digits, of some strings in order."""
     return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
@@ -77,14 +77,14 @@ def symbol_id(project: str, path: str, qualname: str, kind: str, ordinal: int) -
 
 
 def external_id(project: str, package: str, name: str) -> str:
-    """The id of an external package (name "") or of a symbol in one."""
+    """The id of an external package (`name` is "") or of a symbol in one."""
     return stable_id("external", project, package, name)
 
 
 def chunk_id(project: str, path: str, anchor: str, ordinal: int) -> str:
     """The id of a chunk.
 
-    `anchor` is the qualified name of its definition, or its heading; `ordinal` starts at 0.
+    `anchor` is the qualified name of the definition in the chunk, or a heading; `ordinal` starts at 0.
     """
     return stable_id("chunk", project, path, anchor, str(ordinal))
 
@@ -130,7 +130,7 @@ class SymbolRow(NamedTuple):
 
 
 class ExternalRow(NamedTuple):
-    """A package or symbol that is used but not defined here."""
+    """A package or symbol that the project uses but does not define."""
 
     id: str
     package: str  # distribution or top module: "requests"; "builtins"; "node:fs"
@@ -170,7 +170,7 @@ class PackedChunkRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """A directed edge; one for each (kind, src, dst), with all its sites."""
+    """A directed edge, unique by (kind, src, dst), with all its lines."""
 
     kind: str  # EdgeKind
     src: str
@@ -183,7 +183,7 @@ class EdgeRow(NamedTuple):
 
 
 class HandlesRow(NamedTuple):
-    """A function, and the name by which a framework calls it, such as a route."""
+    """A function, and its name in a framework, such as a route."""
 
     kind: str  # route | event | command | task
     name: str  # as written: "/users/<id>"; for an event the variable that holds it
@@ -197,7 +197,7 @@ class HandlesRow(NamedTuple):
 class UnresolvedRow(NamedTuple):
     """A call site with an unknown target.
 
-    It is stored so that an answer can report what it may have missed.
+    It is stored so that an answer can report calls that it may lack.
     """
 
     id: str
@@ -209,9 +209,9 @@ class UnresolvedRow(NamedTuple):
 
 
 class OccurrencesRow(NamedTuple):
-    """Every place in a file where the name of a symbol is written.
+    """Every position in a file where the name of a symbol is written.
 
-    The places are packed into bytes.
+    The positions are packed into bytes.
     """
 
     id: str  # of the file
@@ -224,9 +224,9 @@ WRITTEN_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "USES_TYPE", "IMPORTS
 
 
 class Before(NamedTuple):
-    """The stored rows that a delta changes, as they were before.
+    """The rows that a delta changes, as stored before the change.
 
-    The code that made the delta has read them, so the store need not read them again.
+    The code that made the delta has already read these rows, so the store does not read them again.
     """
 
     files: Mapping[str, FileRow]  # by id
@@ -238,10 +238,9 @@ class Before(NamedTuple):
 class GraphDelta(NamedTuple):
     """All changes of one index run, from the old graph to the new one.
 
-    `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are new rows, and rows that replace
-    stored ones with the same id. A changed edge is removed and added. A first load has only upserts.
-    A first load may bring its chunks packed; all of them then are.
-    `moves` lists removed files and symbols that exist under a new id.
+    `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are new rows, and rows that replace stored ones with the same id. A changed
+    edge is removed and added. A first load has only upserts. In a first load, either all chunks are packed or none. `moves` lists removed
+    files and symbols that exist under a new id.
     """
 
     removed_files: Sequence[str]
@@ -268,11 +267,11 @@ class GraphDelta(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether applying it would change nothing."""
+        """Whether applying this delta would change nothing."""
         return not any(rows for rows in self if rows is not self.before)
 
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
-        """Whether a chunk of this delta has only other lines than the stored one.
+        """Whether only the line numbers of a chunk differ from the stored chunk.
 
         False if that is unknown.
         """
@@ -293,7 +292,7 @@ class Diagnostic(NamedTuple):
 
 
 class IndexProgress(NamedTuple):
-    """One step of a run, for progress bars and subscriptions."""
+    """One step of an index run, for progress bars and subscriptions."""
 
     stage: str  # discover | parse | resolve | write | project | embed | done | failed
     done: int

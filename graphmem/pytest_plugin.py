@@ -1,8 +1,8 @@
 """`pytest --graphmem`: record calls and the functions that each test runs.
 
-Without the option only this module is loaded. With it, a recorder runs during the whole session. A function belongs to the test that
-runs it. A function that a fixture runs belongs to every test that uses the fixture. At the end a trace file is written into the
-directory of the index, and the next `graphmem index` imports it.
+Without the option only this module is loaded. With the option, a recorder runs during the whole test session. A function is assigned to the
+test that runs it. A function that a fixture runs is assigned to every test that uses the fixture. At the end a trace file is written into
+the directory of the index, and the next `graphmem index` imports it.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 class _Fixture:
-    """A fixture value; its setup and teardown belong to all tests that use it."""
+    """A fixture value, with the functions that its setup and teardown ran."""
 
     def __init__(self) -> None:
         self.reached: set[int] = set()
 
 
 class _Test:
-    """A running test, with the functions that it has run so far."""
+    """A running test, with the functions that were called so far."""
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -72,7 +72,7 @@ class _Test:
 
 
 class _Recording:
-    """The hooks of a recording session."""
+    """The pytest hooks that record a test session."""
 
     def __init__(self, config: pytest.Config, root: Path, trace: str | None) -> None:
         from graphmem.evidence.recorder import Recorder
@@ -92,7 +92,7 @@ class _Recording:
         self._recorder.start()
 
     def _place(self, given: str | None) -> tuple[Path, Path | None]:
-        """The path of the trace, and the index that imports it, if any."""
+        """Return the path of the trace, and the directory of its index or None."""
         if given:
             return Path(given).absolute(), None
         from graphmem.evidence.inbox import FOLDER
@@ -107,7 +107,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Assign all code that runs from setup to teardown to the test."""
+        """Assign all code that runs from setup to teardown to one test."""
         test = self._running[item.nodeid] = _Test(item)
         self._tests.append(test)
         before = self._recorder.into(test.reached)
@@ -137,7 +137,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """Assign the setup of a fixture to its value."""
+        """Assign the code that a fixture's setup runs to the fixture value."""
         value = self._values[fixturedef] = _Fixture()
         before = self._recorder.into(value.reached)
         try:
@@ -153,7 +153,7 @@ class _Recording:
             self._recorder.into(self._taken_away.pop()[1])
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Mark tests of which some parameter sets do not run as partial."""
+        """Mark a test as partial if some of its parameter sets are deselected."""
         self._partly += [code for item in items if (code := _code_of(item)) is not None]
 
     # at the end
@@ -198,7 +198,7 @@ class _Recording:
                 terminalreporter.write_line(line)
 
     def _run(self) -> Run:
-        """Convert what this process recorded: tests with the functions they ran."""
+        """Return what this process recorded: tests and the functions they ran."""
         from graphmem.evidence.run import ItemRun, run_of
 
         tests = []
@@ -241,7 +241,7 @@ class _Recording:
 
 
 def _code_of(item: pytest.Item) -> CodeType | None:
-    """The code of a test function without its decorators; None if missing.
+    """The code of a test function without decorators; None if not found.
 
     Hypothesis keeps the decorated function as `inner_test`, and other decorators as `__wrapped__`.
     """

@@ -1,8 +1,8 @@
 """Settings, read once by an interface, each with the origin of its value.
 
-defaults < `[tool.graphmem]` in the project's pyproject.toml < its graphmem.toml < `GRAPHMEM_*` < command line.
-Nothing is read at import. Packages below the interfaces never read settings from files or the environment;
-they receive a `Settings`.
+Precedence, lowest first: defaults, `[tool.graphmem]` in the project's pyproject.toml, the project's graphmem.toml, `GRAPHMEM_*` variables,
+command line. Nothing is read at import. Packages below the interfaces never read settings from files or the environment; they receive a
+`Settings`.
 """
 
 from __future__ import annotations
@@ -213,12 +213,12 @@ class KnownSetting(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it, such as `GRAPHMEM_LIMITS_DEPTH`."""
+        """The setting's environment variable, such as `GRAPHMEM_LIMITS_DEPTH`."""
         return ENV_PREFIX + self.key.replace(".", "_").upper()
 
 
 def known_settings() -> Iterator[KnownSetting]:
-    """All known settings, in the order of the classes above."""
+    """Yield all known settings, in the order of their declaration."""
     for section, kind in (("", Settings), ("limits.", Limits)):
         for item in dataclasses.fields(kind):
             if "doc" in item.metadata:
@@ -233,8 +233,8 @@ def load_settings(
 ) -> Settings:
     """Settings from all sources; later sources override earlier ones.
 
-    Settings that a file in a repository must not contain are skipped and listed in `ignored`. They are not errors, because a
-    cloned repository must not make graphmem unusable.
+    Settings that a file in a repository must not contain are skipped and listed in `ignored`. This is not an error, because a cloned
+    repository must not make graphmem unusable.
 
     Args:
         project: root with `pyproject.toml` and `graphmem.toml`; None reads no file.
@@ -279,11 +279,11 @@ def load_settings(
 
 
 def with_setting(path: Path, key: str, value: str) -> None:
-    """Write a setting of text into a file of settings; keep the rest.
+    """Write a setting with a string value to a settings file; keep the rest.
 
     Args:
         path: the file, which is created if missing.
-        key: key of the setting, at the top of the file.
+        key: key of the setting, in the top-level table.
         value: one of the setting's choices.
 
     Raises:
@@ -308,7 +308,7 @@ def with_setting(path: Path, key: str, value: str) -> None:
 
 
 def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(file name, table) of files with settings, lowest precedence first."""
+    """Yield (file name, table) of each settings file, lowest precedence first."""
     for name, where in (("pyproject.toml", ("tool", "graphmem")), (PROJECT_FILE, ())):
         path = project / name
         if not path.is_file():
@@ -341,9 +341,9 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
 
 
 def _is_inside(project: Path, value: Any) -> bool:
-    """Whether a path that a repository's file sets for the index is inside it.
+    """Whether an index path in a repository's settings file is inside it.
 
-    True for a value that is not a text, which is rejected later.
+    The path must be inside the repository. The result is also true for a value that is not a string, because that is rejected later.
     """
     if not isinstance(value, str) or not value:
         return True
@@ -356,10 +356,10 @@ def _is_inside(project: Path, value: Any) -> bool:
 
 
 def _checked(known: KnownSetting, value: Any, origin: str) -> Any:
-    """The value, converted to its type and checked.
+    """Return the value of a setting, converted to its type and checked.
 
     Raises:
-        SettingsError: it has another type or is out of range.
+        SettingsError: the value has another type or is out of range.
     """
     if known.type is bool:
         if isinstance(value, str):
@@ -408,14 +408,14 @@ def _unknown(key: str, known: Mapping[str, Any], where: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """The directory of an index, created, moved and deleted as a whole."""
+    """The directory of an index, which may be moved or deleted as a whole."""
 
     data_dir: Path
     root: Path | None  # root of the project, if known without opening the index
 
     @property
     def owner_file(self) -> Path:
-        """The file that names the owner of this index (`graphmem.server.owner`)."""
+        """The file `owner.json` that names the process which owns the index."""
         return self.data_dir / "owner.json"
 
     @property
@@ -425,9 +425,9 @@ class Location:
 
     @property
     def exists(self) -> bool:
-        """Whether there is an index.
+        """Whether an index exists in this directory.
 
-        True for an unreadable one; opening it reports the error.
+        True for an unreadable index; opening it reports the error.
         """
         try:
             return self.database.exists() or (self.data_dir / SHARED).exists()
@@ -436,14 +436,14 @@ class Location:
 
     @property
     def has_memories(self) -> bool:
-        """Whether there is a journal, from which memories can be restored."""
+        """Whether a journal exists, from which memories can be restored."""
         return any((self.data_dir / JOURNAL).glob("journal-*"))
 
 
 def find_project(start: Path) -> Path:
     """Find the root of the project for a command without a path.
 
-    It is the nearest directory at or above `start` with an index, else the nearest one with a git repository, else `start`.
+    The root is the nearest directory at or above `start` with an index, or else with a git repository, or else `start`.
     """
     start = start.resolve()
     line = [start, *start.parents]
@@ -466,9 +466,9 @@ def _is_worktree(directory: Path) -> bool:
 
 
 def _is_persons(directory: Path) -> bool:
-    """Whether `.graphmem` in a directory is a person's own, not an index.
+    """Whether `.graphmem` in a directory is a user's folder, not an index.
 
-    It is such a folder in the home directory if it contains no database.
+    This is so in the home directory if `.graphmem` contains no database.
     """
     return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 
@@ -476,11 +476,11 @@ def _is_persons(directory: Path) -> bool:
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
     """Determine the location of a project's index.
 
-    `db` wins; then an index that is already there is found, in the project or under the user's data
-    directory; a new one goes where `home` says.
+    The setting `db` takes precedence. Without it, an existing index is used, in the project or under the user's data directory. The setting
+    `home` determines where a new index is created.
 
     Raises:
-        SettingsError: neither a project nor `db`, or `db` names a file.
+        SettingsError: neither a project nor `db` is given, or `db` is a file.
     """
     if settings.db:
         path = Path(settings.db).expanduser().resolve()
@@ -517,7 +517,7 @@ def user_data_dir(environ: Mapping[str, str]) -> Path:
 def _directory_name(root: Path) -> str:
     """Return a directory name: the project's name and a hash of its path.
 
-    So it is readable, and two projects of the same name have different directories.
+    So two projects with the same name have different directories.
     """
     import hashlib
 

@@ -1,6 +1,6 @@
-"""Measure for how long no request has reached the server.
+"""Measure how long the server has had no request.
 
-A server process that ends itself when idle uses the measured time.
+A server process that ends itself when idle uses this time.
 """
 
 from __future__ import annotations

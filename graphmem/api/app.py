@@ -1,4 +1,4 @@
-"""Build the server's ASGI application: routes, and checks in their order."""
+"""Build the server's ASGI application: its routes and request checks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MCP_PATH = "/mcp"
 class Mounted(Protocol):
     """The application of another interface, served at a path of its own.
 
-    Its requests pass the same checks.
+    Its requests pass the same checks as all others.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,10 +85,10 @@ class ServerOptions:
 
     @property
     def socket_origins(self) -> tuple[str, ...]:
-        """Origins whose pages may open a WebSocket, for the library's own check.
+        """Origins whose pages may open a WebSocket, for the WebSocket library.
 
-        An origin is the scheme, host and port of a site. That check does not support `scheme://*`, so a list with such an entry becomes
-        `*`. `OriginCheck` has checked the origin before.
+        An origin is the scheme, host and port of a site. The library's check does not support `scheme://*`, so a list with such an entry
+        becomes `*`. That is safe, because `OriginCheck` has already checked the origin.
         """
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
@@ -102,7 +102,7 @@ def build_app(
 ) -> Starlette:
     """Build the ASGI application over an open service.
 
-    The caller keeps the service: closing the application does not close the service.
+    Closing the application does not close the service; the caller does.
 
     Args:
         service: the open service with the operations.

@@ -1,8 +1,9 @@
-"""Compute how many objects a GraphQL answer could hold, before it is made.
+"""Compute the maximum number of objects in an answer before running it.
 
-An object counts 1 and a leaf counts 0. A list multiplies its contents by its size. The size is the slicing argument (`first`, `limit`, `k`;
-for `ids` its length) from the document or the variables. Without it, the size is the argument's default, or else the size assumed in the
-schema. The schema declares sizes with the `@listSize` directive of the GraphQL cost directives specification.
+An answer is the result of a GraphQL document. An object counts 1 and a leaf counts 0. A list multiplies its contents by its size. The size
+is the slicing argument (`first`, `limit`, `k`; for `ids` its length) from the document or the variables. Without this argument, the size is
+the argument's default, or else the size assumed in the schema. The schema declares sizes with the `@listSize` directive of the GraphQL cost
+directives specification.
 
 Source:
     IBM, GraphQL Cost Directives specification, section 3 (list size), weights of objects 1 and leaves 0.
@@ -41,9 +42,9 @@ from strawberry.schema_directive import Location
     locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="Bounds the length of a list."
 )
 class ListSize:
-    """How long the list of a GraphQL field may be.
+    """The maximum length of the list that a GraphQL field returns.
 
-    An argument gives the size, or a size is assumed. It applies to this field, or to the named fields below it.
+    An argument gives the length, or a length is assumed. The length applies to this field, or to the named fields below it.
     """
 
     assumed_size: int | None = strawberry.UNSET
@@ -62,7 +63,7 @@ def sized_by(argument: str, *fields: str) -> ListSize:
 def assumed(size: int) -> ListSize:
     """Declare that the list of a field has about `size` objects.
 
-    This holds whatever its arguments are.
+    The size does not depend on arguments.
     """
     return ListSize(assumed_size=size)
 
@@ -77,7 +78,7 @@ class _Size(NamedTuple):
 
 
 class _Inherited(NamedTuple):
-    """A list size that an outer field declares for lists inside it.
+    """A list size that a field declares for lists nested in its result.
 
     `fields` are the paths of these lists below the current field.
     """
@@ -86,7 +87,7 @@ class _Inherited(NamedTuple):
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """Return the part of this list size that concerns one inner field.
+        """Return the part of this list size that applies to one inner field.
 
         `name` is the name of the inner field.
         """

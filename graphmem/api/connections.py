@@ -1,4 +1,4 @@
-"""Relay connections: pages of a list whose entries have cursors.
+"""Types for Relay connections: pages of a list, with cursors.
 
 The GraphQL types for each kind of entry are made here.
 """
@@ -31,7 +31,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Where a page is in its list, and whether other pages exist."""
+    """The position of a page in its list."""
 
     offset: int
     rows: int

@@ -1,4 +1,4 @@
-"""What resolvers of GraphQL fields can use: operations, deadline, loaders."""
+"""State for resolvers of GraphQL fields: operations, deadline, loaders."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Door:
 
 @dataclass(slots=True)
 class Connection:
-    """State of one HTTP request or one WebSocket: its access, its parameters.
+    """State of an HTTP request or a WebSocket: its access and parameters.
 
     A WebSocket may carry many operations.
     """
@@ -86,7 +86,7 @@ class Heard(Generic[T]):
 
         Raises:
             ForbiddenError: the subscriber may not receive the events.
-            UnauthenticatedError: the access became invalid.
+            UnauthenticatedError: the subscriber's access became invalid.
         """
         self._operation()
         async with aclosing(self._fan.steps(follow)) as steps:
@@ -97,9 +97,9 @@ class Heard(Generic[T]):
 
 
 class Operation:
-    """State of one GraphQL operation: its deadline, its loaders, its access.
+    """State of one GraphQL operation: deadline, loaders and access.
 
-    It calls only what the client's access permits.
+    It refuses calls that the client's access does not permit.
 
     Args:
         connection: state of the request or WebSocket.
@@ -127,7 +127,7 @@ class Operation:
 
         Raises:
             DeadlineError, LimitError: see `OperationRunner.run`.
-            GenerationChangedError: the answer is of another generation than the client expects.
+            GenerationChangedError: the answer comes from another generation of the index than the client expects.
             GraphMemError: the function raised it.
         """
         if self._generation is None:
@@ -135,9 +135,9 @@ class Operation:
         return await self._runner.run(self.deadline, self._as_expected, partial(operation, *args, **kwargs))
 
     def _as_expected(self, operation: Callable[[], T]) -> T:
-        """Run a function, and check that its answer is of the expected generation.
+        """Run a function, and check that the index has the expected generation.
 
-        Generations count committed changes of the index. They only grow, so it is enough to compare after the answer.
+        Generations count committed changes of the index. A generation only increases, so one check after the function has run is enough.
         """
         answer = operation()
         found = self.service.state().generation
@@ -159,9 +159,9 @@ class Operation:
         self.loaders = Loaders(self.service, self.call)
 
     async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that may take minutes, in a thread of its own.
+        """Run a function that may take minutes, in its own thread.
 
-        It has no deadline.
+        The function has no deadline.
         """
         answer = await self._runner.run_long(operation, *args, **kwargs)
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # nested fields of the answer get the full time again

@@ -1,8 +1,8 @@
 """Make GraphQL types from the dataclasses that operations return.
 
 Each dataclass becomes an object type, each closed set of words an enum, and each TypedDict an input. Resolvers return the dataclasses
-themselves, and plain fields are read from their attributes. So an answer of thousands of symbols is not copied. Fields that only GraphQL
-has, such as those with loaders, are in `graphmem.api.extras`.
+themselves, and plain fields are read from their attributes. So an answer of thousands of symbols is not copied. Fields that exist only in
+GraphQL, such as fields with loaders, are in `graphmem.api.extras`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Node:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Pair:
-    """An entry of a mapping, which GraphQL shows as a list of such pairs."""
+    """A key and its value; GraphQL shows a mapping as a list of these pairs."""
 
     name: str
     value: Any
@@ -121,7 +121,7 @@ def object_type(answer: type) -> type:
 def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Return the type of each field of a dataclass or a TypedDict, by name.
 
-    Types keep the metadata of `Annotated`. In this module, `marks` means such metadata, for example `GlobalId`.
+    Types keep the metadata of `Annotated`. In this module, `marks` is this metadata, for example `GlobalId`.
     """
     hints = typing.get_type_hints(declared, include_extras=True)
     names = [one.name for one in dataclasses.fields(declared)] if dataclasses.is_dataclass(declared) else list(hints)
@@ -131,7 +131,7 @@ def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
 def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[..., Any] | None]:
     """Return the GraphQL type of an answer's field, and its resolver.
 
-    The resolver is None if the attribute is shown unchanged.
+    The resolver is None if GraphQL shows the attribute unchanged.
     """
     ident = next((one for one in marks if isinstance(one, GlobalId)), None)
     if ident is not None:
@@ -146,7 +146,7 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
 def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
     """Return the GraphQL type for a Python type that occurs in an answer.
 
-    For example, a dataclass gives its GraphQL type, and a type without one gives JSON.
+    For example, a dataclass gives its GraphQL type, and a type without a GraphQL equivalent gives JSON.
     """
     hint, more = split(hint)
     marks = (*more, *marks)
@@ -213,7 +213,7 @@ def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
     """Return the GraphQL enum for a closed set of words.
 
     Raises:
-        TypeError: the set has no `Vocabulary`.
+        TypeError: no `Vocabulary` is declared for the set.
     """
     known = next((one for one in marks if isinstance(one, Vocabulary)), None)
     if known is None:

@@ -1,7 +1,7 @@
 """Parse, validate and measure each GraphQL document (query text) once.
 
-Strawberry has caches for parsing and validation. Their key is a hash of the whole tree, which takes more than 0.5 ms for each request with
-a larger persisted operation. Here the text of the document is the key.
+Strawberry has caches for parsing and validation. The key of these caches is a hash of the whole syntax tree. Computing it takes more than
+0.5 ms for a larger persisted operation. Here the text of the document is the key.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Documents:
         return made
 
     def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, Any] | None) -> list[GraphQLError]:
-        """Return the errors for which an operation is refused; empty if none.
+        """Return the reasons to refuse an operation; empty if it is allowed.
 
         Args:
             prepared: the document.

@@ -1,7 +1,7 @@
 """Encode answers as JSON; an object that occurs often is encoded once.
 
-Paths of a large impact report share most of their steps and symbols. The second and every later occurrence of an object in an answer is
-an `Again`: an ordinary dictionary that keeps its JSON.
+Paths of a large impact report share most of their steps and symbols. The second and every later occurrence of an object in an answer is an
+`Again`: a dictionary that also keeps its encoded JSON.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import orjson
 
 
 class Again(dict[str, Any]):
-    """A rendered object of an answer that occurs in it more than once.
+    """A rendered object that occurs more than once in an answer.
 
     It keeps its JSON and must not be changed.
     """
@@ -24,7 +24,7 @@ class Again(dict[str, Any]):
 
     @property
     def json(self) -> orjson.Fragment:
-        """JSON of the object; it is encoded at the first use."""
+        """The JSON of the object, encoded when first used."""
         try:
             return self._json
         except AttributeError:

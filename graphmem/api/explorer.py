@@ -1,6 +1,6 @@
 """Serve the explorer (views of the code in a browser) and its files.
 
-There is one page for every view. The files are served as they are in the package, without a build or a download.
+One HTML page serves all views. The files are served unchanged from the package, without a build or a download.
 """
 
 from __future__ import annotations

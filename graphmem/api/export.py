@@ -29,7 +29,7 @@ RETRY_S: Final = 5.0
 class Export:
     """The route `/export.jsonl`, which streams all nodes and edges.
 
-    It is an ASGI application, because that knows when the last line of an answer was sent; a function does not.
+    It is an ASGI application and not a function, to know when the last line was sent.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""GraphQL fields whose data is not part of the answer around them.
+"""GraphQL fields whose data is loaded separately from their object.
 
-These are edges of symbols, source text, and nodes by id. All objects of one nesting level share one call.
+They are edges of symbols, source text, and nodes by id. All objects of one nesting level share one call.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ class SubgraphFields:
     @resolved(list[SubgraphEdge])
     @staticmethod
     def edges(parent: strawberry.Parent[answers.Subgraph]) -> list[EdgeOfSubgraph]:
-        """Edges among the nodes; use `columns` for more than a few hundred."""
+        """Edges among the nodes; for more than a few hundred, use `columns`."""
         nodes = parent.nodes
         return [EdgeOfSubgraph(nodes[src], nodes[dst], kind, sure, rule) for src, dst, kind, sure, rule in parent.edges]
 

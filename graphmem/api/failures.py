@@ -1,7 +1,7 @@
 """Convert errors to the form in which clients receive them.
 
-An error raised on purpose (`graphmem.errors`, a broken document, a limit) keeps its message, its code, and those facts that are meant for
-clients. Any other error becomes INTERNAL: the client gets an id, and the log gets the id and the traceback.
+An error raised on purpose (`graphmem.errors`, a broken document, a limit) keeps its message, its code, and the facts that clients may see.
+Any other error becomes INTERNAL: the client gets an id, and the log gets the id and the traceback.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ MOST_SAID: Final = 1_000
 
 
 def said(text: str) -> str:
-    """Cut a message to the maximum length; "…" marks the cut."""
+    """Truncate a message to the maximum length; "…" marks the cut."""
     return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
     """Return the facts of an error that clients may see, with its code.
 
-    They are the `extensions` of the error in GraphQL. Candidates have the form of symbols in GraphQL.
+    They are the `extensions` of the error in GraphQL. Candidate symbols have the fields of symbols in GraphQL.
     """
     known = PUBLIC_FACTS.get(error.code, ())
     return {
@@ -130,6 +130,6 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
     """Return the body of an error response, in the form of a GraphQL answer.
 
-    It is for errors outside of an operation.
+    It is used for errors outside of an operation.
     """
     return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

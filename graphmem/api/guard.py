@@ -1,6 +1,6 @@
 """Prepare and check each GraphQL operation, as an extension of strawberry.
 
-It handles the document, the limits, the context, and the form of errors.
+The extension handles the document, the limits, the context, and the form of errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXPECTED: Final = "expectedGeneration"
 class Guard(SchemaExtension):
     """Extension of strawberry that checks one operation.
 
-    Each operation has an instance of its own.
+    Each operation has its own instance.
     """
 
     def __init__(self, documents: Documents) -> None:
@@ -30,9 +30,9 @@ class Guard(SchemaExtension):
         self._prepared: Prepared | None = None
 
     def on_operation(self) -> Iterator[None]:
-        """Give the operation its own deadline and loaders.
+        """Create the deadline and the loaders of the operation.
 
-        A WebSocket connection runs many operations.
+        Each operation has its own, because a WebSocket runs many operations.
         """
         connection: Connection = self.execution_context.context
         expected = (self.execution_context.operation_extensions or {}).get(EXPECTED)
@@ -61,7 +61,7 @@ class Guard(SchemaExtension):
     def on_stream_result(self, result: Any) -> Iterator[None]:
         """Convert errors in each result of a subscription for the client.
 
-        The view converts the errors of plain requests.
+        The HTTP view converts the errors of other requests.
         """
         if getattr(result, "errors", None):
             result.errors = [shape(error) for error in result.errors]

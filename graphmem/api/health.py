@@ -1,6 +1,6 @@
 """The routes `/health`, `/ready` and `/metrics`, to monitor the server.
 
-The first two need no token and contain no data of the code.
+`/health` and `/ready` need no token and reveal no data of the code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def ready(request: Request) -> Response:
 
 
 async def exposed(request: Request) -> Response:
-    """Answer the counters and gauges in Prometheus' text format."""
+    """Answer with the counters and gauges in the Prometheus text format."""
     door: Door = request.app.state.door
 
     def text() -> str:

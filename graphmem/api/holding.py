@@ -1,4 +1,4 @@
-"""Limit the number of connections, and how long each may be slow.
+"""Limit the number of connections, and how long they may wait.
 
 A connection that waits for its client (for headers, a body, the next request, or the reading of an answer) has a time limit. If the server
 is full, the connection that has waited for its client for the longest time is closed. A connection whose request is being answered is never
@@ -64,7 +64,7 @@ class Allowed(NamedTuple):
 def times(limits: ServerLimits) -> dict[Phase, Allowed]:
     """Return how long a connection may wait in each phase, such as a body.
 
-    A phase that is not listed has no limit.
+    A phase that is not in the result has no limit.
     """
     return {
         Phase.HEADERS: Allowed(limits.header_seconds, is_by_size=False),
@@ -78,7 +78,7 @@ def times(limits: ServerLimits) -> dict[Phase, Allowed]:
 def room(limits: ServerLimits) -> int:
     """Return the maximum number of connections of the server.
 
-    It is the configured number, or less if the process may open few files.
+    It is the configured number, or less if the process may open fewer files.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = limits.connections if soft == resource.RLIM_INFINITY else soft - OWN_FILES
@@ -88,7 +88,7 @@ def room(limits: ServerLimits) -> int:
 def cut_off(transport: asyncio.Transport) -> None:
     """Close a connection at once.
 
-    Data that the client has not read is dropped, also by the operating system.
+    Data that the client has not read is dropped, also from the operating system's buffer.
     """
     connection = transport.get_extra_info("socket")
     if connection is not None and not transport.is_closing():
@@ -109,9 +109,9 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Find out what the connection waits for now.
+        """Update the phase: what the connection waits for now.
 
-        If that is new, its time starts.
+        If the phase is new, its time starts.
         """
         phase = self.look()
         if phase is not self.phase:
@@ -128,7 +128,7 @@ class Slot:
     def begin(self, phase: Phase) -> None:
         """Begin to wait for something, such as the rest of a body.
 
-        If the connection waits for it already, the time restarts.
+        If the connection is already in this phase, the time restarts.
         """
         self.phase, self.since, self.size = phase, time.monotonic(), 0
 
@@ -153,9 +153,9 @@ class Connections:
         return len(self._slots)
 
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
-        """Register a connection, or return the seconds until there may be room.
+        """Register a connection, or return the seconds until one can be closed.
 
-        Infinity means that no other connection can be closed for it.
+        Infinity means that no other connection can be closed to make room.
         """
         # The system gives the lowest free number, so all lower ones are in use.
         crowded = self._last_file is not None and descriptor >= self._last_file
@@ -213,7 +213,7 @@ class Connections:
 class Acceptor:
     """Accepts connections of clients while the server is not full.
 
-    It starts the protocol of each connection. It has the methods that uvicorn expects of a server: `close` and `wait_closed`.
+    It starts the protocol of each connection, and has the methods that uvicorn expects of a server: `close` and `wait_closed`.
 
     Args:
         listener: a listening, non-blocking socket.
@@ -291,7 +291,7 @@ class Acceptor:
     def _pause(self, seconds: float, following: Callable[[], None]) -> None:
         """Accept no connections for a while.
 
-        They wait in the system's queue.
+        New connections wait in the system's queue.
         """
         self._loop.remove_reader(self._listener)
         self._again = self._loop.call_later(seconds, following)
@@ -308,7 +308,7 @@ class Acceptor:
     def _begun(self, connection: socket.socket, slot: Slot, task: asyncio.Task[None]) -> None:
         """Clean up after a connection that could not be started.
 
-        Failures of TLS are the client's and are not logged.
+        A failed TLS handshake is not logged, because the client caused it.
         """
         self._beginning.discard(task)
         error = None if task.cancelled() else task.exception()

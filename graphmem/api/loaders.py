@@ -1,4 +1,4 @@
-"""Load data for nested GraphQL fields in batches: one call for each level.
+"""Load data for nested GraphQL fields in batches, one call per level.
 
 For example, the callers of all symbols in a list are loaded by one call for each relation. The number of calls does not depend on the
 number of symbols. Loaders exist for one GraphQL operation, so their caches end with its answer.
@@ -21,9 +21,9 @@ Call = Callable[..., Awaitable[Any]]
 
 
 class SitesOf(NamedTuple):
-    """Which edges a field needs: the first ones of a relation of a symbol.
+    """Loader key for the first edges of one relation of a symbol.
 
-    It is the key of a loader. `limit` is the number of edges.
+    `limit` is the number of edges.
     """
 
     relation: Relation
@@ -32,9 +32,9 @@ class SitesOf(NamedTuple):
 
 
 class KnownOf(NamedTuple):
-    """Which memories a field needs: some about one symbol or file.
+    """Loader key for memories about one symbol or file.
 
-    It is the key of a loader. `limit` is the greatest number of memories.
+    `limit` is the maximum number of memories.
     """
 
     limit: int
@@ -42,7 +42,7 @@ class KnownOf(NamedTuple):
 
 
 class Loaders:
-    """The loaders of one GraphQL operation, which batch its nested fields."""
+    """Loaders that load the nested fields of one GraphQL operation in batches."""
 
     def __init__(self, service: Service, call: Call) -> None:
         self._service = service

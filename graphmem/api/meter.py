@@ -1,7 +1,6 @@
 """Count the server's operations, and format the counts for Prometheus.
 
-The format is a few lines of text, so no library is needed for it: https://prometheus.io/docs/instrumenting/exposition_formats/ (version
-0.0.4).
+The format is simple text and needs no library: https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4).
 """
 
 from __future__ import annotations

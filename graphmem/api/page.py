@@ -1,6 +1,6 @@
 """Serve the query page (GraphiQL) for browsers.
 
-Its static files are built from npm packages. Without them a page explains how to build them.
+Its static files are built from npm packages. If the files are missing, a page explains how to build them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Persisted operations: GraphQL documents that clients name, not send.
+"""Persisted operations: GraphQL documents stored on the server.
 
-They are found by name or by hash. One is derived from each operation; others are in `queries/operations/*.graphql`. A client can send
-`{"operationName": "Impact", "variables": {…}}` without a query. It can also send the SHA-256 of the text as `id` or in
-`extensions.persistedQuery`.
+A client sends the name or the hash of a document instead of its text. One document is derived from each operation; others are in
+`queries/operations/*.graphql`. A client can send `{"operationName": "Impact", "variables": {…}}` without a query. Or it sends the SHA-256
+of the text, as `id` or in `extensions.persistedQuery`.
 
 A file whose name begins with `_` has one fragment. Fragments that an operation uses and does not define are appended to its text. The hash
-is that of the whole text.
+is computed from the text with the appended fragments.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class PersistedOperation:
 class PersistedOperations:
     """The GraphQL documents that clients can call by name or by hash.
 
-    A document is read or derived at its first use. The first request by hash reads and derives all of them.
+    A document is read or derived at its first use. The first request by hash reads and derives all documents.
 
     Args:
         texts: texts of the files, by name.
-        schema: the schema for derived documents; None for only the files.
+        schema: the schema for derived documents; None to use only documents from files.
 
     Methods raise QueryFileError when a file is not usable; see `read_operation`.
     """

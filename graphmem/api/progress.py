@@ -43,7 +43,7 @@ class Fan(Generic[T]):
 
     Args:
         subscribe: the operation that yields the events.
-        is_state: whether a new subscription first gets the latest event of a run in progress; otherwise it gets only later events.
+        is_state: whether a new subscription first gets the latest event of a run in progress; if false, it gets only new events.
     """
 
     def __init__(self, subscribe: Callable[[], AbstractContextManager[Iterator[T]]], *, is_state: bool) -> None:
@@ -56,15 +56,15 @@ class Fan(Generic[T]):
         self._closed = False
 
     def start(self) -> None:
-        """Start to listen before there is a subscription.
+        """Start listening before the first subscription.
 
-        So the first subscription gets the latest event of a run in progress.
+        Then the first subscription gets the latest event of a run in progress.
         """
         with self._lock:
             self._listen()
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Yield events: first the latest one of a run in progress, then new ones.
+        """Yield the latest event of a run in progress, then each new event.
 
         Args:
             follow: continue after the end of a run; otherwise the end of a run is the last event.
@@ -121,13 +121,13 @@ class Fan(Generic[T]):
 
 
 def _ends(step: object) -> bool:
-    """Whether an event of an index run is the last one."""
+    """Whether an event is the last event of an index run."""
     return isinstance(step, IndexProgress) and step.stage in ENDED
 
 
 @asynccontextmanager
 async def ahead(steps: AsyncIterator[T]) -> AsyncIterator[Callable[[], Awaitable[T | None]]]:
-    """Start to listen to events; yield a function that waits for the next.
+    """Start to listen; yield a function that waits for the next event.
 
     The function returns None after the last event. No event is lost between two calls.
     """

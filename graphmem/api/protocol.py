@@ -1,6 +1,6 @@
 """HTTP and WebSocket protocols of uvicorn, with limits on clients.
 
-Headers that are too large or too slow, and bodies that do not arrive, are refused here. They never reach the application.
+Requests with too large or too slow headers, or with bodies that do not arrive, are refused here and never reach the application.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFUSALS: Final = {
 
 
 class _RefusedError(Exception):
-    """Raised to end the parsing of a request that is refused.
+    """Raised to stop parsing a refused request.
 
     The parser wraps it in an error of its own.
     """
@@ -139,14 +139,14 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.note()
 
     def resume_writing(self) -> None:
-        """Continue after the client has read the data that waited for it."""
+        """Continue sending after the client has read the waiting data."""
         super().resume_writing()
         self._slot.begin(self._phase())
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over to the WebSocket protocol.
 
-        It still counts as one connection.
+        The connection still counts as one.
         """
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()
@@ -156,9 +156,9 @@ class BoundedHttp(HttpToolsProtocol):
         self._refuse(self._refused)
 
     def _make_relative(self) -> None:
-        """Replace the request's address by its path if it has a host.
+        """Reduce a request target with a host (`http://host/path`) to its path.
 
-        That host replaces the one of the header (RFC 9112, 3.2.2).
+        The host replaces the value of the `Host` header (RFC 9112, 3.2.2).
         """
         before, found, after = self.url.partition(b"://")
         if found and not before.startswith(b"/"):
@@ -204,7 +204,7 @@ class BoundedHttp(HttpToolsProtocol):
     def _refuse(self, status: int) -> None:
         """Answer a refused request with the reason, and close the connection.
 
-        If the client does not read it in time, the connection is closed at once.
+        If the client does not read the answer in time, the connection is closed at once.
         """
         code, said = REFUSALS[status]
         body = orjson.dumps(payload(code, said))
@@ -243,7 +243,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
-        """Continue after the client has read the data that waited for it."""
+        """Continue sending after the client has read the waiting data."""
         super().resume_writing()
         self._slot.begin(self._phase())
 

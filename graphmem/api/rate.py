@@ -1,7 +1,7 @@
-"""Limit the requests of each client address in a minute.
+"""Limit the requests per minute of each client address.
 
-A bucket holds the requests of a minute and is refilled evenly. All clients on this machine share one address, so the limit is useful for
-servers that other machines reach. Behind a proxy all clients share the proxy's address.
+Each address has a token bucket for one minute's requests, which is refilled evenly. All clients on the server's machine share one address,
+so the limit is useful only for servers that other machines use. Behind a proxy all clients share the proxy's address.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MOST_ADDRESSES: Final = 4_096  # remembered addresses; the least recent is forgo
 
 
 class RateLimit:
-    """ASGI middleware that refuses too many requests of one address.
+    """ASGI middleware that refuses further requests of a too busy address.
 
     WebSocket handshakes count as requests. This check runs before the check of the token.
 
     Args:
-        app: the application behind this check.
+        app: the application that receives accepted requests.
         per_minute: maximum number of requests in a minute; 0 for unlimited.
         unless: paths that are not counted.
         clock: a monotonic clock in seconds; for tests.
@@ -41,7 +41,7 @@ class RateLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count HTTP requests and WebSocket handshakes.
 
-        Those over the limit are refused.
+        Requests over the limit are refused.
         """
         if self._most and scope["type"] in ("http", "websocket") and scope["path"] not in self._unless:
             wait_s = self._take((scope.get("client") or ("",))[0])

@@ -34,7 +34,7 @@ Convert = Callable[[ServerLimits, Any], Any]
 def root_type(root: str, by_hand: type) -> type:
     """Make a root type of GraphQL: query or mutation.
 
-    It has fields written by hand, and one for each other operation.
+    The type has the handwritten fields, and a derived field for each other operation.
 
     Args:
         root: query or mutation.
@@ -50,7 +50,7 @@ def root_type(root: str, by_hand: type) -> type:
 def root_field(operation: Operation) -> Any:
     """Make the root field of GraphQL for an operation.
 
-    It is nullable, so that an error of one field keeps the answers of the others.
+    It is nullable, so that after an error in one field, the other fields still have answers.
     """
     rows_of = _rows_of(operation)
     arguments = [_Argument(one) for one in operation.parameters if not (one.has(Local) or one.has(Filled))]
@@ -180,7 +180,7 @@ def _word(value: Any) -> Any:
 
 
 def _fields(declared: Any) -> Convert:
-    """Convert an input object to a mapping by Python's field names.
+    """Return a converter of input objects to mappings by Python field names.
 
     Fields without a value are left out.
     """
@@ -213,7 +213,7 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Return which field of an answer has the rows, if it is a page of a list.
+    """Return the field with the rows of an answer that is a page of a list.
 
     None for other answers. GraphQL shows a page as a connection.
     """

@@ -1,7 +1,7 @@
 """Validation rules that limit depth and aliases of GraphQL documents.
 
-Strawberry's own limiters make a new rule class for every request, so its validation cache never hits. They walk a fragment again at each
-use, which takes exponential time for a hostile document. These rules are built once for a set of limits and visit each fragment once.
+Strawberry's own limiters make a new rule class for every request, so its validation cache is never used. They visit a fragment again at
+each use, which takes exponential time for a hostile document. These rules are built once for a set of limits and visit each fragment once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRul
     """
 
     class DepthRule(ASTValidationRule):
-        """Refuses operations nested too deep, except introspection.
+        """Refuses operations that are nested too deeply, except introspection.
 
         graphql-core has its own rule for introspection.
         """
@@ -79,7 +79,7 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> GraphQLError:
     """Return the error for a document that exceeds a limit.
 
-    It has the limit and the number found.
+    The error has the limit and the number found.
     """
     return GraphQLError(
         f"The operation is too large: {limit} {found:,}, allowed are at most {allowed:,}; ask for less at a time",

@@ -77,10 +77,7 @@ class OperationRunner:
             raise self._late() from None
 
     async def run_long(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run an operation that may take long, in a thread of its own.
-
-        It has no deadline.
-        """
+        """Run a slow operation in its own thread, without a deadline."""
         answer: Future[T] = Future()
         call = functools.partial(operation, *args, **kwargs)
         threading.Thread(target=_answered, args=(answer, call), name="graphmem-long-operation", daemon=True).start()

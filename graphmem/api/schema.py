@@ -1,4 +1,4 @@
-"""The GraphQL schema: derived root fields and a few written by hand."""
+"""The GraphQL schema: derived root fields and handwritten ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the `index` mutation answers."""
+    """The answer of the `index` mutation."""
 
     run_id: str
     summary: answers.IndexSummary | None
@@ -171,7 +171,7 @@ class Subscription:
     @resolved(object_type(ContextReady), subscription=True)
     @staticmethod
     async def context_ready(info: Info, session: str | None = None) -> AsyncIterator[ContextReady]:
-        """Contexts that became ready to be taken, of one session or of all."""
+        """Contexts that became ready for agents, of one session or of all."""
         async with aclosing(info.context.context_news.steps(follow=True)) as news:
             async for one in news:
                 if session is None or one.session == session:
@@ -179,9 +179,9 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of an impact report that a subscriber cares about.
+    """Return the parts of an impact report whose change is sent.
 
-    If they change, the report is sent again. Causes that only say that files changed since the index run are left out.
+    If one of them changes, subscribers get the report again. Notes that files have changed since the index run are left out.
     """
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]
     return [one.id for one in report.targets], listed, report.risk, report.epistemic, [one for one in report.causes if one.kind != "stale"]

@@ -20,7 +20,7 @@ def sdl() -> str:
 
 
 def write_documents(directory: Path) -> list[Path]:
-    """Write each persisted operation to a file of its own; return the files."""
+    """Write each persisted operation to its own file; return the files."""
     operations = load_operations(build_schema(ServerLimits()).graphql)
     directory.mkdir(parents=True, exist_ok=True)
     files = [directory / f"{name}{SUFFIX}" for name in operations.names]

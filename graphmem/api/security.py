@@ -59,7 +59,7 @@ def refusal(error: GraphMemError) -> Response:
 async def refuse(error: GraphMemError, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request with an error.
 
-    A WebSocket handshake gets 403, the only status it can have.
+    A refused WebSocket handshake always gets status 403.
     """
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": error.message[:120]})
@@ -74,7 +74,7 @@ _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._~!$&'()*+,;=%-]+))(?:
 class HostCheck:
     """Refuses requests with an unknown `Host`, against DNS rebinding.
 
-    DNS rebinding needs a name that an attacker owns, so `localhost` and bare addresses are always accepted. A request must have exactly one
+    DNS rebinding needs a name that an attacker owns, so `localhost` and IP addresses are always accepted. A request must have exactly one
     `Host` (RFC 9112, 3.2).
     """
 
@@ -114,9 +114,9 @@ class OriginCheck:
     """Refuses requests from pages of other sites, including reads.
 
     Args:
-        app: the application behind this check.
+        app: the application that receives accepted requests.
         allowed_origins: sites whose pages may use the server.
-        is_page: returns whether a path is a page, to which every site may link.
+        is_page: returns whether a path is a page; other sites may link to pages.
     """
 
     def __init__(self, app: ASGIApp, allowed_origins: Iterable[str] = (), is_page: Callable[[str], bool] = lambda path: False) -> None:
@@ -152,7 +152,7 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """Interface of an open index that knows its own folder.
+    """Interface of an open index that checks the path of its directory.
 
     See `graphmem.runtime.identity`.
     """
@@ -161,13 +161,14 @@ class Placed(Protocol):
 
     @property
     def in_place(self) -> bool:
-        """Whether the index's folder is still at the path where it was opened."""
+        """Whether the index directory still has the path where it was opened."""
 
 
 class IndexCheck:
-    """Refuses requests for another index, and names this one in each answer.
+    """Refuses requests for another index; names its index in each answer.
 
-    After a server has ended, a server of another index may get its address. A file with the address may also have been copied.
+    A client may have an outdated address: after a server has ended, a server of another index may get the same address. A file with the
+    address may also have been copied.
     """
 
     def __init__(self, app: ASGIApp, service: Placed) -> None:
@@ -239,7 +240,7 @@ class TokenCheck:
 class BodyLimit:
     """Refuses request bodies that are too large.
 
-    It looks at their header, and counts while they are read.
+    It checks the `Content-Length` header, and counts bytes while the body is read.
     """
 
     def __init__(self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None) -> None:
@@ -285,7 +286,7 @@ def _too_large(found: int, limit: int) -> LimitError:
 class SecurityHeaders:
     """Adds headers such as a content policy to responses that lack them.
 
-    They are listed in `HEADERS`.
+    The headers are in `HEADERS`.
     """
 
     def __init__(self, app: ASGIApp) -> None:

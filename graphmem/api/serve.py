@@ -42,7 +42,7 @@ def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> 
     Args:
         app: result of `graphmem.api.app.build_app`.
         host: name or address to listen on.
-        port: port to listen on; 0 takes any free one.
+        port: port to listen on; 0 for any free port.
         on_ready: called with host and actual port when the server accepts requests.
 
     Raises:
@@ -86,13 +86,13 @@ class Server:
 
     `run` blocks; `stop` may be called from any thread.
 
-    With TLS the server also listens on loopback in plain text, for other processes of the same user. They do not need the certificate, and
-    their data does not leave the machine.
+    With TLS the server also listens on loopback in plain text, for other processes of the same user. These processes do not need the
+    certificate, and their data does not leave the machine.
 
     Args:
         app: result of `graphmem.api.app.build_app`, or the application of a server of several projects.
         host: name or address to listen on.
-        port: port to listen on; 0 takes any free one.
+        port: port to listen on; 0 for any free port.
         tls: certificate and key; None for HTTP in plain text.
 
     Raises:
@@ -130,7 +130,7 @@ class Server:
     def run(self, on_ready: Ready | None = None) -> None:
         """Serve until stopped.
 
-        In the main thread SIGINT and SIGTERM stop it; they are not raised again.
+        In the main thread, SIGINT and SIGTERM stop the server; the signals are not raised again afterwards.
 
         Args:
             on_ready: called with the plain-text address for processes of this machine when the server accepts requests.
@@ -156,7 +156,7 @@ class Server:
 class _Uvicorn(uvicorn.Server):
     """Uvicorn's server, extended: it reports when it listens.
 
-    It also closes subscriptions when it stops. Signals end only `run`.
+    It also closes subscriptions when it stops. A signal makes `run` return, and does not end the process.
     """
 
     def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None, doors: Doors) -> None:

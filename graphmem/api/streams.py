@@ -1,6 +1,6 @@
 """Limit how many streams are open at once.
 
-Streams last as long as their clients want, so some connections are reserved for questions.
+A stream lasts as long as its client wants. The limit leaves connections free for other requests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class StreamLimit:
     """ASGI middleware that limits WebSockets and server-sent events.
 
     Args:
-        app: the application behind this check.
+        app: the application that receives accepted requests.
         most: maximum number of concurrent streams.
     """
 

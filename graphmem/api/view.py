@@ -49,7 +49,7 @@ class JsonResponse(Response):
 class _WebSocketAdapter(ASGIWebSocketAdapter):
     """Sends answers as text frames of a WebSocket; accepts only JSON objects.
 
-    The protocol needs text frames, but orjson makes bytes.
+    The protocol needs text frames, but orjson returns bytes.
     """
 
     async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
@@ -105,7 +105,7 @@ class GraphQLView(GraphQL[Connection, None]):
         schema: the schema.
         door: the state of the server.
         operations: the persisted operations.
-        keys: tokens; the first message of a WebSocket must have one if its handshake had none.
+        keys: the valid tokens; if the handshake of a WebSocket had no token, its first message must have one.
         allowed_origins: other sites whose pages may open a WebSocket.
         persisted_only: refuse queries other than `operations`.
     """
@@ -167,9 +167,9 @@ class GraphQLView(GraphQL[Connection, None]):
         """Parse the body as a single operation.
 
         Raises:
-            HTTPException: the body is not JSON; 415 for other media types, which a page of another
-                site could send without a preflight request.
-            BadInputError: the body is not one operation, or names an unknown one.
+            HTTPException: the body is not JSON; 415 for other media types, which a page of another site could send without a preflight
+                request.
+            BadInputError: the body is not one operation, or names an unknown operation.
         """
         if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "The content type must be application/json; send the operation as JSON")
@@ -196,7 +196,7 @@ class GraphQLView(GraphQL[Connection, None]):
         """Run the query or mutation of a request.
 
         Raises:
-            BadInputError: the document does not have the operation, or it is a subscription.
+            BadInputError: the document does not contain the operation, or the operation is a subscription.
         """
         try:
             return await self.schema.execute(
@@ -220,7 +220,7 @@ class GraphQLView(GraphQL[Connection, None]):
 
         Raises:
             BadInputError: the named operation is unknown.
-            ForbiddenError: the request has a text of its own, and only persisted operations are served.
+            ForbiddenError: the request has its own text, and only persisted operations are allowed.
         """
         query = request.get("query")
         if not isinstance(query, str) or not query:
@@ -258,7 +258,7 @@ class GraphQLView(GraphQL[Connection, None]):
     async def on_ws_connect(self, context: Connection) -> UnsetType | dict[str, object] | None:
         """Check the token in the first message of a WebSocket.
 
-        This concerns connections whose handshake had no token, such as those of browsers.
+        The check applies if the handshake had no token, as in browsers.
 
         Raises:
             ConnectionRejectionError: the token is missing or wrong; the socket is closed with 4403.

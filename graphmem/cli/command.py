@@ -1,7 +1,7 @@
-"""Options that all commands share, and the code that runs around each.
+"""Options that all commands share, and code around each command.
 
-A command is a function whose first parameter is the open `Door`. `@command` declares how it differs from the others. Two annotations
-extend those of typer: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
+A command is a function whose first parameter is the open `Door`. `@command` declares how the command differs from others. Two annotations
+extend typer's annotations: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """The options by which a command differs from others; see `command`."""
+    """The ways in which a command differs from others; see `command`."""
 
     without: Collection[str] = (ROOT,)
     is_quiet: bool = False
 
 
 class Variant(NamedTuple):
-    """A second command for an operation, with some of its parameters fixed.
+    """A second command for an operation, with some parameters fixed.
 
     Args:
         operation: name of the operation.
@@ -132,7 +132,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
 
 def _as_setting(value: Any) -> Any:
-    """Convert the value of a command's option to a setting; False gives None."""
+    """Convert an option's value to the value of a setting; False becomes None."""
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 

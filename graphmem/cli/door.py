@@ -36,7 +36,8 @@ class Door:
     def root_to_index(self) -> str | None:
         """Return the root directory of the project to index.
 
-        It is the given one, or that of the project that contains the current directory. None means the project of the index at `--db`.
+        The result is the given directory, or the root of the project that contains the current directory. None means the project of the
+        index at `--db`.
         """
         if self.location.root is not None:
             return str(self.location.root)
@@ -58,7 +59,7 @@ class Door:
         raise RepositoryError(f"{root} contains no files; give a directory with source files", path=str(root))
 
     def existing(self) -> Path:
-        """Return the directory of this command's index, if no server has it open.
+        """Return the index directory of this command; no server may have it open.
 
         Raises:
             NotIndexedError: the index is missing.
@@ -109,7 +110,7 @@ class Door:
 
         Args:
             service: the opened service; default: the service of this command.
-            said: text that is reported in any case; notes that occur in it are not repeated.
+            said: text that was reported already; notes in this text are not repeated.
         """
         opened = service or self._opened
         notes = [note for note in (opened.damage if opened is not None else ()) if note not in said]

@@ -153,10 +153,10 @@ def _index(here: Door) -> list[Finding]:
 
 
 def _calls(said: dict[str, Any]) -> list[Finding]:
-    """Report calls that were resolved, by rule, and others, by reason.
+    """Report resolved calls by rule, and unresolved calls by reason.
 
     A call site counts for each rule that found a target there. Calls that a language or a framework makes have no call site. So the shares
-    by rule do not add up to one.
+    by rule do not add up to 1.
     """
     sites: int = said.get("call_sites", 0)
     if not sites:
@@ -248,7 +248,7 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
 
 
 def _indexer(one: dict[str, Any]) -> str:
-    """Write a sentence on a SCIP indexer that could check calls, and its use."""
+    """Write a sentence about a SCIP indexer that could check calls."""
     does = f"{one['program']} can check the calls of {one['files']:,} files"
     if not one["installed"]:
         return f"{does}; {one['install']}"

@@ -1,6 +1,6 @@
 """Print errors of commands as one sentence, and end with an exit code.
 
-Exit codes: 1 refused, 2 bad usage, 3 internal.
+Exit codes: 1 request refused, 2 wrong usage, 3 internal error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FAULTS: Final = (errors.QueryParameterError, errors.QueryFileError, errors.Gram
 def exit_code(error: errors.GraphMemError) -> int:
     """Return the exit code for an error that graphmem raised on purpose.
 
-    It depends only on the public code of the error, so that it is the same with and without a server.
+    The exit code depends only on the public code of the error, so it is the same with and without a server.
     """
     if isinstance(error, errors.IndexCancelledError):
         return INTERRUPTED

@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def cancelled_by_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns True once Ctrl-C was pressed.
+    """Yield a function that returns True after Ctrl-C was pressed.
 
     A second Ctrl-C raises KeyboardInterrupt.
     """

@@ -131,7 +131,7 @@ class _Commands(Mapping[str, Any]):
     Creating all of them takes longer than most commands run.
 
     Args:
-        family: name of the group; "" for the outermost.
+        family: name of the group; "" for the top-level commands.
     """
 
     def __init__(self, family: str = "") -> None:
@@ -193,7 +193,7 @@ class _Commands(Mapping[str, Any]):
 class _Program(TyperGroup):
     """The `graphmem` command itself; makes subcommands at their first use.
 
-    It also reports Ctrl-C, which typer would end without a message.
+    It also prints a message after Ctrl-C, which typer would not do.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -244,7 +244,7 @@ def _program(
 
 
 def _run_for_a_program() -> None:
-    """Run the command line, and print errors of usage as JSON."""
+    """Run the command line, and print usage errors as JSON."""
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
@@ -258,7 +258,7 @@ def _run_for_a_program() -> None:
 def run() -> None:
     """Run the command line of `graphmem`.
 
-    Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 internal, 130 interrupted.
+    Exit codes: 0 done, 1 request refused or problems found, 2 wrong usage, 3 internal error, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

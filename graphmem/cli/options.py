@@ -87,6 +87,6 @@ EdgeKinds = Annotated[
 def word(text: Any) -> Any:
     """Return a text unchanged, typed as `Any` for the type checker.
 
-    It is passed to an operation's parameter that accepts only some words. The operation validates it.
+    The text is passed to an operation's parameter that accepts only certain words. The operation validates the text.
     """
     return text

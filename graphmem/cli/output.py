@@ -27,8 +27,8 @@ _AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the env
 class Output:
     """Prints the answer of a command as text, as JSON, or as bare lines.
 
-    Lines are never cut or folded. Only terminals get colours. All output is made inert: control characters are escaped, and a cell
-    is always one line. Other streams than terminals are written without rich, which takes longer to load than most answers.
+    Lines are never cut or wrapped. Only terminals get colours. Control characters are escaped, and a cell is always one line. For streams
+    other than terminals, the library rich is not loaded, because loading takes longer than most commands.
     """
 
     as_json: bool = False
@@ -46,14 +46,14 @@ class Output:
     def _plain(self) -> TextIO | None:
         """The stream of this output, or None for a terminal.
 
-        A stream counts as a terminal, too, if the environment says so.
+        An environment variable can make a stream count as a terminal.
         """
         stream = sys.stderr if self.on_stderr else sys.stdout
         return None if stream.isatty() or _AS_TERMINAL & os.environ.keys() else stream
 
     @property
     def is_terminal(self) -> bool:
-        """Whether this output's stream is a terminal, or counts as one."""
+        """Whether this output's stream is, or counts as, a terminal."""
         return self._plain is None and self.console.is_terminal
 
     @cached_property
@@ -103,7 +103,7 @@ class Output:
 
         Args:
             answer: the answer for JSON.
-            say: prints it for people.
+            say: prints the answer for people.
             *bare: the lines for `--quiet`.
         """
         if self.as_json:

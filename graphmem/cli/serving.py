@@ -41,16 +41,16 @@ SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
 def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
-    """Run the server until Ctrl-C, SIGTERM, or a time without a request.
+    """Run the server until Ctrl-C, SIGTERM, or an idle time.
 
-    The time is `idle_s` seconds; with 0 the server never ends by itself. With `watch` the index follows changed files.
+    The server ends after `idle_s` seconds without a request; with 0 it never ends by itself. With `watch`, changed files are indexed.
 
     The server listens before the first index exists, so that other commands find it and can show progress. It prints its address when it
     can answer.
 
     Raises:
         StoreBusyError: another server owns this index; the message has its address.
-        SettingsError: the address needs a token and TLS, or listening on it failed.
+        SettingsError: the address needs a token and TLS, or the server could not listen on the address.
         GraphMemError: the first index could not be made.
     """
     if not no_index:
@@ -142,7 +142,7 @@ def _opening(here: Door) -> Iterator[Future[GraphMem]]:
 
 
 class _Run:
-    """A server that runs in the main thread, and the index run in another one."""
+    """A server in the main thread, and an index run in another thread."""
 
     def __init__(
         self,
@@ -209,14 +209,14 @@ class _Run:
         self._here.output.note("stopped")
 
     def _end_when_moved(self) -> None:
-        """End the process once the directory of its index was moved or deleted."""
+        """End the process when its index directory was moved or deleted."""
         while not self._stopping.wait(PLACE_S):
             self._expect_in_place()
 
     def _expect_in_place(self) -> None:
         """End the process at once if the files of the index were moved or deleted.
 
-        Closing the index would write to paths that may belong to another index now. The index is left as after a kill.
+        Closing the index would write to paths that may belong to another index now. So the index is not closed, as after a kill.
         """
         if not self._service.in_place:
             said = f"{self._here.location.data_dir} was moved or deleted, so its server ends; no acknowledged write is lost"
@@ -309,7 +309,7 @@ class _Run:
     def _follow_vectors(self) -> None:
         """Compute vectors in the background, and show a progress bar.
 
-        Searches are answered in the meantime.
+        The server answers searches in the meantime.
         """
         with self._vectors as steps:
             if self._stopping.is_set():  # it was stopped before this thread started to listen
@@ -367,7 +367,7 @@ def _refuse_second(here: Door) -> None:
 
 
 def _open(here: Door) -> GraphMem:
-    """Open the index; wait for commands that have it open."""
+    """Open the index; wait while other commands have it open."""
     from graphmem.project.graphmem import GraphMem
 
     turns = Turns()

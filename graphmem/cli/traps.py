@@ -1,6 +1,6 @@
 """Known problems of embedded databases, for `graphmem doctor`.
 
-Each has a name, its cause on this machine, and a fix.
+Each problem has a name, a cause on this machine, and a fix.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
 def filesystem_of(folder: Path) -> str:
     """Return the file system's type for a folder, such as `ext4`.
 
-    It is "" if the system does not report it.
+    The result is "" if the system does not report the type.
     """
     try:
         mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()]

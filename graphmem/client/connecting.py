@@ -63,13 +63,14 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
         location: the directory of the existing or new index.
         settings: settings for opening the index in process; a server has its own.
         create: create a missing index.
-        patience_s: maximum wait for another process that has the index open without serving it. The wait restarts for each further
-            process, so that simultaneous commands run one after the other.
+        patience_s: maximum wait for another process that has the index open without serving it. The wait restarts for each further process,
+            so that simultaneous commands run one after the other.
 
     Raises:
         NotIndexedError: the index is missing, and `create` is not set.
         BadInputError: the directory of the new index contains other files, or a server serves the index from another store.
-        StoreBusyError: another process had the index open for longer than `patience_s`, or several did for two minutes.
+        StoreBusyError: another process had the index open for longer than `patience_s`, or several processes had it open in turn for two
+            minutes.
         OwnerUnreachableError: a server owns the index and does not answer.
     """
     turns = Turns(patience_s)

@@ -29,7 +29,7 @@ def variable(parameter: Parameter, value: Any) -> Any:
 def decoder(hint: Any) -> Decode:
     """Return a function that decodes GraphQL data to a value of a type.
 
-    A decoder raises GraphMemError for an object without a field, which a server of another version may send.
+    A decoder raises GraphMemError for an object that lacks a field; a server of another version may send such an object.
     """
     hint, marks = split(hint)
     origin = typing.get_origin(hint)
@@ -55,7 +55,7 @@ def decoder(hint: Any) -> Decode:
 
 
 def raw_id(text: str) -> str:
-    """The id inside a Relay global id (`Type:id` in base64).
+    """Return the id inside a Relay global id (`Type:id` in base64).
 
     Any other text is returned unchanged.
     """
@@ -116,7 +116,7 @@ def _words(hint: Any) -> dict[str, str]:
 
 
 def enum_name(word: str) -> str:
-    """The name in a GraphQL enum for a word of Python: `IN_USE` for `in use`."""
+    """The GraphQL enum name for a Python word: `IN_USE` for `in use`."""
     return word.upper().replace(" ", "_").replace("-", "_")
 
 

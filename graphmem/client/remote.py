@@ -1,7 +1,7 @@
 """Client that calls a server's operations by stored GraphQL documents.
 
-Answers are decoded to their declared types. An operation that needs more than one request is a method here, for example because it splits
-its input, copies files or reports progress.
+Answers are decoded to their declared types. An operation that needs more than one request is a method of this module, for example because
+it splits its input, copies files or reports progress.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class RemoteGraphMem(Operations):
     Args:
         address: address of the server, such as `http://127.0.0.1:8420`.
         token: the token for the server; "" when it needs none.
-        index: id of the expected index, from its `owner.json`; "" for that of the first answer. Answers of another index are errors.
+        index: id of the expected index, from its `owner.json`; "" to expect the index of the first answer. Answers of another index are
+            errors.
 
     Example:
         >>> with RemoteGraphMem("http://127.0.0.1:8420") as memory:
@@ -138,9 +139,9 @@ class RemoteGraphMem(Operations):
         return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
 
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
-        """Rows `offset` to `offset + limit` of a GraphQL list, and the count.
+        """Return the rows `offset` to `offset + limit` of a GraphQL list.
 
-        The count is of all rows. Sends one request for each page.
+        The second result is the number of all rows. One request is sent for each page.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
@@ -310,7 +311,7 @@ class RemoteGraphMem(Operations):
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """Import memories from a file; see `MemoryOperations.import_memories`.
 
-        A text that exceeds the limit of a GraphQL request is sent to a separate resource.
+        A file that exceeds the limit of a GraphQL request is sent to the route `/import`.
         """
         if len(content) > LARGE_TEXT:
             found = self._wire.post("/import", {"content": content, "path": path, "format": format}, LONG_S)["importMemories"]
@@ -422,7 +423,7 @@ class RemoteGraphMem(Operations):
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """Rebuild memories and code; see `UpkeepOperations.rebuild`.
 
-        It rebuilds the server's project.
+        The server rebuilds its own project.
         """
         with self._followed(on_progress):
             return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
@@ -439,10 +440,10 @@ def _site(edge: Mapping[str, Any]) -> Site:
 
 
 def _here(path: Path) -> Path:
-    """Return a path on the server's machine, if that is this machine.
+    """Return a path if it exists on this machine.
 
     Raises:
-        BadInputError: the server is on another machine.
+        BadInputError: the path does not exist here; the server is probably on another machine.
     """
     if not path.exists():
         raise BadInputError(
@@ -469,9 +470,9 @@ def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
 
 
 def _sendable(value: Any, depth: int = 4) -> Any:
-    """Convert a value to JSON, without the middle of long texts.
+    """Convert a value to JSON; cut out the middle of long strings.
 
-    Servers would drop the middle as well.
+    The server would cut them in the same way.
     """
     if isinstance(value, str):
         half = TEXT_CHARACTERS // 2

@@ -1,4 +1,4 @@
-"""A connection that starts the project's server again when it has ended."""
+"""A connection that restarts the project's server if it has ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Standing:
-    """Gives a client of a project's server, which it restarts if it has ended.
+    """Returns clients of a project's server; restarts the server if needed.
 
     Args:
         location: location of the project's index.
@@ -43,7 +43,7 @@ class Standing:
     def service(self) -> RemoteGraphMem:
         """Return a client of the running server; start the server if necessary.
 
-        While the process that wrote the owner's record is running, no request is sent to check the server.
+        No request is sent to check the server while the process named in `owner.json` is running.
         """
         from graphmem.client.connecting import connect_or_start
 

@@ -41,7 +41,7 @@ class Wire:
         address: address of the server.
         token: the token for the server; "" when it needs none.
         timeout_s: maximum wait for the next bytes of an answer.
-        index: id of the expected index (see `graphmem.runtime.identity`); "" for that of the first answer. A server of another
+        index: id of the expected index (see `graphmem.runtime.identity`); "" to expect the index of the first answer. A server of another
             index rejects requests, and its answers are errors.
     """
 

@@ -52,7 +52,9 @@ def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> lis
 
 
 def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
-    """Refuse a backup whose memories are not encrypted as those of the index.
+    """Refuse a backup whose memories are encrypted with a different key.
+
+    An encrypted backup of a plain index, or a plain backup of an encrypted index, is refused, too.
 
     Raises:
         EncryptionError: restoring would mix plain and encrypted texts, or two keys.
@@ -114,7 +116,7 @@ class Backups:
         The current state is backed up first.
 
         Args:
-            file: a path, or the name of a backup in the index's own folder.
+            file: a path, or the file name of a backup in the index's `backups` directory.
             rules: also restore the rules in the backup, which are texts given to every agent. Otherwise the answer names the rules.
 
         Raises:

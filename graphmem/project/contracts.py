@@ -86,7 +86,7 @@ class ContractQuestions:
             dependents: return code that uses contracts of the symbols; False returns code whose contracts the symbols use.
 
         Returns:
-            The uses by falling confidence; none if this project is not on the list of the organisation.
+            The uses, most confident first. Empty if the organisation's list of projects does not include this project.
         """
         near = projects.neighbours(self.graph.root())
         if not near:
@@ -131,7 +131,7 @@ class ContractQuestions:
 class _Joined:
     """The contracts of this project, joined with those of other projects.
 
-    The other projects are on the list of the organisation.
+    The organisation's list of projects names the other projects.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ def _order(place: ContractPlace) -> tuple[str, str, int]:
 
 
 def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
-    """Return what a file offers and uses in contracts, at a revision.
+    """Return the contracts that a file offers or uses, at a revision.
 
     The list is empty if the file is missing there.
     """

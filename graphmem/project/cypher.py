@@ -33,8 +33,8 @@ class CypherQueries:
         """Run a Cypher query over the graph and return its rows.
 
         Args:
-            query: MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and functions of a list; see docs/cypher.md.
-            params: values of `$name` in the query: texts, numbers, booleans and lists of them.
+            query: MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and the functions that docs/cypher.md lists.
+            params: values of `$name` in the query: strings, numbers, booleans and lists of them.
             limit: maximum number of rows, at most `limits.cypher_rows`; None for that number.
 
         Raises:

@@ -157,8 +157,8 @@ class Semantics:
     def _keep(self, made: Modules) -> None:
         """Store the modules in the database.
 
-        So the next generation (committed change) of the graph keeps their names and ids. Nothing is stored if the graph has changed
-        meanwhile.
+        Then the next generation (committed change) of the graph keeps the modules' names and ids. Nothing is stored if the graph has
+        changed meanwhile.
         """
         if self._store.generation() != self.view.generation:
             return

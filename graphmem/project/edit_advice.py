@@ -96,10 +96,7 @@ class EditAdvice:
             _log.warning("advice without other projects: %s", error)
 
     def _moves(self, one: CoAccessHit) -> bool:
-        """Whether a file changes with the edited file often enough to name it.
-
-        It must exist.
-        """
+        """Whether a file often changes with the edited file and still exists."""
         file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
         return file is not None and file.is_file()
 

@@ -54,7 +54,8 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
         remove_copies: delete old backups and quarantined files, which hold plain text.
 
     Raises:
-        EncryptionError: the key is missing, or another one is in use; or plain copies exist and must stay.
+        EncryptionError: the key is missing, or the memories are encrypted with another key; or plain copies exist and `remove_copies` is
+            false.
         StoreBusyError: a server or another process has the index open.
     """
     home = data_dir.resolve()
@@ -92,10 +93,10 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
 def decrypt(data_dir: Path, settings: Settings) -> Encryption:
     """Decrypt every text of an index's memories.
 
-    They are written again as plain text.
+    The memories are written again as plain text.
 
     Raises:
-        EncryptionError: the key is missing, or another one.
+        EncryptionError: the key is missing, or differs from the key in use.
         StoreBusyError: a server or another process has the index open.
     """
     home = data_dir.resolve()
@@ -116,9 +117,9 @@ def decrypt(data_dir: Path, settings: Settings) -> Encryption:
 
 
 def _written_again(home: Path, settings: Settings) -> int:
-    """Write journal, database, caches and session logs again.
+    """Rewrite journal, database and session files in the index's new state.
 
-    They are encrypted or plain, as the index is now.
+    The new files are encrypted if the index is encrypted now, else plain. Returns the number of memories.
     """
     (home / "memories.projection").unlink(missing_ok=True)
     with closing(open_project(db=home, settings=settings)) as parts:
@@ -169,7 +170,7 @@ def _seal_file(path: Path, vault: vaults.Vault) -> None:
 def _copies(home: Path) -> list[Path]:
     """Return backups and other files of the index with old plain texts.
 
-    A person may need them, so they are not deleted without being asked for.
+    They are deleted only on request, because a person may need them.
     """
     sealed = {path for path, manifest in readable(home) if vaults.FILE in manifest.files}
     kept = [path for path in (home / BACKUPS).glob("*") if path.is_file() and path not in sealed]

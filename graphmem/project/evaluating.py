@@ -70,7 +70,8 @@ class SearchWeighing:
     def search_evaluation(self, commits: int = 200) -> SearchEvaluation:
         """Measure search on recent commits of the project, and propose weights.
 
-        Messages are the queries and changed files the right answers. It takes up to two minutes. Nothing is changed.
+        The commit messages are the queries, and the files that each commit changed are the right answers. It takes up to two minutes.
+        Nothing is changed.
 
         Raises:
             BadInputError: `commits` is out of range.
@@ -150,10 +151,10 @@ class SearchWeighing:
 
 
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
-    """Return how often each file was changed until some times, 0 to 1.
+    """Return the churn of each file at some moments, from 0 to 1.
 
-    There is one mapping for each given time. The most changed file has 1. The weight of a change halves every year. Counts are compared by
-    their logarithms.
+    There is one mapping for each given moment, from the changes before it. The most changed file has 1. The weight of a change halves every
+    year. Counts are compared by their logarithms.
     """
     found: dict[int, Mapping[str, float]] = {}
     with history.lock:

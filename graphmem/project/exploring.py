@@ -67,7 +67,7 @@ class Pictures:
         Args:
             paths: paths of files, as the map gives them.
             limit: maximum number of symbols, at least 1. Symbols of the last file may be cut, and the answer reports how many are missing.
-            roles: the roles of the map.
+            roles: the same roles that were given to `atlas`.
 
         Raises:
             BadInputError: `limit` is out of range.

@@ -114,7 +114,7 @@ class GraphSource:
 
     @property
     def root_path(self) -> str:
-        """The project's root directory as text; "" before the first index run."""
+        """The project's root directory as a string; "" before the first index run."""
         return self.store.meta().get("root", "")
 
     def root(self) -> Path:
@@ -136,7 +136,7 @@ class GraphSource:
     def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
         """Convert file URIs and absolute paths to paths from the root.
 
-        A value that is not a text stays unchanged, and is refused later.
+        A value that is not a string stays unchanged, and is refused later.
         """
         root = self.root_path
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class GraphMem(Operations):
-    """An open index. Use it as a context manager, or call `close`.
+    """An open project and its index; use as a context manager, or `close` it.
 
     Every operation is bound to the part that implements it. `parts` is internal to the package and its tests, and may change at any time.
 
@@ -78,7 +78,7 @@ class GraphMem(Operations):
 
         Raises:
             BadInputError: neither `db` nor `repo` is given, `db` is a file, or git tracks files in it.
-            StoreBusyError: another process has it open.
+            StoreBusyError: another process has the index open.
             SchemaTooNewError, DiskFullError: reported by the store. A damaged database is quarantined; see `maintenance.recovery`.
         """
         return cls(open_project(db, repo, settings, keep_warm, patience_s))
@@ -95,9 +95,9 @@ class GraphMem(Operations):
 
     @property
     def in_place(self) -> bool:
-        """Whether the directory is still at the path where it was opened.
+        """Whether the index directory still has the path where it was opened.
 
-        An index that was moved is still written to under its old path, where another index may be now.
+        After a move, this process would still write to the old path, where another index may be now.
         """
         return index_id(self.parts.data_dir) == self.index_id
 

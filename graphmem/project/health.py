@@ -51,7 +51,7 @@ class IndexHealth:
     _begun: float = field(default_factory=time.monotonic, init=False)
 
     def health(self) -> Health:
-        """Report whether the index answers, and what does not work fully.
+        """Report whether the index answers, and which abilities are degraded.
 
         The call returns at once.
         """

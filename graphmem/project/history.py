@@ -49,7 +49,7 @@ MOST_JUDGED: Final = 50
 
 @dataclass(eq=False, repr=False)
 class CoAccess:
-    """Files that change together, in commits and in sessions of agents."""
+    """Answers which files change together in commits and agents' sessions."""
 
     graph: GraphSource
     projections: Projections

@@ -1,4 +1,4 @@
-"""The change history of an index: read commits, and use them."""
+"""Read commits into the change history of a project, and query it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class HistorySource:
         return self._counted[1]
 
     def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
-        """Read new commits from Git into the log; None when there are none.
+        """Read new commits from Git into the log; None if there are none.
 
         A failure is reported as a note of the answers and does not stop indexing.
 
@@ -149,7 +149,7 @@ class HistorySource:
             self.store.put_co_accessed(mark, rows)
 
     def forget_sessions(self) -> None:
-        """Delete agents' sessions from the history permanently; commits stay."""
+        """Delete agents' sessions from the history; keep the commits."""
         if self.log().exists:
             self.log().erase(AGENT)
 

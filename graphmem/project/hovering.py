@@ -1,6 +1,6 @@
-"""What an editor shows for the name under the pointer.
+"""Answer what an editor shows when the pointer is over a name.
 
-It is the symbol with its callers, tests, memories and history.
+The answer has the symbol with its callers, tests, memories and history.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class Hovers:
-    """Answers what an editor shows for the name under the pointer.
+    """Answers what an editor shows when the pointer is over a name.
 
-    It has the symbol's callers, tests, memories and history. One request is enough.
+    One answer has the symbol's callers, tests, memories and history.
     """
 
     graph: GraphSource
@@ -82,7 +82,8 @@ class Hovers:
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
     """Return the symbols that use a symbol, for example its callers.
 
-    `tests` selects either tests or other code. The most confident come first. The second value is the number of all.
+    `tests` selects either tests or other code. The most confident come first, at most `limit`. The second value is their total number
+    without the limit.
     """
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]

@@ -1,7 +1,7 @@
 """Save the results that the explorer shows first, and load them again.
 
-`graphmem index` derives them after a large run, so that the first visit does not wait. The file belongs to one graph, one list of commits
-and one version of the code that derives; see `key_of`. A file that does not match, or is damaged, is not used, and is replaced.
+`graphmem index` derives them after a large run, so that the first visit does not wait. The file is valid for one graph, one list of commits
+and one version of graphmem's code; see `key_of`. A file that does not match, or is damaged, is not used, and is replaced.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
     The file is replaced in one step.
 
     Raises:
-        OSError: the disk refused; the old file still exists.
+        OSError: the file cannot be written; the old file still exists.
     """
     symbols: dict[str, int] = {}
     plain = {name: _plain(value, symbols) for name, value in parts.items()}
@@ -70,7 +70,7 @@ class Kept:
 
     Args:
         view: the graph.
-        parts: the results in their plain form, by name.
+        parts: the results as JSON values, by name.
         symbols: ids of the symbols that the results name by number.
     """
 
@@ -83,7 +83,7 @@ class Kept:
     def load(cls, path: Path | None, key: str, view: GraphView) -> Kept:
         """Read the saved results of a graph.
 
-        The object is empty if the file is missing, damaged or of another state of the graph.
+        The object is empty if the file is missing or damaged, or belongs to another state of the graph.
         """
         try:
             saved = read_container(path, _KIND, _VERSION) if path is not None else None

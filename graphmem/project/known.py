@@ -79,7 +79,7 @@ class KnownCode:
         return self._found(view, put)
 
     def of_files(self, view: GraphView | None, files: Sequence[str], moving: Sequence[CoAccessHit]) -> NearbyMemories:
-        """Return memories about files, their code, and files that change along."""
+        """Return memories about files, their code, and files changing with them."""
 
         def put(places: Places) -> None:
             for path in files:

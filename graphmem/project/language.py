@@ -46,7 +46,7 @@ class Described:
     def writes(self) -> bool:
         """Whether the settings enable paragraphs, and a model can write them.
 
-        Existing paragraphs are enough without a model.
+        Without a model, it is true if paragraphs exist already.
         """
         return self.is_on and self.paragraphs.wanted
 
@@ -63,7 +63,7 @@ class Described:
     def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
         """Return the given flows with their paragraphs.
 
-        Only the flows that are listed first without a filter have one.
+        Only the first flows of the unfiltered list have paragraphs.
         """
         if not self.writes:
             return list(flows)
@@ -114,8 +114,8 @@ class LanguageQuestions:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model describe modules and flows; report progress.
 
-        Only missing paragraphs are written. `modules`, `module` and `flows` include the paragraphs that exist. They also start the missing
-        ones, but never wait.
+        Only missing paragraphs are written. `modules`, `module` and `flows` include the paragraphs that exist. They also start writing
+        missing paragraphs, but do not wait for them.
 
         Args:
             wait_s: seconds to wait for the paragraphs, 0 to 600.

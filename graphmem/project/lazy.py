@@ -38,7 +38,7 @@ class Lazy(Generic[T]):
             close(one)
 
     def renew(self, close: Callable[[T], object]) -> None:
-        """Close the value if it was made; it is made again when requested."""
+        """Close the value if it was made; the next request makes it again."""
         with self._lock:
             made, self._made = self._made, []
         for one in made:

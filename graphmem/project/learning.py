@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class SessionLearning:
-    """Learns from ended sessions of agents, and reports what was learnt."""
+    """Learns from ended sessions of agents, and reports what it learnt."""
 
     book: MemoryRepository
     ledger: Lazy[Ledger]
@@ -90,7 +90,7 @@ class SessionLearning:
     def session_receipts(self, session: str) -> list[Receipt]:
         """Return which findings of a session became memories, and why not others.
 
-        The oldest part of the session comes first.
+        There is one receipt for each part of the session, oldest first.
 
         Args:
             session: id of the session, or an unambiguous beginning of it.
@@ -105,7 +105,7 @@ class SessionLearning:
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
         """Retract what a session taught; it is not learnt again automatically.
 
-        Memories stay (`kept`) if a person has confirmed them since, or if another session had the same findings.
+        The answer lists as `kept` the memories that a person has confirmed since, or that another session also taught.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -207,7 +207,7 @@ class SessionLearning:
     def status(self) -> dict[str, Any]:
         """Return how much was learnt, for the command `doctor`.
 
-        It has counts, versions and obstacles.
+        The result has counts, versions, and reasons why learning does not work.
         """
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         switch = to_json(self.learning())
@@ -222,7 +222,7 @@ class SessionLearning:
         return report
 
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Do what follows the end of a session, such as writing its summary.
+        """Run the steps after the end of a session, such as its summary.
 
         The steps are summary, history, trust level and synthesis. A failed step is logged and does not stop the others. All steps can be
         repeated.

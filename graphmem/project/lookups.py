@@ -35,7 +35,7 @@ class Lookups:
     known: KnownCode  # memories about symbols and files
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
-        """Return a page of files by prefix and words, and the total number.
+        """Return a page of files that match a prefix and words, with the total.
 
         A path must begin with `prefix` and contain every word of `query`. The order is by path. With a query, files whose name contains all
         words come first, then shorter paths.
@@ -49,7 +49,7 @@ class Lookups:
         return FilePage([info for info in infos if info is not None], len(paths))
 
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
-        """Return a page of the symbols that match a query, and the total number.
+        """Return a page of the symbols that match a query, with the total.
 
         The best come first. If the query has several words, each must be in the qualified name or the path, and one in the name.
         """
@@ -125,7 +125,7 @@ class Lookups:
         }
 
     def source(self, id: str) -> str:  # noqa: A002 - the word of the domain
-        """Return the text of a symbol's definition as it was indexed.
+        """Return the source text of a symbol's definition, as indexed.
 
         Raises:
             SymbolNotFoundError: the id is unknown.

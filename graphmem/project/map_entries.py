@@ -1,4 +1,4 @@
-"""What people changed about modules on the map: `.graphmem/map.json`.
+"""People's changes to modules on the map, kept in `.graphmem/map.json`.
 
 An entry has a module's name, colour, group, note and position. The file is written for people too: sorted, with one object for each module,
 so that git can merge it.
@@ -41,14 +41,14 @@ _COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 @dataclass(eq=False, repr=False)
 class MapNotes:
-    """Reads and writes what people changed about modules on the map."""
+    """Reads and writes people's changes to modules on the map."""
 
     graph: GraphSource
     semantics: SemanticSource
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def map_entries(self) -> MapEntries:
-        """List what people changed about modules on the map.
+        """List people's changes to modules on the map.
 
         See `SemanticOperations.map_entries`.
 
@@ -131,14 +131,14 @@ class MapNotes:
         return MapEntries(placed, FILE, notes)
 
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
-        """Return map entries with the current names of their modules, by name."""
+        """Return map entries with the current module names, sorted by name."""
         placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
         return sorted(placed, key=lambda one: (not one.module, one.module))
 
     def _names(self, entries: list[MapEntry]) -> list[str]:
-        """Return the current module name of each map entry; "" if it is gone.
+        """Return the current module name of each map entry; "" if gone.
 
-        An entry belongs to the module that has most of its files; without any of them, to the module of its name.
+        An entry belongs to the module that has most of its files; without any of them, to the module with its name.
         """
         modules = self._modules()
         names = {group.name for group in modules.groups}
@@ -204,9 +204,9 @@ def _pinned(value: Sequence[float]) -> list[float]:
 
 
 def _anchors(modules: Modules, paths: Sequence[str]) -> list[str]:
-    """Return the largest files of a module, by which it is found again.
+    """Return the largest files of a module, to recognize it later.
 
-    They most likely stay in the module.
+    When modules change, the largest files most likely stay in the module.
     """
     lines = dict(zip(modules.files.paths, modules.files.lines.tolist(), strict=True))
     return sorted(sorted(paths, key=lambda path: (-lines[path], path))[:ANCHORS])

@@ -1,6 +1,6 @@
-"""Operations on memories: check arguments, write, and update the rest.
+"""Operations on memories: check arguments, write, inform the session.
 
-For example, a use of a memory is also told to the session.
+For example, the use of a memory is also recorded in the session.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MAX_REASON: Final = 200  # characters of an agent's sentence that doubts a memor
 class Memories:
     """Stores, reads and maintains memories.
 
-    Ids are full ids, short ids, or beginnings of ids that fit one memory.
+    An id argument is a full id, a short id, or a prefix that only one memory's id has.
     """
 
     book: MemoryRepository
@@ -76,15 +76,16 @@ class Memories:
         actor: str = "",
         **given: Unpack[RememberExtras],
     ) -> RememberAnswer:
-        """Store a piece of knowledge. It is on disk on return.
+        """Store a piece of knowledge. Durable on return.
 
-        An agent's memory is held for review if its session contains external text. Until a person reviews it, no agent sees it. The
-        session is the named one, else any that runs in this project, because callers cannot be told apart.
+        An agent's memory is held for review if its session contains external text. Until a person reviews it, no agent sees it. This
+        concerns the session that `given` names. Without one it concerns every session that runs in this project, because the caller is
+        unknown.
 
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
             type: a key of `memory.types.TYPES`, or a name other tools use; default: inferred from the words.
-            actor: who does this, for the audit.
+            actor: name of the caller, for the audit log.
             **given: see `RememberExtras`.
 
         Raises:
@@ -116,15 +117,15 @@ class Memories:
     ) -> RememberManyAnswer:
         """Store many memories in one journal entry and one transaction.
 
-        Without `skip_invalid`, nothing is kept if one item is invalid. Items with their own ids keep them. Items that say nearly the
-        same stay separate, linked by `validates`. If items have the same text, one is stored, and the ids of the others lead to it.
+        Without `skip_invalid`, nothing is kept if one item is invalid. An item with an id keeps it. Items that say nearly the same stay
+        separate, linked by `validates`. Of items with the same text, one is stored, and the ids of the other items become aliases of it.
 
         Args:
             items: arguments of `remember`, by name; `vector` may be among them.
             source: source of items that name none.
             embedding_model: model of the items' vectors.
             skip_invalid: leave out invalid items, and report them.
-            actor: who does this, for the audit.
+            actor: name of the caller, for the audit log.
 
         Raises:
             BadInputError, SecretError: as for `remember`; `index` is the item's place from 0.
@@ -152,7 +153,7 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Mark a new memory if its session has read external text.
+        """Mark a new memory if its session has read text from outside.
 
         Returns the memory to store, and the sources of that text.
         """
@@ -196,7 +197,7 @@ class Memories:
         return self.pin(id, on=False, actor=actor)
 
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Confirm a memory on behalf of a person.
+        """Confirm a memory for a person.
 
         The memory leaves the review queue, and its links to code are set to the current code.
         """
@@ -211,8 +212,8 @@ class Memories:
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
         """Count memories as injected, used or confirmed.
 
-        `injected` means shown; `used` means opened, cited or acted on; `confirmed` means agreed with. A use counts for the session it
-        names. Without a session it counts for every running session that was shown the memory.
+        `injected` means shown; `used` means opened, cited or acted on; `confirmed` means agreed with. A use counts for `session`. Without a
+        session it counts for every running session that was shown the memory.
         """
         changing.note_use(self.book, ids, use, session=session)
         self.sessions.tell(session or "", [self.book.row(one).id for one in ids], use != "injected")
@@ -226,7 +227,7 @@ class Memories:
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
         """Record that a session's agent called a memory wrong.
 
-        A memory of a person stays as it is: only a person decides about it.
+        A memory that a person wrote is not changed: only a person decides about it.
         """
         row = self.book.row(doubt.id)
         is_persons = row.user_verified or row.status == "pinned" or row.source == "user_taught" or set(WISH_TAGS) <= set(row.tags)
@@ -248,7 +249,7 @@ class Memories:
 
         Raises:
             MemoryNotFoundError: the id is unknown.
-            AmbiguousMemoryError: several ids begin so.
+            AmbiguousMemoryError: several ids begin with the given text.
         """
         return read.memory(self.book, id)
 
@@ -262,7 +263,7 @@ class Memories:
         """Return a page of the memories that pass a filter.
 
         Args:
-            filter: see `memory.filters.MemoryQuery`; default every live one.
+            filter: see `memory.filters.MemoryQuery`; by default all live memories.
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
         """
@@ -283,9 +284,9 @@ class Memories:
     # ---- maintenance
 
     def prune_when_due(self) -> str:
-        """Remove or exclude faded and expired memories, if a check is due.
+        """Remove or exclude expired or decayed memories, if a check is due.
 
-        The maintenance of an idle server calls this.
+        A decayed memory has lost strength because it was not used. The maintenance of an idle server calls this.
         """
         answer = retention.prune_when_due(self.book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
@@ -302,7 +303,7 @@ class Memories:
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
         """Look for secrets in everything stored, including files and backups.
 
-        Without `dry_run` they are removed from graph, journal and texts.
+        Without `dry_run`, found secrets are removed from the graph, the journal and the files.
         """
         from graphmem.security.scanning import scan_files
 

@@ -119,7 +119,7 @@ class Parts:
 
     Attributes:
         operations: parts that implement the operations.
-        endings: close the parts, in this order.
+        endings: functions that close the parts, in this order.
     """
 
     data_dir: Path
@@ -388,7 +388,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a path exists; False if its directory may not be entered."""
+    """Return whether a path exists; False without access to it."""
     return os.path.exists(path)  # noqa: PTH110 -- Path.exists raises for such a directory
 
 
@@ -425,9 +425,9 @@ def _place(data_dir: Path, root: str) -> Path | None:
 
 
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
-    """Make the check that drops irrelevant memories; None without a model.
+    """Create the check that drops irrelevant memories; None without a model.
 
-    A language model checks the memories that are prepared for an agent.
+    A language model checks the memories that are chosen for an agent.
     """
     if model is None or not settings.relevance:
         return None
@@ -438,7 +438,7 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """Index another tree of files in a directory of its own; yield its graph."""
+    """Index another tree of files in a separate directory; yield its graph."""
     with contextlib.closing(open_project(folder, settings=replace(settings, store=""), keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
@@ -447,7 +447,7 @@ def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
     """Index a tree of files in a temporary directory; return its graph.
 
-    The graph is in tables. Their ids contain the given project name.
+    The ids in the tables of the graph contain the given project name.
     """
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,

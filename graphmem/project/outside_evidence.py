@@ -172,7 +172,7 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
 def _are_twins(view: GraphView, one: int, other: int) -> bool:
     """Whether two nodes have the same path and qualified name.
 
-    They are overloads or parts of one definition, for which an indexer has one symbol.
+    Such nodes are overloads or parts of one definition. An indexer has one symbol for all of them.
     """
     return view.path(one) == view.path(other) and view.qualname(one) == view.qualname(other)
 
@@ -187,7 +187,7 @@ def leave(
     Args:
         data_dir: data directory of the index.
         root: root of the project, in which indexers run.
-        scip_files: SCIP indexes; `auto` means those that installed indexers make now.
+        scip_files: SCIP indexes; `auto` means the indexes that installed indexers make now.
         runtime: traces of `pytest --graphmem`.
         measured: coverage.py's data files with contexts, or coverage reports of single tests and directories of them.
 

@@ -56,8 +56,8 @@ class Paragraphs:
     """The written paragraphs of one index, kept in a file. Thread-safe.
 
     Args:
-        path: of their file; created with the first paragraph. It is a cache: if it is lost, they are written again.
-        model: the language model; None for none. Existing paragraphs are still shown then.
+        path: the file, created with the first paragraph. It is a cache: if the file is lost, the paragraphs are written again.
+        model: the language model; None if no model is configured, then only existing paragraphs are shown.
     """
 
     def __init__(self, path: Path, model: LanguageModel | None) -> None:

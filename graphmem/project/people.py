@@ -57,8 +57,8 @@ class PeopleFiles:
         """Export all memories as text.
 
         Args:
-            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines). The last
-                two omit memories that wait for a person's review.
+            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (lines of plain text). The
+                last two omit memories that wait for a person's review.
             personal: include personal memories; claude never includes them.
 
         Raises:
@@ -86,10 +86,10 @@ class PeopleFiles:
             content: content of the file.
             path: name of the file, which determines the format; absolute or from the project's root; "" when the text comes from no file.
             format: one of `memory.importers.NAMES`, when the name does not determine it.
-            actor: who does this, for the audit.
+            actor: name of the caller, for the audit log.
 
         Raises:
-            BadInputError, SecretError: the file is unreadable, or its words must stay out of memories; nothing is kept.
+            BadInputError, SecretError: the file is unreadable, or contains text that must not become a memory; nothing is kept.
         """
         from graphmem.answers import ImportAnswer
         from graphmem.security.private_files import kept_out
@@ -138,12 +138,12 @@ class PeopleFiles:
         """Synchronise MEMORY.md and the memories, both ways; see `memory.sync`.
 
         Args:
-            actor: who does this, for the audit.
+            actor: name of the caller, for the audit log.
             remote: whether the call came over the network; then only MEMORY.md is allowed.
 
         Raises:
             BadInputError: the project's root is unknown, or the file is unreadable. Or the path is outside the project, is not a Markdown
-                file, is not in the setting, or is a file that agents obey.
+                file, is not allowed by the settings, or is a file with instructions for agents.
         """
         if read_mark(self.data_dir) is not None and not dry_run:
             raise EncryptionError(
@@ -181,7 +181,7 @@ class PeopleFiles:
     def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
         """Refuse to write memories into a file that must not contain any.
 
-        For example, a file that agents obey.
+        For example, a file with instructions for agents.
 
         Raises:
             BadInputError: the file is refused; the message names the setting that would allow it, if one exists.

@@ -68,7 +68,7 @@ class PhaseWeighing:
     def choose_phase_weights(self, choice: str) -> PhaseWeights:
         """Choose how types of memories are weighed in the phases of work.
 
-        Search and packing use the weights at once.
+        Search and the selection of context for agents use the weights at once.
 
         Args:
             choice: "proposed" puts the proposed weights in force, "built-in" the built-in ones.
@@ -99,7 +99,7 @@ class PhaseWeighing:
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
         """Count how often memories were shown and used, by (phase, type).
 
-        The second result is the number of sessions that were shown or used any. Deleted memories do not count.
+        The second result is the number of sessions in which memories were shown or used. Deleted memories do not count.
         """
         bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
         rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))

@@ -75,7 +75,7 @@ class _File(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The current text of an indexed file, and whether it has changed."""
+    """The current text of an indexed file, and whether the file has changed."""
 
     path: str
     language: str
@@ -93,7 +93,7 @@ class Positions:
     _parsing: threading.Lock = field(default_factory=threading.Lock)  # a parser serves one thread at a time
 
     def symbol_at(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters") -> SymbolAt:
-        """Return the symbol at a position, or the reason why there is none.
+        """Return the symbol at a position, or the reason why none is found.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -137,14 +137,15 @@ class Positions:
         return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
-        """Return where the names of a file mean one symbol.
+        """Return the positions in a file whose names refer to one symbol.
 
         The second result says whether the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
             node: the symbol.
-            targets: ids of edges' ends that may mean the symbol, such as a constructor for its class. A file without them is not read.
+            targets: ids of the symbol and of nodes that stand for it, such as the constructor of a class. A file without edges to them is
+                not read.
         """
         view = self.graph.view()
         written = self._written(path)
@@ -233,7 +234,8 @@ class Positions:
 def _bytes(root: Path, path: str) -> bytes:
     """Read a file of the working tree; b"" if it cannot be indexed.
 
-    A link that took its place since the index run is not followed. It may lead to a file that the index leaves out, or out of the project.
+    If a symbolic link has replaced the file since the index run, it is not followed. The link may lead to an excluded file, or outside the
+    project.
     """
     if inside(root, path) != root.resolve() / path:
         return b""
@@ -274,10 +276,10 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
 
 
 def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
-    """Return the symbols that a name in a text may mean, likeliest first.
+    """Return the symbols that a written name may mean, most likely first.
 
     Each comes with its confidence. The call of a class has an edge to its constructor too, and a call may have edges to functions among its
-    arguments. Only symbols that have the name in the text count.
+    arguments. Only symbols whose name is the written name count.
     """
     ranked: dict[int, tuple[int, float]] = {}
     for one in written:

@@ -35,7 +35,7 @@ class Feed(Generic[T]):
         self.put(None)
 
     def put(self, step: T | None) -> None:
-        """Add an event to a listener; a slow one loses its oldest unread event."""
+        """Add an event for a listener; drop its oldest unread event if full."""
         while self._queue.qsize() >= MAX_WAITING:
             try:
                 self._queue.get_nowait()
@@ -50,7 +50,7 @@ class Hub(Generic[T]):
     Thread-safe.
 
     Args:
-        replay: send the newest event to new listeners first. Use it for a state, not for events.
+        replay: send the newest event to new listeners first. Set it when each event describes a complete state.
     """
 
     def __init__(self, *, replay: bool = False) -> None:

@@ -83,7 +83,7 @@ class ImpactQuestions:
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
         """Add to an impact report the memories about its code.
 
-        Code in other projects that uses it is added too.
+        Code in other projects that uses this code is added too.
         """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
@@ -124,7 +124,7 @@ class ImpactQuestions:
         min_confidence: float = DEFAULT_CONFIDENCE,
         limit: int = DEFAULT_LIMIT,
     ) -> DiffImpact:
-        """Return what may break by a unified diff or by a range of commits.
+        """Return what a unified diff or a range of commits may break.
 
         Without `head`, the range ends at the working tree.
 
@@ -184,12 +184,12 @@ class ImpactQuestions:
         return dataclasses.replace(answer, known=self.known.of_path(view, answer), rules=rules)
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
-        """Return the symbols and files around given ones, and edges among them.
+        """Return the graph around given symbols and files, up to a distance.
 
         Raises:
             BadInputError: a bound is out of range.
-            SymbolNotFoundError, AmbiguousSymbolError: no seed is one symbol or file; the error is about the first. If some seeds are
-                found, the others are in `missed`.
+            SymbolNotFoundError, AmbiguousSymbolError: no seed matches exactly one symbol or file; the error is about the first seed. If
+                some seeds are found, the others are in `missed`.
         """
         view = self.graph.view()
         nodes, missed = self._targets(view, seeds)
@@ -234,7 +234,7 @@ def _before(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], R
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:
     """Describe a symbol that a diff changes.
 
-    The graph describes it, or else the diff.
+    The information comes from the graph, or from the diff if the graph lacks the symbol.
     """
     one = change.definition
     key = symbol_id(project, change.path, one.qualname, one.kind, one.ordinal)

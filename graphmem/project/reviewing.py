@@ -1,4 +1,4 @@
-"""Review a change: what could it break, and what should be done first."""
+"""Review a change of code: what it could break, and what to do first."""
 
 from __future__ import annotations
 
@@ -141,9 +141,9 @@ class Reviews:
     def _cases(
         self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], named_in: Iterable[int]
     ) -> Iterable[tuple[int, float, str]]:
-        """Yield each test to run for a diff, as (node, confidence, reason).
+        """Yield the tests to run for a diff, as (node, confidence, reason).
 
-        A test may occur twice.
+        A test may be yielded twice.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)
@@ -181,7 +181,7 @@ class Reviews:
         )
 
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
-        """Return files that usually change with those of a diff, but did not.
+        """Return files that usually change with a diff's files, but did not.
 
         The second result says which data is missing. A review does not fail because the history is damaged.
         """
@@ -203,9 +203,9 @@ class Reviews:
 
 
 def _case_of(view: GraphView, node: int) -> int:
-    """Return the test that a node of the graph belongs to, else -1.
+    """Return the test that a node of the graph belongs to; -1 if none.
 
-    It is the node itself or a test that contains it. A module of tests counts as a test.
+    The test is the node itself or a test that contains it. A module of tests counts as a test.
     """
     first, found = node, -1
     while node >= 0:

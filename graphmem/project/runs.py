@@ -73,7 +73,7 @@ class IndexRuns:
         Args:
             repo: the tree; None for the tree indexed before.
             full: whether to rewrite everything.
-            on_progress: called with every step; so is every listener of `subscribe_progress`.
+            on_progress: called with every step of the run, like every listener of `subscribe_progress`.
             cancelled: polled often; when it returns true, nothing is written.
 
         Raises:
@@ -163,7 +163,7 @@ class IndexRuns:
     def watch(self) -> None:
         """Follow file changes: mark files stale at once, index them soon after.
 
-        If the system cannot report changes, the files are polled, and the state's note says so. `close` ends it.
+        If the system cannot report changes, the files are polled, and the state's note says so. `close` stops the watching.
 
         Raises:
             NotIndexedError: nothing was indexed yet, so the tree to watch is unknown.
@@ -179,7 +179,7 @@ class IndexRuns:
         self.run(paths=paths)
 
     def warm(self) -> None:
-        """Load the data that the next index run needs, so that it is fast.
+        """Load the data that the next index run needs, to make the run fast.
 
         Call `index` first. This takes one or two seconds of processor time for a large project. It does nothing if the data is loaded
         already.
@@ -237,9 +237,8 @@ class IndexRuns:
     def fill_vectors(self, background: bool = True) -> None:
         """Compute missing vectors of memories and code.
 
-        The work runs in the background, or in this thread until all vectors are computed. Memories come first, because they are few.
-        After a switch of
-        models all vectors are missing.
+        The work runs in the background. With `background=False` it runs in this thread, and returns when all vectors are computed. Memories
+        come first, because they are few. After a switch of models all vectors are missing.
 
         Raises:
             EmbedderError: the model cannot be loaded; in the background the state's note reports it.
@@ -259,7 +258,7 @@ class IndexRuns:
     def let_go(self) -> bool:
         """Release memory that is kept for the next index run.
 
-        Nothing is released during a run. Returns whether there was any.
+        Nothing is released during a run. Returns whether any memory was released.
         """
         if not self.turn.acquire(blocking=False):
             return False

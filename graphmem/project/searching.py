@@ -86,7 +86,8 @@ class SearchQuestions:
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> list[SearchHit]:
         """Add modules and flows to the hits of a search, unless it excludes them.
 
-        A search for anything adds those that are derived already, at most a quarter of its hits. Their scores are shares of the best hit's.
+        A search without a filter of kinds adds only modules and flows that are derived already, at most a quarter of its hits. Their scores
+        are fractions of the best hit's score.
         """
         asked = request.kinds & SYSTEM_KINDS
         if (request.kinds and not asked) or request.types or request.within or request.as_of is not None or not self._is_indexed:

@@ -1,6 +1,6 @@
 """Make memories from a project's own files, and keep them up to date.
 
-Such a memory is called a seed. It is for example a sentence of the README.
+Such a memory is called a seed. An example is a sentence of the README.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Seeding:
     def refresh(self, root: Path) -> None:
         """Update the memories from files (seeds) to match the indexed files.
 
-        A seed that a person forgot or changed stays so. A seed that was confirmed, verified or pinned outlives its file.
+        A seed that a person forgot or changed stays forgotten or changed. A seed that was confirmed, verified or pinned outlives its file.
         """
         if not self.settings.seeds:
             return

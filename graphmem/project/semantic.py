@@ -139,7 +139,7 @@ class SystemQuestions:
             )
 
     def people(self, module: str | None = None, limit: int = 100) -> Knowledge:
-        """Find the people who know each module, or each file of one.
+        """Find the people who know each module, or the files of one module.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

@@ -29,7 +29,7 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 class BookClock:
     """A clock with the time of the memory repository's clock.
 
-    It follows when the repository gets another clock.
+    If the repository's clock is replaced, this clock uses the new one.
     """
 
     def __init__(self, book: MemoryRepository) -> None:
@@ -73,7 +73,7 @@ class SessionLearner:
     def finish_quiet_sessions(self, hours: float = 6.0) -> list[str]:
         """End sessions that have been silent for some hours; return their ids.
 
-        They are learnt from.
+        graphmem then learns from these sessions.
 
         Raises:
             BadInputError: `hours` is negative.
@@ -110,7 +110,7 @@ class SessionLearner:
             self._learn_now(record, None)
 
     def learn_soon(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn in the background from a session, or from a finished task in it."""
+        """Learn in the background from a session, or from one finished task."""
         self._behind_answers("learning", lambda: self._learn_now(record, unit))
 
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:

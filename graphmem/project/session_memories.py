@@ -1,4 +1,4 @@
-"""Tell sessions which memories they were shown, and what they read."""
+"""Record which memories sessions were shown, and what they read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TOLD: Final = 50  # maximum memories in one event
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Reports to sessions which memories they were shown and used.
+    """Records in sessions which memories they were shown and used.
 
-    It also knows which external text a session has read.
+    It also reports which external text a session has read.
     """
 
     folder: Path  # directory of the sessions' trails
@@ -41,7 +41,7 @@ class SessionMemories:
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
         """Record memories that a running session was shown.
 
-        The phase of work is the given one, or the session's own. This starts no session.
+        The phase of work is `phase`, or the session's phase if `phase` is "". A session that is not running is not started.
         """
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 

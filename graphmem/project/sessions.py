@@ -72,7 +72,7 @@ class Session:
 class Sessions:
     """Starts, observes, ends and lists sessions of agents.
 
-    Nothing of a session is in the graph before its end.
+    The graph contains nothing of a session before the session ends.
     """
 
     book: MemoryRepository
@@ -216,7 +216,7 @@ class Sessions:
     def session(self, id: str | None = None, **told: Any) -> Iterator[Session]:  # noqa: A002
         """Run a session for a `with` block; takes `start_session`'s arguments.
 
-        The session ends with the block, with the `outcome` the block set. An exception makes the outcome "failed", and propagates.
+        The session ends with the block, with the `outcome` that the block set. An exception makes the outcome "failed", and propagates.
 
         Example:
             >>> with memory.session(kind="build", agent="mine") as work:

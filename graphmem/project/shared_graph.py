@@ -1,7 +1,7 @@
 """Open a graph in PostgreSQL for an index directory.
 
-The directory keeps projections, the memories' journal and caches. They belong to one graph and to its last writer. With another graph,
-projections are deleted. After another writer, the journal is renamed.
+The directory keeps projections, the memories' journal and caches. These files belong to one graph and to its last writer. If the directory
+is opened with another graph, projections are deleted. If another server has written to the graph since, the journal is renamed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DERIVED: Final = (GRAPH_FILE, MEMORIES_FILE, "words-*", "inputs.sqlite*", "expl
 
 
 class _Mark(NamedTuple):
-    """Which graph in PostgreSQL an index directory belongs to.
+    """The identity of the PostgreSQL graph that an index directory is for.
 
     It is the content of the file `graph.shared`.
     """
@@ -47,7 +47,7 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     Args:
         data_dir: the index directory, which exists.
         root: the project's directory; None if unknown.
-        settings: `store` has the address. Without it the address of the last time is used, which has no password.
+        settings: `store` has the address. Without an address, the last address is used; it is stored without its password.
 
     Raises:
         BadInputError: the index directory has a database file, or the address is invalid.
@@ -89,10 +89,10 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
 
 
 def expect_same_store(data_dir: Path, settings: Settings) -> None:
-    """Check that a served index is in the database that was asked for.
+    """Check that a served index uses the database that the settings name.
 
     Raises:
-        BadInputError: its graph is in a file, or in another database.
+        BadInputError: the graph is in a file, or in another database.
     """
     mark = _read(data_dir / SHARED)
     if mark is None or mark.address != shown(settings.store):
@@ -107,7 +107,7 @@ def expect_same_store(data_dir: Path, settings: Settings) -> None:
 def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
     """Follow a graph that another server writes, and update copies of it.
 
-    The copies are the projections, for fast reads. Returns the function that ends this.
+    The copies are the projections, for fast reads. Returns the function that stops following.
     """
 
     def code(generation: int, delta: GraphDelta | None) -> None:

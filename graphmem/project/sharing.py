@@ -91,7 +91,7 @@ class Sharing:
         """Return the key of this project: its name in the team's database.
 
         Raises:
-            SharingError: it was not shared yet.
+            SharingError: the project was not shared yet.
         """
         if not (kept := self._kept_key()):
             raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")

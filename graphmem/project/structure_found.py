@@ -27,7 +27,7 @@ class _Part(NamedTuple):
 
 
 def found(modules: Sequence[ModuleInfo], flows: Sequence[Flow], query: str) -> list[SearchHit]:
-    """Return modules and flows whose texts have half of a query's words.
+    """Return modules and flows whose texts have half the words of a query.
 
     The best come first. A score is the share of the query's words that a name or a description has. Rare words count more. The score is
     lower if the name has none of the words.

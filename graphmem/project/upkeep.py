@@ -130,7 +130,7 @@ class Upkeep:
         return size
 
     def rest(self, unused_s: float) -> bool:
-        """Close the database if it was unused for so long.
+        """Close the database if it was unused for `unused_s` seconds.
 
         The next request opens it again. Returns whether it was closed now.
         """
@@ -138,7 +138,7 @@ class Upkeep:
         return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
-        """Release memory that can be loaded again; return whether there was any."""
+        """Release memory that can be loaded again; return whether any was freed."""
         with self.book.writing():
             self.book.flush()
             return self.projections.cool()

@@ -39,7 +39,8 @@ class UserMemories:
     def refresh(self) -> None:
         """Copy changes of the person's file of memories to the project.
 
-        The call is cheap without such a file. A missing file removes no copies: the home directory may be another one, or not mounted.
+        The call is cheap if the person has no such file. If the file is missing, copies in the project stay: the home directory may have
+        changed or not be mounted.
         """
         now = self.own.state()
         if now is None or now == self._seen:

@@ -1,8 +1,8 @@
 """Follow the files of a served tree: mark changes stale, then index them.
 
-One thread listens and marks changes. Another waits until nothing has happened for half a second, or less after an edit of one or two
-files, then indexes all changes since in one run. So a branch switch, a rebase or a flood of events is one batch. An editor that writes a
-new file and renames it makes one edit. Only folders that can hold indexable files are watched.
+One thread listens and marks changes. Another waits until nothing has happened for half a second, or less after an edit of one or two files,
+then indexes all changes since in one run. So a branch switch, a rebase or a flood of events is one batch. A save by writing a new file and
+renaming it counts as one edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
 # ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH118
@@ -80,7 +80,7 @@ class Watcher:
     """Watches a tree of files and reports changes, from `start` to `stop`.
 
     Args:
-        root: the tree, without links in its path.
+        root: the root directory, as a path without symbolic links.
         options: rules for skipping files, as for discovery.
         host: receives the changes.
         notifier: opens the system's notifications of some folders, or polls them.
@@ -165,7 +165,7 @@ class Watcher:
     def _watched(self) -> list[str]:
         """Return the folders to watch.
 
-        They hold indexed files, may hold indexable ones, or are git's own.
+        They hold indexed files, may hold indexable files, or belong to git.
         """
         self._folders = self._absolute(folders(Path(self._root), self._options)) | self._absolute(self._host.indexed_folders())
         return sorted(self._folders | ({self._git} if self._git else set()))

@@ -1,4 +1,4 @@
-"""Links from memories to code: moves and anchor states.
+"""Update links from memories to code when the code moves or changes.
 
 An anchor says whether the code that a link leads to still exists unchanged. Every write (of a memory, of code, of a new file) applies one
 rule:
@@ -39,9 +39,9 @@ _CREATES: Final = {
 
 
 class State(NamedTuple):
-    """State of a file, symbol or external after a change: gone, or its body.
+    """State of a file, symbol or external after a change: gone or present.
 
-    Only a symbol has the hash of its body.
+    For a symbol it includes the hash of the body.
     """
 
     gone: bool
@@ -52,7 +52,7 @@ GONE: Final = State(True)
 
 
 def judged(link: Link, state: State, *, moved: bool = False) -> Link:
-    """Return a link from a memory to code with its anchor brought up to date.
+    """Return a link from a memory to code with its anchor state updated.
 
     Args:
         link: (memory, target, role, confidence, body_hash, commit_sha, anchor).
@@ -84,7 +84,7 @@ def states(delta: GraphDelta) -> dict[str, State]:
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
     """Return the moves of a change that links must follow: old id to new id.
 
-    Such a move has its new node in the change, and its old node is deleted.
+    In such a move, the change contains the new node, and the old node is deleted.
     """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 
@@ -119,7 +119,7 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 
 
 class Following:
-    """Lets links of memories follow moved code within a transaction.
+    """Moves links of memories to the new nodes of moved code.
 
     Args:
         transaction: an open transaction without any change so far.
@@ -150,7 +150,7 @@ class Following:
         return self._known.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
-        """Record the links to moving nodes, because they are deleted with them."""
+        """Record the links to moving nodes; deleting a node deletes its links."""
         for pair in KNOWLEDGE_PAIRS:
             if pair.src in ANCHORED or pair.dst in ANCHORED:
                 table = self._transaction.arrow("dump_edges", **ends(pair))

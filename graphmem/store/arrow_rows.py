@@ -43,7 +43,7 @@ def node_slices(label: NodeTable, rows: Iterable[NamedTuple]) -> Iterator[pa.Tab
     `stale_at` is null.
 
     Raises:
-        BadInputError: a value does not fit its column (half a surrogate pair, more than 64 bits, another type).
+        BadInputError: a value does not fit its column (for example half a surrogate pair, a number of more than 64 bits, or another type).
     """
     fields = _fields(label)
     remaining = iter(rows)

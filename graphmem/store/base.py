@@ -1,11 +1,11 @@
-"""The interface of the store for the rest of graphmem.
+"""The interface through which the rest of graphmem uses the store.
 
 Two embedded engines (`kuzu`, `ladybug`) and PostgreSQL (`store.postgres`) implement it, and one suite in tests/store runs on all of them.
 The engines take their queries from `queries/cypher` by name (see catalog), PostgreSQL from `queries/postgres`. Cypher and driver objects
 stay inside this package.
 
-The graph has three layers. Layer 1 is the code. Layer 2 is derived from it, such as modules and flows. Layer 3 is the memories
-with their sessions and links.
+The graph has three layers. Layer 1 is the code. Layer 2 is derived from it, such as modules and flows. Layer 3 is the memories with their
+sessions and links.
 
 Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
 """
@@ -77,7 +77,7 @@ class Knowledge(NamedTuple):
 class StoredModule(NamedTuple):
     """A module (a group of files) as it was last computed and stored.
 
-    Content that no longer exists is left out.
+    Files that no longer exist are left out.
     """
 
     id: str
@@ -153,7 +153,7 @@ class GraphCounts(NamedTuple):
 
 
 class AskedRows(NamedTuple):
-    """Columns and rows of the answer to a user-written query."""
+    """Columns and rows that answer a user-written query."""
 
     columns: list[str]
     rows: list[list[Any]]  # JSON values
@@ -197,7 +197,7 @@ class GraphReads(Protocol):
         """
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and calls without known target."""
+        """Return the numbers of edges, call sites and unresolved calls."""
 
     def memory_links(self) -> list[LinkRow]:
         """Return all links of memories to code, sorted by memory, target and role."""
@@ -221,18 +221,18 @@ class GraphReads(Protocol):
         """
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which a file, given by id, uses names.
+        """Return the packed positions at which names are used in a file.
 
-        The result is empty for an unknown file. The format is in `graphmem.runtime.places`.
+        `file` is the file's id. The result is empty for an unknown file. The format is in `graphmem.runtime.places`.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories (all, or those of given ids) with sessions and links."""
+        """Return memories (all, or those with given ids), sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules by id, and the generation of their code.
+        """Return the code's generation and the stored modules, sorted by id.
 
-        The modules were computed from this generation. It is 0 if none are stored.
+        The modules were computed from this generation. The generation is 0 if no modules are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
@@ -242,7 +242,7 @@ class GraphReads(Protocol):
         """
 
     def vector_models(self) -> dict[str, int]:
-        """Return how many vectors are stored of each embedding model, by its id."""
+        """Return how many vectors are stored for each embedding model, by id."""
 
     def meta(self) -> dict[str, str]:
         """Return small named values stored in the database.
@@ -267,7 +267,7 @@ class GraphWrites(Protocol):
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Replace the whole code graph.
 
-        Memories are kept and get new anchors.
+        Memories are kept, and the anchor of each link is computed again.
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
@@ -276,9 +276,9 @@ class GraphWrites(Protocol):
         One transaction takes the change, its vectors and its meta values.
 
         Args:
-            delta: the change. Ids of unknown ABOUT targets are left out, except those in `delta.files`. The anchor of each link is computed
-                from the stored code (see `store.anchors`), whatever the row has.
-            vectors: (text_hash, vector) of the memories' one `embedding_model`, committed with them.
+            delta: the change. ABOUT links to unknown nodes are left out, except those in `delta.files`. The anchor of each link is computed
+                from the stored code (see `store.anchors`); the anchor in the row is ignored.
+            vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
             meta: meta values to set.
 
         Ten thousand memories are one call. The code graph's generation does not change. Applying a delta again changes nothing.
@@ -322,7 +322,7 @@ class GraphWrites(Protocol):
         """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add the vectors of texts, given by text_hash; existing ones are kept.
+        """Add vectors of texts, by text_hash; existing vectors are kept.
 
         The generation does not change.
         """
@@ -371,9 +371,9 @@ class LocalFile(Protocol):
         """
 
     def exchange(self, new: Path) -> int:
-        """Replace this database by another closed one; return the new generation.
+        """Replace this database by a closed one; return the new generation.
 
-        Both must be of the same engine and on the same disk.
+        Both databases must be of the same engine and on the same disk.
         """
 
     def checkpoint(self) -> None:
@@ -401,7 +401,7 @@ class CypherQueries(Protocol):
         See `store.cypher_filter` for the allowed language, `store.cypher_sandbox` for its execution.
 
         Raises:
-            BadInputError: the query is not allowed, the engine rejects it, or it ended its process.
+            BadInputError: the query is not allowed, the engine rejects it, or it crashed the process that ran it.
             LimitError: the query needs more memory than allowed, or the answer is too large.
             DeadlineError: the query took longer than `timeout_s`.
             StoreBusyError: another user-written query is running.

@@ -41,9 +41,9 @@ class OpenOptions(NamedTuple):
     def for_a_new_file(self, size: int) -> OpenOptions:
         """Return options for writing a file of about `size` bytes.
 
-        The buffer pool is so large that the write cannot fill it. A checkpoint holds a column of 131,072 rows in the pool, twice while it
-        grows, and an engine whose pool is full may end the process. The pool is an upper bound: checkpoints in between keep the use far
-        below it.
+        The buffer pool is so large that the write cannot fill it. A checkpoint holds a column of 131,072 rows in the pool, and two copies
+        while the column grows. An engine whose pool is full may end the process. The size is an upper bound: intermediate checkpoints keep
+        the use far below it.
         """
         return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
 
@@ -75,11 +75,11 @@ def build(
 
     Args:
         path: path of the database that the new file will replace.
-        options: the engine and its sizes.
+        options: the engine and its memory sizes.
         catalog: the named queries.
         content: the content to write; it is iterated once.
         meta: all values of Meta.
-        further: values that are also written to Meta if the code change moved links of memories.
+        further: more values for Meta, written only if the code change moved links of memories.
         onto_copy: start from a copy of the file at `path`, which must be closed and never written. This saves creating forty tables.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Named queries from `queries/cypher`, as immutable validated records.
+"""Load the named queries in `queries/cypher` as validated records.
 
-The format is in `queries/README.md`. The check of parameters is necessary: kuzu drops a condition whose parameter is missing, so
-`MATCH (f:File) WHERE f.path = $path DELETE f` without `path` empties the table.
+The format is in `queries/README.md`. The check of parameters is necessary: kuzu drops a condition whose parameter is missing, so `MATCH
+(f:File) WHERE f.path = $path DELETE f` without `path` empties the table.
 """
 
 from __future__ import annotations

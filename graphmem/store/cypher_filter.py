@@ -1,16 +1,18 @@
 """Decide which user-written queries may reach the engine.
 
 The engine's read-only mode still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH), loads extensions and calls
-functions that end the process. So a query is split into tokens, each of which must be on a list. The engine gets a text built from them:
-keywords that read, names, numbers, and texts as parameters. The engine itself checks the grammar. `cypher_sandbox` bounds the cost of a
-query.
+functions that crash the process. Therefore a query is split into tokens, and each token must be on a list of allowed tokens. The engine
+gets a new query text built from these tokens: keywords that only read, names, numbers, and parameters in place of strings. The engine
+itself checks the grammar. `cypher_sandbox` limits the cost of a query.
 
-These rules exclude clauses and statements that are not on the lists:
+These rules exclude all other clauses and statements:
 
 * The first word, and the first after UNION, is one of `STARTS`; a semicolon is refused.
-* After a value only a keyword of `KEYWORDS` or a sign may follow, never a name: a clause is a name after a value.
-* A name before a bracket is one of `FUNCTIONS`. A CALL begins the query, and is one of the two in `_CALL`.
-* Words of statements and clauses that write, load or install cannot be names (`_ELSEWHERE`).
+* After a value only a keyword of `KEYWORDS` or a symbol such as `,` may follow, never a name. An unknown clause would be a name after a
+  value.
+* A name before an opening bracket is one of `FUNCTIONS`. CALL is allowed only at the start of a query, and only for two functions
+  (`_CALL`).
+* Keywords of statements and clauses that write, load or install are refused even as names (`_ELSEWHERE`).
 
 Source:
     openCypher 9, grammar; the clauses and functions are those of Kuzu's documentation.
@@ -105,8 +107,8 @@ def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
 
     Args:
         query: the user's text.
-        params: values by name: texts, numbers, truth values, and lists of them.
-        most_rows: maximum number of rows; each part is limited to one more, which shows that more rows exist.
+        params: values by name: strings, numbers, booleans, and lists of these.
+        most_rows: maximum number of rows; each part of a UNION is limited to one row more, to detect that more rows exist.
 
     Raises:
         BadInputError: a token is not on the lists, or a parameter is missing, unused or not a value.
@@ -147,9 +149,9 @@ def _values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
-    """Return the tokens from a position on, and texts by parameter name.
+    """Return a query's tokens from a position on, and its strings.
 
-    A token that is on none of the lists is refused.
+    The strings are returned by the names of the parameters that replace them. A token that is not on a list of allowed tokens is refused.
     """
     found: list[Token] = []
     texts: dict[str, str] = {}

@@ -1,10 +1,10 @@
 """Run one checked query on a copy of the database, in a separate process.
 
-Usage: `python -m graphmem.store.cypher_process`. The engine ends its process on a good many valid Cypher queries (measured: about one in a
-thousand random ones). Here it reads from a copy, with bounded memory and time, and without permission to open another file or to write a
-byte to any.
+Usage: `python -m graphmem.store.cypher_process`. Some valid Cypher queries crash the engine and its process (measured: about one in a
+thousand random queries). Here the engine reads from a copy, with bounded memory and time. It may not open another file, and may not write
+to any file.
 
-It reads one JSON object from standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
+The process reads one JSON object from standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
 
 
 def _confine(seconds: float) -> None:
-    """Limit all resources of this process except memory, permanently."""
+    """Limit the resources of this process for good, except memory."""
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
     for what, most in (
         (resource.RLIMIT_CPU, cpu),
@@ -71,8 +71,8 @@ def _confine(seconds: float) -> None:
 def _confine_query() -> None:
     """Limit the query's memory, and forbid opening files.
 
-    The limit is in addition to the memory of the open database. The query reaches no data of the machine and no extension. The engine
-    decides how much address space it reserves.
+    The limit is in addition to the memory of the open database. So the query cannot read other data of the machine, or load an extension.
+    The limit is added to the used memory because the engine decides how much address space it reserves.
     """
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
@@ -102,7 +102,7 @@ def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any])
 def _plain(value: Any) -> Any:
     """Convert a value of a query's result to JSON.
 
-    Times are ISO 8601 in UTC. A value without a JSON number, such as infinity, is null.
+    Times are ISO 8601 in UTC. A number that JSON lacks, such as infinity, becomes null.
     """
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}

@@ -1,6 +1,6 @@
 """Run user-written Cypher in a subprocess on a snapshot of the database.
 
-The copy is as new as the graph. If the engine, a limit or the clock ends the process, the database and its server continue.
+The copy is renewed when the graph has changed. If the engine crashes or a limit ends the subprocess, the database and its server continue.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class CypherSandbox:
-    """Answers queries one after the other. Thread-safe.
+    """Answers user-written queries one after the other. Thread-safe.
 
     Args:
         database: path of the database file.

@@ -105,7 +105,7 @@ def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
 def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[Any], removed: Sequence[str]) -> None:
     """Delete removed and changed chunks or unresolved calls; create new ones.
 
-    Edges of other nodes never lead to them.
+    Edges of other nodes never lead to chunks or unresolved calls.
     """
     gone = sorted({*removed, *(row[0] for row in added)})
     if label is NodeTable.CHUNK:
@@ -143,7 +143,7 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
     """Delete every remaining edge of nodes that will be deleted.
 
-    A complete delta leaves no edges of the code, but a remaining or derived edge would block the deletion of its node.
+    A complete delta has removed all edges of the code already. A leftover or derived edge would block the deletion of the node.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):

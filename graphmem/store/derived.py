@@ -1,7 +1,7 @@
 """Write modules, flows and other data derived from the code (layer 2).
 
 All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. Edges are replaced as a
-whole. A module that no longer exists stays, marked stale, while a memory is about it.
+whole. A module that no longer exists is kept and marked stale while a memory is linked to it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The whole database as engine-independent Arrow files.
+"""Write and read the whole database as engine-independent Arrow files.
 
 A dump moves a project between kuzu and ladybug.
 
 A dump is a directory: one file for each node table, each table of vectors and each kind of edge between two node tables, and `meta.json`.
-Tables without rows have no file. A dump is written from one read transaction. `rebuild.fill` loads it, as it fills every new file, so the
-result equals that of `compact`. A dump names the schema of its rows. The rows are loaded into tables of that schema, and later migrations
-then update the tables.
+Tables without rows have no file. A dump is written from one read transaction. `rebuild.fill` loads a dump. It also fills every other new
+file, so the result equals that of `compact`. A dump records the schema version of its rows. The rows are loaded into tables of that
+version, and later migrations then update the tables.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class _Dumped(Content):
                 yield label, table.slice(at, step)
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Yield the edges of each pair of node tables that has any."""
+        """Yield the edges between each pair of node tables that has edges."""
         for pair in ALL_PAIRS:
             table = _read(self._folder, pair_name(pair), self._rows)
             if len(table):
@@ -169,7 +169,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 
 
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
-    """Yield (name, rows in pieces) of each existing table, nodes before edges."""
+    """Yield (table name, its rows in pieces), node tables before edge tables."""
     read = Pieces.of(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):
         if label in names:
@@ -183,7 +183,7 @@ def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterato
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
-    """Return the migrations that make the schema of a dump's rows.
+    """Return the migrations that create the schema of a dump's rows.
 
     None if the dump has the newest schema.
     """

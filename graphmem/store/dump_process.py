@@ -1,8 +1,8 @@
 """Create a database from a dump in a separate process.
 
-Usage: `python -m graphmem.store.dump_process`. An engine that fills a file keeps hundreds of megabytes, and a crash ends its process. A
-server that checks its backup can afford neither. The process reads one JSON object with the arguments of `read_dump` from standard input.
-It prints one JSON object: `{"meta"}`, or `{"error", "message", "facts"}`.
+Usage: `python -m graphmem.store.dump_process`. An engine that fills a file keeps hundreds of megabytes, and a crash of the engine ends the
+process. A server that checks a backup must avoid both. The process reads one JSON object with the arguments of `read_dump` from standard
+input. It prints one JSON object: `{"meta"}`, or `{"error", "message", "facts"}`.
 """
 
 from __future__ import annotations

@@ -32,9 +32,7 @@ class Vectors(NamedTuple):
 
 
 def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
-    """Validate the vectors that come with a change of memories.
-
-    None if there are none.
+    """Validate the vectors of a change of memories; None without vectors.
 
     Raises:
         BadInputError: the memories name no model or several; see also `checked_vectors`.
@@ -62,7 +60,7 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
         rows: a table with the columns text_hash (string) and vector (fixed_size_list<float32>, `dim`).
 
     Raises:
-        BadInputError: another shape, a repeated or null hash, a vector that is not finite or has zero length.
+        BadInputError: the shape is wrong, a hash is repeated or null, or a vector is zero or not finite.
     """
     if not model or not 1 <= dim <= MAX_DIMENSIONS:
         raise BadInputError(f"vectors need a model and 1 to {MAX_DIMENSIONS} dimensions, not {model!r} and {dim}", argument="dim")
@@ -110,7 +108,7 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
     """Return the vectors of one model, sorted by text_hash.
 
-    The columns are text_hash and vector. Without vectors, the result has no rows, and the dimension 1.
+    The columns are text_hash and vector. If the model has no vectors, the result has no rows, and its vector column has dimension 1.
     """
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
@@ -120,7 +118,7 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
 
 
 def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:
-    """Return how many vectors are stored of each embedding model, by its id."""
+    """Return how many vectors are stored for each embedding model, by id."""
     counts: dict[str, int] = {}
     for table in tables:
         for row in ask("embedding_models", table=table).to_pylist():
@@ -157,7 +155,7 @@ def dimension(rows: pa.Table) -> int:
     """Return the dimension (length) of the vectors in a table.
 
     Raises:
-        BadInputError: the vectors do not have one length.
+        BadInputError: the vectors have different lengths.
     """
     kind = rows["vector"].type if "vector" in rows.column_names else pa.null()
     if not pa.types.is_fixed_size_list(kind):

@@ -1,8 +1,8 @@
 """One interface to both database engines, kuzu and ladybug.
 
-No other module imports them. ladybug is the maintained fork of kuzu with the same language and the same Python calls. The differences are
-in `ENGINES` and in a few lines here. Both cannot be in one process, because the second import breaks the interpreter. So the engine is
-chosen before either is imported.
+No other module imports kuzu or ladybug. ladybug is the maintained fork of kuzu, with the same query language and Python interface. Their
+differences are in `ENGINES` and in a few lines of this module. One process cannot use both, because the second import breaks the
+interpreter. So the engine is chosen before the import.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engin
 def _least(path: Path) -> int:
     """Return the least address space, in bytes, for a database and its log.
 
-    It is a power of two.
+    The result is a power of two.
     """
     least = LEAST_DB_BYTES
     held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())
@@ -76,8 +76,8 @@ def _least(path: Path) -> int:
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
     """Return address space sizes to try for a file, largest first.
 
-    The first is the requested size, or a smaller one that this process may have and the file fits into. Half of the remaining address space
-    is left for everything else in the process.
+    The first size is the requested one, or a smaller one that this process is allowed and the file fits into. Half of the remaining address
+    space is left for everything else in the process.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):
@@ -142,8 +142,8 @@ class Engine:
     def open(self, path: Path, *, buffer_pool_bytes: int, max_db_bytes: int, read_only: bool = False) -> RawDatabase:
         """Open or create a database file.
 
-        Automatic checkpoints are off: one that meets an open read waits, fails, and makes the commit that caused it fail, too. The store
-        checkpoints when nothing reads.
+        Automatic checkpoints are off. During an open read, such a checkpoint would wait, fail, and make the commit that caused it fail,
+        too. The store makes checkpoints when no read is open.
 
         Raises:
             DatabaseDamagedError, StoreBusyError, DiskFullError, ResourceError: as the engine reports.
@@ -241,8 +241,9 @@ class RawDatabase:
     def abandon(self) -> None:
         """Drop the database permanently without closing it.
 
-        After a failed write the engine's destructor throws, and that ends the whole process. The objects get a reference without an owner,
-        so no destructor runs, not even when the interpreter exits. The file lock stays with the process, which may open the file again.
+        After a failed write the engine's destructor throws, which ends the whole process. A reference that is never released keeps the
+        objects alive, so no destructor runs, not even when the interpreter exits. This process keeps the file lock, and may open the file
+        again.
         """
         _open.discard(self)
         for item in (self._raw, *(part for connection in self._connections for part in connection.parts())):
@@ -256,8 +257,8 @@ class Connection:
     Every result is read fully and closed before the next statement.
 
     Attributes:
-        held_bytes: size of the Arrow data that was passed as parameters. The engine keeps every such table until the connection is
-            closed, so a caller that passes much data must renew the connection now and then.
+        held_bytes: size of the Arrow data that was passed as parameters. The engine keeps every such table until the connection is closed,
+            so a caller that passes much data must renew the connection from time to time.
     """
 
     def __init__(self, engine: Engine, raw: Any, path: Path) -> None:
@@ -303,7 +304,7 @@ class Connection:
             return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))
 
     def each_rows(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """Run one statement for each set of plain parameters; return all rows.
+        """Run one statement for each set of parameters; return all rows.
 
         The statement is planned once.
         """
@@ -340,7 +341,7 @@ class Connection:
         return [self.raw, *self._prepared.values()]
 
     def close(self) -> None:
-        """Close the prepared statements, then the connection they point into."""
+        """Close the prepared statements, then the connection they belong to."""
         self._prepared.clear()
         self.raw.close()
 

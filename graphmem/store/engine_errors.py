@@ -1,6 +1,6 @@
 """Translate exceptions of the engines to errors of graphmem.
 
-The engines raise only RuntimeError and MemoryError, with a text for people.
+The engines raise only RuntimeError and MemoryError, with a message for people.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The files of a database: data file, write-ahead log and shadow file.
 
-If a log is next to a file that it does not belong to, it is replayed into that file: old rows return, or the process dies. So the three
+If a log is next to the wrong data file, the engine replays it into that file: deleted rows return, or the process crashes. So the three
 files are checked, moved and quarantined together.
 """
 
@@ -70,7 +70,7 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
     The check does not use the engine, because engines trust a file and may crash.
 
     Raises:
-        DatabaseDamagedError: the file is not a database, or shorter than its own header says.
+        DatabaseDamagedError: the file is not a database, or shorter than its header states.
         SettingsError: another engine wrote the file.
         SchemaTooNewError, MigrationError: another version of the engine wrote the file.
         BadInputError: this account may not read the file.
@@ -124,7 +124,7 @@ def _parse(head: bytes) -> Header:
 def damaged(path: Path, reason: str) -> DatabaseDamagedError:
     """Return the error for a database file whose bytes were found to be wrong.
 
-    It has `proven` set: an engine's complaint alone is not a reason to return it.
+    The error has `proven` set. Do not use it when the only evidence is an error of the engine.
     """
     return DatabaseDamagedError(
         f"{path} cannot be opened as a database: {reason}; move the file away and index again, or restore a copy",
@@ -159,14 +159,14 @@ def _quarantined(file: Path) -> Path:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file; only the owner can read the copy from its first byte on."""
+    """Copy a file; from the first byte on, only its owner can read the copy."""
     shutil.copyfile(source, private_file(target))
 
 
 def restrict(file: Path) -> None:
     """Remove access of other accounts to a file made by an engine.
 
-    A missing file, or one of another account, stays as it is.
+    A missing file is ignored, and a file of another account is not changed.
     """
     try:
         if file.stat().st_mode & _OTHERS:
@@ -230,7 +230,7 @@ def remove(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or a directory's entries, against power loss."""
+    """Flush a file, or a directory's entries, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -241,10 +241,10 @@ def sync(path: Path) -> None:
 def check_room(path: Path, needed: int) -> None:
     """Refuse a large write in advance if it would fill the disk.
 
-    The engines survive most refused writes, not all: ladybug throws from a destructor when a shadow file cannot be written.
+    The engines survive most refused writes, but not all: ladybug crashes when a shadow file cannot be written.
 
     Raises:
-        DiskFullError, ResourceError: there is less room than `needed` plus `RESERVE` bytes on the disk, or below the size limit of a file.
+        DiskFullError, ResourceError: the disk, or the size limit of a file, has room for less than `needed` plus `RESERVE` bytes.
     """
     most = limit_of(resource.RLIMIT_FSIZE)
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
@@ -267,7 +267,7 @@ def check_room(path: Path, needed: int) -> None:
 def put_in_place(new: Path, path: Path) -> None:
     """Replace a database by another closed, complete one, atomically.
 
-    Neither database may have a log. Then the rename of one file is the whole change, and a crash leaves one complete database.
+    Neither database may have a log. Then renaming one file is the whole change, and after a crash one complete database exists.
 
     Raises:
         DatabaseDamagedError: one of them still has a log.

@@ -1,7 +1,7 @@
 """A shared/exclusive lock around the database file.
 
-A checkpoint that meets an open read waits for seconds and then fails. A database file can only be exchanged without readers. Reads hold the
-gate shared; checkpoints and exchanges hold it exclusively.
+During an open read, a checkpoint waits for seconds and then fails, and a database file cannot be replaced. Therefore reads hold the lock
+shared; checkpoints and replacements of the file hold it exclusively.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Gate:
         Only the writer calls this, and not again while it holds the lock.
 
         Raises:
-            StoreBusyError: readers held it longer than `timeout_s`.
+            StoreBusyError: readers held the lock longer than `timeout_s`.
         """
         with self._changed:
             self._closed = True

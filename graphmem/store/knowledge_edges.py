@@ -1,7 +1,7 @@
 """Links of memories to code, to each other and to sessions.
 
-Each link is a tuple of one form everywhere: the ids of its ends, then the columns in the order of `queries/schema`. Its key is the ends.
-The role or kind is part of the key if one memory may have several links to the same target.
+Each link is a tuple: the ids of its two ends, then the columns in the order of `queries/schema`. The two ends are its key. The role or kind
+is part of the key, too, if one memory may have several links to the same target.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def key_of(shape: LinkShape, link: Link) -> Link:
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Return the stored links from (or to) memories with given ids, unordered."""
+    """Return the stored links from (or to) the memories with given ids."""
     if not ids:
         return []
     if len(ids) <= FEW:
@@ -116,7 +116,7 @@ def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Create links whose ends are stored or part of the same change.
+    """Create links; their ends are stored, or part of the same change.
 
     Raises:
         BadInputError: an end is missing, or a value does not fit its column.

@@ -35,7 +35,7 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 class Shape(NamedTuple):
     """Columns and named queries of one node table: memories or sessions.
 
-    The columns in `texts` are set one by one. All other columns are set together, in place.
+    A query sets one column of `texts` at a time. One query sets all other columns together, in place.
     """
 
     label: NodeTable
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Return the numbers, flags and times of the table, set by one query."""
+        """Return the columns with numbers, flags and times; one query sets them."""
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
 
@@ -64,7 +64,7 @@ SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 
 
 def stored_form(row: Sequence[Any]) -> list[Any]:
-    """Return the values of a memory or session as the engine takes them.
+    """Return the values of a memory or session in the engine's form.
 
     Times are not converted here, because the connection converts them.
     """
@@ -91,7 +91,7 @@ def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
     """Return one column of memories or sessions as an Arrow array.
 
     Raises:
-        BadInputError: a value does not fit (half a surrogate pair, more than 64 bits, a time without zone).
+        BadInputError: a value does not fit (for example half a surrogate pair, a number of more than 64 bits, or a time without zone).
     """
     at = shape.kind._fields.index(name)
     type_ = shape.types[name]

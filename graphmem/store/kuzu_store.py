@@ -1,7 +1,7 @@
 """The graph store on kuzu or on its fork ladybug, chosen by an argument.
 
-A read runs in any thread: it takes the gate shared, and runs a named query on a connection of its own. A write is queued by any thread; the
-writer's thread runs it as one transaction, or writes a new file that replaces the old one.
+A read runs in any thread: it holds the lock `gate` shared, and runs a named query on its own connection. A write is queued by any thread;
+the writer's thread runs it as one transaction, or writes a new file that replaces the old one.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def open_store(
         path: path of the database file; its log and lock file are next to it.
         engine: kuzu or ladybug; a process can only use one of them.
         buffer_pool_bytes: memory that the engine may use for pages.
-        max_db_bytes: address space to reserve for the file, a power of two.
+        max_db_bytes: address space in bytes to reserve for the file, a power of two.
         read_only: share the database with other readers; nothing is created or migrated. A database in a read-only directory is opened this
             way, too.
         query_timeout_s: default time limit of one read.
@@ -110,7 +110,7 @@ class KuzuStore(StoreReads, StoreChanges):
 
     Attributes:
         path: resolved path of the database file.
-        engine: the engine and its sizes.
+        engine: the engine and its memory sizes.
         notes: one sentence for each file that was quarantined at open or at recovery.
     """
 
@@ -158,7 +158,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._apply(delta, checked_meta(meta)))
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph; return the new generation."""
+        """Replace the whole code graph; return its new generation."""
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
@@ -168,7 +168,7 @@ class KuzuStore(StoreReads, StoreChanges):
 
         Raises:
             BadInputError: the delta contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
-                stored, or its vectors are not of the one model that its memories name.
+                stored, or its vectors are from another model than its memories name.
             DiskFullError: the disk has too little room; nothing was written.
         """
         check_delta(delta)
@@ -177,7 +177,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
-        """Rewrite the database file without the space of deleted rows."""
+        """Rewrite the database file to free the space of deleted rows."""
         return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
 
     def copy_to(self, target: Path) -> None:
@@ -225,7 +225,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._exchange(new.resolve()))
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add the vectors of texts, given by text_hash; existing ones are kept.
+        """Add vectors of texts, by text_hash; existing vectors are kept.
 
         See `embeddings.checked_vectors` for the limits.
         """
@@ -262,7 +262,7 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set entries of the table Meta; the generation of the graph stays."""
+        """Set values in the table Meta; the graph's generation does not change."""
         checked = sealed_meta(checked_meta(values), self._vault)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))

@@ -1,7 +1,8 @@
 """Write a change of memories that is too large for one transaction.
 
-The change is written in pieces to a copy of the file. The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the
-default 256 MiB). The copy is invisible until it replaces the file, so all pieces become visible at once, as in a transaction.
+The change is written in pieces to a copy of the file. The buffer pool limits the size of a transaction (with the default of 256 MiB, about
+30,000 memories or 40 MB of text). The copy is invisible until it replaces the file, so all pieces become visible at once, as in a
+transaction.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PIECE_BYTES: Final = 8 << 20
 
 
 def delta_bytes(delta: KnowledgeDelta) -> int:
-    """Estimate how many bytes a change of memories needs in a file, at most."""
+    """Estimate the most bytes that a change of memories needs in a file."""
     rows = sum(map(len, delta))
     return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4
 
@@ -95,7 +96,7 @@ def write_copy(
 
     Args:
         path: path of the database, which is closed and without a log.
-        options: the engine and its sizes.
+        options: the engine and its memory sizes.
         catalog: the named queries.
         delta: the validated change.
         vectors: vectors of the memories in the change.
@@ -104,7 +105,7 @@ def write_copy(
         moment: see `apply_knowledge`.
 
     Raises:
-        BadInputError, DiskFullError, LimitError: as the engine or the delta requires.
+        BadInputError, DiskFullError, LimitError: the change is invalid, or the engine reports it.
     """
     target = beside(path, NEXT)
     files.remove(target)
@@ -133,7 +134,7 @@ def write_copy(
 def _transact(target: Path, options: OpenOptions, catalog: Catalog, change: Callable[[Transaction], object]) -> None:
     """Open the file, commit one piece of the change, and close the file.
 
-    An old handle must not be read after a checkpoint.
+    The file is closed because an old handle must not be read after a checkpoint.
     """
     database = options.open(target)
     try:

@@ -1,7 +1,7 @@
 """Access, checkpoint, close when idle, reopen and recover a database file.
 
-A read runs in any thread: it takes the gate shared, and uses a connection of its own. A write is queued by any thread; the writer's thread
-runs it as one transaction.
+A read runs in any thread: it holds the lock `gate` shared, and uses its own connection. A write is queued by any thread; the writer's
+thread runs it as one transaction.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ _BREAKING: Final = (*BREAKING, CommitError)
 
 
 class LiveFile:
-    """The open database file, with the state that the store's parts share.
+    """The open database file, with the state shared by all store objects.
 
     Thread-safe.
 
     Attributes:
         path: resolved path of the database file.
-        engine: the engine and its sizes.
+        engine: the engine and its memory sizes.
         notes: one sentence for each file that was quarantined at open or at recovery.
     """
 
@@ -138,7 +138,7 @@ class LiveFile:
         return self._options.read_only or self._refused is not None
 
     def _doubt(self, lock: DatabaseLock) -> None:
-        """Mark the file as not properly closed if a failed opening changed it.
+        """Mark the file as not properly closed if a failed open changed it.
 
         The attempt may have merged the log, so the recorded checksum no longer holds.
         """
@@ -170,14 +170,14 @@ class LiveFile:
     def rest(self, unused_s: float) -> bool:
         """Close the file if it was unused for some time.
 
-        An open engine holds 100 to 350 MB. The lock on the file remains. The lock file records facts about the closed database. Generations
-        and meta are known without the engine. The next read or write opens it again in 0.1 s to 0.3 s.
+        An open engine holds 100 to 350 MB. The file stays locked. The lock file records facts about the closed database, so generations and
+        meta values can be read without the engine. The next other read or write opens the file again in 0.1 s to 0.3 s.
 
         Returns:
             Whether this call closed the file.
 
         Raises:
-            DiskFullError, StoreBusyError: the checkpoint failed; the file is open as before.
+            DiskFullError, StoreBusyError: the checkpoint failed; the file stays open.
         """
         if self._reads_only or self._lost or self._at_rest or time.monotonic() - self._used < unused_s:
             return False
@@ -317,7 +317,7 @@ class LiveFile:
     def _let_go_of_changes(self) -> None:
         """Free the RAM that the engine keeps for changes of the code.
 
-        No caller waits for this work. After a failure, the next change tries again.
+        No caller waits for this work. If it fails, the next change repeats it.
         """
         if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return
@@ -327,8 +327,9 @@ class LiveFile:
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
         """Merge the write-ahead log into the file and reopen it, without readers.
 
-        With an open read the engine waits for seconds and gives up. kuzu's memory is wrong after a checkpoint if edges were created and
-        deleted again since the last one. The next read would end the process, while the file is right. So nothing reads on the old handle.
+        During an open read the engine waits for seconds and gives up. If edges were created and deleted again since the last checkpoint,
+        kuzu's state in memory is wrong after this one, although the file is right. The next read would crash the process. Therefore the old
+        handle is closed and never read again.
         """
         if not beside(self._file, ".wal").exists():
             return
@@ -357,7 +358,7 @@ class LiveFile:
         return True
 
     def _wake(self) -> None:
-        """Reopen a closed file, with all the checks of opening.
+        """Reopen a file that was closed while idle, with all checks.
 
         The checks detect bytes that changed in the meantime.
         """
@@ -408,7 +409,7 @@ class LiveFile:
     def _take_place(self, new: Path) -> None:
         """Replace the file by a new one, inside `_reopened`.
 
-        Refused if the directory was replaced meanwhile.
+        The replacement is refused if the directory was replaced meanwhile.
 
         Raises:
             StoreClosedError: the directory was moved, deleted or replaced.
@@ -432,10 +433,10 @@ class LiveFile:
         """Reopen the file in its previous state after a failed write.
 
         The database object is abandoned: the engine would continue with a half-written log, and closing it ends the process. Opening a log
-        torn in the middle of a large transaction sometimes ends it, too, so everything after `whole` bytes is cut off.
+        that ends in the middle of a large transaction sometimes crashes the process, too. So everything after `whole` bytes is cut off.
 
         Args:
-            gated: whether the caller already holds the gate.
+            gated: whether the caller already holds the lock `gate`.
             whole: length of the log when the transaction began; None for a checkpoint, which also changes other files.
         """
         try:

@@ -1,8 +1,8 @@
-"""The lock on a database: one process, one handle.
+"""The lock on a database: only one process opens it, and only once.
 
-The engine's own lock is dropped when any handle on the file is closed. It also does not notice a second handle in the same process, which
-loses committed rows. So a process keeps a register of its open databases. A lock file next to the database informs other processes, with a
-few facts about the owner.
+The engine's own lock is dropped when any handle on the file is closed. The engine also allows a second handle in the same process, which
+loses committed rows. So each process keeps a register of its open databases. A lock file next to the database informs other processes about
+the owner.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class DatabaseLock:
             _held.add(self)
 
     def note_file(self) -> None:
-        """Register the current file of the path, after it was created or replaced.
+        """Register the file at the path, after it was created or replaced.
 
-        The register knows a file by its path and its inode. A replacement changes the inode.
+        The register identifies a file by its path and its inode. A replacement changes the inode.
         """
         with _register_lock:
             for key in self._keys:

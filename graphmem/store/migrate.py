@@ -43,7 +43,7 @@ def load_migrations() -> tuple[Migration, ...]:
     """Return the files of `queries/schema`, in order.
 
     Raises:
-        QueryFileError: a file is misnamed, empty, or a number is missing.
+        QueryFileError: a file has a wrong name or is empty, or a number is missing.
     """
     return read_migrations(data_root() / "queries" / "schema")
 
@@ -99,7 +99,7 @@ def migrate(connection: Connection, catalog: Catalog, path: Path, migrations: tu
         connection: the writer's connection.
         catalog: the named queries.
         path: path of the database, for messages.
-        migrations: the migrations to apply; None for those of `load_migrations`.
+        migrations: the migrations to apply; None for the result of `load_migrations`.
 
     Returns:
         The versions that this call applied.
@@ -124,7 +124,7 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
 
     Raises:
         SchemaTooNewError: the database has migrations that this graphmem does not know.
-        MigrationError: the file is not a graphmem database, its history has a gap, or a file was changed since.
+        MigrationError: the file is not a graphmem database, its history has a gap, or a migration file was changed after it was applied.
     """
     known = load_migrations() if migrations is None else migrations
     tables = table_names(connection)
@@ -171,7 +171,7 @@ def newest_of(connection: Connection) -> str:
 def check_tables(connection: Connection, path: Path) -> None:
     """Check that every table of the schema exists.
 
-    A crash or another program may have left only a part.
+    After a crash, or because of another program, some tables may be missing.
 
     Raises:
         MigrationError: tables are missing.

@@ -1,7 +1,7 @@
 """Open the database at a path safely, with the current schema.
 
-Steps: lock → state left by the last owner → header → (after a crash) test in a child process → open → migrate. Failures are errors with one
-clear sentence. With `read_only` nothing is written, renamed or migrated on the way.
+Steps: lock → check the last owner's record → check the file's header → (after a crash) test in a child process → open → migrate. With
+`read_only`, nothing is written, renamed or migrated.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
 
     Args:
         path: the resolved path, which the caller has locked.
-        options: the engine and its sizes.
+        options: the engine and its memory sizes.
         catalog: the named queries.
         previous: the last owner's record in the lock file.
 
@@ -92,7 +92,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
 
     Raises:
         DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: the file is not a graphmem database, or is incomplete.
-        ResourceError, DiskFullError, BadInputError: the system refused the check; its state is unknown.
+        ResourceError, DiskFullError, BadInputError: the system refused the check, so the state of the file is unknown.
         NotIndexedError: nothing exists at the path, and `read_only` was given.
     """
     try:
@@ -200,7 +200,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 
 
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
-    """Check a database that its last owner did not close.
+    """Check a database that was not closed by its last owner.
 
     Engines have crashed on such files, so a child process opens copies first.
     """
@@ -270,7 +270,7 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
     """Return whether the file is an intact older copy of the database.
 
-    A person may have restored it. Such a file is smaller than recorded, but not damaged.
+    A person may have restored it. Such a file may be smaller than recorded, but is not damaged.
     """
     copy = _probe_copy(path)
     try:
@@ -304,7 +304,7 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
     """Open a file in a separate process to see whether it is intact.
 
     Raises:
-        StoreBusyError, ResourceError: the test gave no result; that proves nothing about the file.
+        StoreBusyError, ResourceError: the test gave no result, so the file may be intact or damaged.
     """
     sizes = (str(buffer_pool_bytes), str(max_db_bytes))
     command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), *sizes, *(["read-only"] if read_only else [])]

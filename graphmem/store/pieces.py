@@ -1,6 +1,6 @@
 """Read whole tables piece by piece.
 
-This bounds memory, because the engine keeps a whole result in its buffer pool.
+The pieces limit memory, because the engine keeps a whole result in its buffer pool.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Open a database in a separate process and report whether it works.
 
 Usage: `python -m graphmem.store.probe`. It prints `ok`, the database's identity and its checkpoint, separated by tabs, or one sentence. The
-exit code is the result: only `DAMAGED` means that the file's bytes are wrong. A refusal by this machine proves nothing about the file.
+exit code is the result: only `DAMAGED` means that the file's bytes are wrong. If the system refuses memory or access, the file may still be
+intact.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BUSY: Final = 75
 
 
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
-    """Open the database and read from all its tables; return 0 if that works."""
+    """Open the database and read all its tables; return the exit code."""
     try:
         sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
     except StoreBusyError as error:

@@ -19,7 +19,7 @@ _FEW: Final = 24  # up to this number memories are read by primary key, more by 
 
 
 def read_knowledge(ask: Ask, generation: int, ids: Sequence[str] | None) -> Knowledge:
-    """Return memories (all, or those of given ids) with sessions and links.
+    """Return memories (all, or those with given ids), sessions and links.
 
     Unknown ids are ignored.
 

@@ -1,4 +1,4 @@
-"""Reads of a store: named queries, consistent snapshots, cached facts.
+"""Read from a store: named queries, consistent snapshots, cached facts.
 
 Cached facts can be read without opening the engine.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class StoreReads(LiveFile):
-    """The part of a store that reads the graph and the memories. Thread-safe."""
+    """The read methods of a store with an embedded engine. Thread-safe."""
 
     _query_timeout_s: float
     _reads_sealed: bool  # texts of memories may be encrypted
@@ -42,7 +42,7 @@ class StoreReads(LiveFile):
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        0 in a new database.
+        It is 0 in a new database.
         """
         self._check_open()
         return int(self._meta.get(KNOWLEDGE, "0"))
@@ -88,7 +88,7 @@ class StoreReads(LiveFile):
         return [KeyRow(**row) for row in self.read("framework_keys")]
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and calls without known target."""
+        """Return the numbers of edges, call sites and unresolved calls."""
         sites = sum(row["call_sites"] for row in self.read("file_totals"))
         return GraphCounts(self.read("edge_counts"), self.read("call_rules"), sites, self.read("unresolved_counts"))
 
@@ -139,14 +139,14 @@ class StoreReads(LiveFile):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which a file, given by id, uses names.
+        """Return the packed positions at which names are used in a file.
 
-        The result is empty for an unknown file.
+        `file` is the file's id. The result is empty for an unknown file.
         """
         return next((bytes(row["places"]) for row in self.read("occurrences_in", id=file)), b"")
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories (all, or those of given ids) with sessions and links."""
+        """Return memories (all, or those with given ids), sessions and links."""
         if not self.knowledge_generation():
             return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
         with self._snapshot() as (ask, meta):
@@ -154,7 +154,7 @@ class StoreReads(LiveFile):
         return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the generation of code they come from.
+        """Return the code's generation and the stored modules, sorted by id.
 
         See `GraphReads.modules`.
         """
@@ -164,16 +164,16 @@ class StoreReads(LiveFile):
     def vectors(self, model: str) -> pa.Table:
         """Return the stored vectors of one embedding model, sorted by text_hash.
 
-        The columns are text_hash and vector. Without vectors, the result has no rows, and the dimension 1.
+        The columns are text_hash and vector. If the model has no vectors, the result has no rows, and its vector column has dimension 1.
         """
         return embeddings.of_model(self._ask, self._vector_tables, model)
 
     def vector_models(self) -> dict[str, int]:
-        """Return how many vectors are stored of each embedding model, by its id."""
+        """Return how many vectors are stored for each embedding model, by id."""
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values, without those that only the store uses."""
+        """Return the stored named values, without the store's internal ones."""
         self._check_open()
         return unsealed_meta({name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)})
 
@@ -202,7 +202,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Hold one snapshot of the database for several reads, with its Meta.
+        """Yield a function for reads in one snapshot, and the snapshot's Meta.
 
         Checkpoints wait while the snapshot is open.
         """
@@ -225,7 +225,7 @@ def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
     """Validate meta values from a caller.
 
     Raises:
-        BadInputError: a name or a value is not a text, or the name is one of the store's own.
+        BadInputError: a name or a value is not a string, or the name is reserved for the store.
     """
     for name, value in (values or {}).items():
         if not isinstance(name, str) or not isinstance(value, str) or name.startswith(OWN):

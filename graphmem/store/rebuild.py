@@ -1,7 +1,7 @@
 """Fill a new database file with a code graph and the existing memories.
 
-COPY is ten times faster than any other way of loading, and the file is compact, but the engine cannot do it in a transaction. So the rows
-are copied into a file that is still invisible. `files.put_in_place` then makes it the database atomically.
+COPY is ten times faster than other loading, and the file is compact. But the engine cannot run COPY in a transaction. So the rows are
+copied into a file that is still invisible. `files.put_in_place` then makes it the database atomically.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class Content:
 
     Args:
         delta: the change; if `keep_code` is false, the whole code graph.
-        old: a connection to the present database; None if none exists yet.
+        old: a connection to the existing database; None without an existing database.
         catalog: the named queries.
-        keep_code: whether the present code graph is the base of the change.
+        keep_code: whether the code graph of `old` is kept and changed by `delta`.
         moment: current time, recorded for removed code that memories are about.
 
     Attributes:
-        knowledge_changed: whether a link of knowledge was moved or an anchor set; known after `edges` was consumed.
+        knowledge_changed: whether a link of a memory was moved or an anchor set; known after `edges` was consumed.
         schema: the migrations of the schema that the rows have; None for the newest schema.
     """
 
@@ -187,7 +187,7 @@ class Content:
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
-        """Return, for each kind, the edges that the delta adds or removes."""
+        """Return the edges that the delta adds or removes, by kind."""
         found: dict[str, set[str]] = defaultdict(set)
         for kind, src, dst, *_ in self._delta.edges:
             found[kind].add(src + dst)
@@ -200,7 +200,7 @@ class Content:
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
-        """Return a link from each chunk to its symbol, at which it was cut.
+        """Return the links from each chunk to the symbol whose text it holds.
 
         A kept chunk whose symbol is gone has no link.
         """
@@ -243,7 +243,7 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         catalog: the named queries.
         content: the content to write; it is iterated once.
         meta: all values of Meta.
-        further: values added to Meta if knowledge changed.
+        further: more values for Meta, written only if links of memories changed.
 
     Raises:
         BadInputError: an edge leads to a node that does not exist.

@@ -1,8 +1,8 @@
-"""Recorded facts about a closed database, so that it need not be opened.
+"""Facts about a closed database, readable without opening the database.
 
-An owner that only answers simple questions starts in a third less time. A process that closes a database properly records the small facts
-of Meta and the tables of vectors in the lock file, next to size and checksum. While the bytes are unchanged, these facts are valid. The
-first use of the engine opens it.
+A server that only answers simple questions starts in a third less time. A process that closes a database properly records the small facts
+of Meta and the tables of vectors in the lock file, next to size and checksum. These facts are valid while the bytes of the file are
+unchanged. The first use of the engine opens the file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[Embedd
 def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
     """Return the facts that the lock file records about a closed database.
 
-    None if the file must be opened to know the facts, for checks or migrations.
+    None if the file must be opened for checks or migrations.
 
     Args:
         path: the resolved path, which the caller has locked.

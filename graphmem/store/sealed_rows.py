@@ -32,13 +32,13 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
     """Return memories and sessions with decrypted texts.
 
     Raises:
-        EncryptionError: the key is not loaded.
+        EncryptionError: the key is not available.
     """
     return knowledge._replace(memories=_each(knowledge.memories, opened_text), sessions=_each(knowledge.sessions, opened_text))
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return meta values; those that contain words of people are encrypted."""
+    """Return meta values; encrypt the values that contain people's text."""
     return {name: vault.seal_text(value, name) if vault is not None and name in _META else value for name, value in meta.items()}
 
 

@@ -38,8 +38,8 @@ Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
     """Return all live rows, the input of the `graph` projection.
 
-    The engine returns edges with row numbers as ends, which become ids here. That is four times cheaper than a join in the engine. Sorting
-    compares the ranks of the ids, not the strings.
+    The engine returns edges with row numbers of their ends, and this function replaces the row numbers by ids. That is four times cheaper
+    than a join in the engine. Sorting compares the ranks of the ids, not the strings.
 
     Args:
         ask: runs named queries in one read transaction.
@@ -109,7 +109,7 @@ def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]])
 
 
 def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
-    """Return chunks with their text, of all chunks or of given ids.
+    """Return chunks with their text: all, or those with given ids.
 
     Unknown ids are left out.
     """

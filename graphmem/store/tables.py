@@ -1,7 +1,7 @@
-"""Names of the tables, the only names that queries may contain as text.
+"""Names of tables, the only names that code inserts into query text.
 
-The engine takes no parameter in place of a table name, so queries contain `@edge`, and the code replaces it from these enumerations.
-`queries/schema` creates exactly these tables; a test compares.
+The engine takes no parameter in place of a table name, so queries contain `@edge`, and the code replaces it with a value of these
+enumerations. `queries/schema` creates exactly these tables; a test checks this.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """Columns of strings, or of lists of strings, which queries set singly."""
+    """Columns of strings or lists of strings; a query sets one at a time."""
 
     PATH = "path"
     LANGUAGE = "language"

@@ -19,7 +19,7 @@ def to_naive_utc(moment: datetime, name: str = "time") -> datetime:
     """Convert an aware time to naive UTC.
 
     Raises:
-        BadInputError: the time is naive, so that its zone is unknown.
+        BadInputError: the time is naive, so its zone is unknown.
     """
     if moment.tzinfo is None:
         raise BadInputError(f"{name} has no time zone; give an aware datetime", argument=name)

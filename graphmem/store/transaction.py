@@ -1,7 +1,7 @@
 """A write transaction in which no statement runs after a failure.
 
-When a statement fails, the engine silently ends the transaction. The next statement would run, and be committed, on its own. Here the first
-failure makes the transaction unusable.
+When a statement fails, the engine silently ends the transaction. The next statement would run and be committed without the others. Here the
+first failure makes the transaction unusable.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Transaction:
 
 
 class _Guard:
-    """Raises an error for a statement outside an open transaction.
+    """Refuses a statement outside an open transaction.
 
     When a statement fails, the guard marks the transaction as unusable.
     """

@@ -1,8 +1,8 @@
 """Write the edges of a change: removed, moved, changed and new ones.
 
-The cost must depend on the change, not on the graph. A statement that finds its ends by primary key costs about 0.5 ms of processor time on
-kuzu. A join of an Arrow table with 45,000 symbols costs 13 to 40 ms, whatever the table's length. So few rows are written one by one, and
-many by a join.
+The cost must depend on the change, not on the graph. A statement that finds the edge's ends by primary key costs about 0.5 ms of processor
+time on kuzu. A join of an Arrow table with 45,000 symbols costs 13 to 40 ms, whatever the table's length. So a few rows are written one by
+one, and many rows by one join.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class EdgeChanges:
             _create(transaction, pair, rows)
 
     def _shift(self, transaction: Transaction) -> list[EdgeRow]:
-        """Update the lines of moved edges, if possible for a whole file at once.
+        """Update line numbers of moved edges, per file at once if possible.
 
         Returns the changed edges that still need their new lines.
         """
@@ -104,9 +104,10 @@ class EdgeChanges:
 
 
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
-    """Move all edges below a line of a file by one distance, in one statement.
+    """Shift line numbers of all edges below a line of a file by one distance.
 
-    This happens only if many edges move by it, and every edge below that line changed. Returns the edges that still need their new lines.
+    One statement does this. It runs only if many edges move by the same distance, and every edge below that line changed. Returns the edges
+    that still need their new lines.
     """
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
@@ -157,7 +158,7 @@ def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
 
 
 def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
-    """Return the error for an edge between labels that its table lacks."""
+    """Return the error for an edge between labels that its kind cannot join."""
     kind, src, dst = row[:3]
     if kind == RelTable.CHUNK_OF:
         reason = "CHUNK_OF follows ChunkRow.symbol_id and is not given as an edge"

@@ -1,7 +1,7 @@
 """Write a change of memories inside the caller's transaction.
 
-A single memory needs a handful of statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a handful
-of joins with Arrow tables. Both use the same code; the constant `FEW` decides which statements run.
+A single memory needs a few statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a few joins with
+Arrow tables. The constant `FEW` decides which statements run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     """Refuse a contradictory change of memories before it is queued.
 
     Raises:
-        BadInputError: a key is repeated, a memory is removed and written, or links of a memory that is not in `anchored` are given.
+        BadInputError: a key is repeated, a memory is removed and written, or has links of a memory that is not in `anchored`.
     """
     check_rows(MEMORIES, delta.memories)
     check_rows(SESSIONS, delta.sessions)
@@ -100,7 +100,7 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
 
 
 def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
-    """Delete memories and all their links; return the links that began there."""
+    """Delete memories and all their links; return the links from them."""
     found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
     inward = stored_links(transaction, RELATES, ids, inward=True)
     for shape, links in found:

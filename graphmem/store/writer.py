@@ -21,7 +21,7 @@ RETRY_S: Final = 1.0  # the retry delay given to a refused caller
 
 
 class Writer:
-    """Runs jobs one after another in a thread of its own.
+    """Runs jobs one after another in its own thread.
 
     Args:
         name: name of the thread.
@@ -39,7 +39,7 @@ class Writer:
         self._thread.start()
 
     def run(self, job: Callable[[], _Answer]) -> _Answer:
-        """Queue a job and wait; return its result or raise its exception.
+        """Queue a job and wait for it; return its result or raise its error.
 
         Raises:
             StoreBusyError: the queue stayed full.

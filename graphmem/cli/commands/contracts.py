@@ -1,4 +1,4 @@
-"""`graphmem organisation add`: which projects are asked together."""
+"""`graphmem organisation add`: register projects searched together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add(
 ) -> None:
     """Register projects that use each other's contracts.
 
-    The list belongs to you and holds for all your projects. `graphmem contracts` and `graphmem review` search the listed projects.
+    The list of projects is stored for you, outside the projects. `graphmem contracts` and `graphmem review` search the listed projects.
     """
     roots = [path.expanduser().resolve() for path in paths]
     missing = [path for path in roots if not path.is_dir() and not remove]

@@ -21,8 +21,8 @@ def evaluate(
 ) -> None:
     """Measure search on the project's own commits; propose weights.
 
-    Messages of recent commits are the queries, and changed files the right answers. The command takes up to two minutes.
-    Proposed weights apply only after --accept.
+    The messages of recent commits are the queries. The files that each commit changed are the right answers. The command takes up to two
+    minutes. Proposed weights apply only after --accept.
     """
     if accept and reset:
         raise BadInputError("--accept and --reset cannot be combined; use one of them", argument="accept")

@@ -34,7 +34,7 @@ class Level(StrEnum):
 
 
 class Direction(StrEnum):
-    """Whether to search code that depends on a target, or that it depends on."""
+    """Whether to list dependents or dependencies of a target."""
 
     DEPENDENTS = "dependents"
     DEPENDENCIES = "dependencies"

@@ -99,6 +99,6 @@ def index(
 
 
 def _missing(state: IndexState) -> str:
-    """Write how many vectors of search are missing, and how to compute them."""
+    """Write how many search vectors are missing, and how to compute them."""
     advice = state.note or "`graphmem serve` computes them in the background, `graphmem index --vectors` at once"
     return f"vectors: {state.vectors:,} of {state.chunks:,} chunks; {advice}"

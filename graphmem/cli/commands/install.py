@@ -126,7 +126,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 
 
 def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
-    """Return steps that a person must do in agents after an installation."""
+    """Return the steps that a person must do in agents after `install`."""
     from graphmem.hooks.targets import TO_CONFIRM
 
     scope = "user" if user else "project"

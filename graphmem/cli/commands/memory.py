@@ -137,7 +137,7 @@ def pin(
     *,
     off: Annotated[bool, typer.Option("--off", help="Unpin the memory instead of pinning it.")] = False,
 ) -> None:
-    """Pin a memory, so that it never fades and is never pruned."""
+    """Pin a memory: its confidence never decays and it is never pruned."""
     service = _vouched(here, id) if not off else here.service()
     info = service.unpin(_id(id), actor=ACTOR) if off else service.pin(_id(id), actor=ACTOR)
     show(here.output, info, rendering_of("memory"))
@@ -195,7 +195,7 @@ def alias(
         typer.Argument(metavar="[WORD]...", help="Words that a search for the term also looks for; omit them to remove the alias."),
     ] = None,
 ) -> None:
-    """Show or set words that a search for a term also looks for."""
+    """Show or set additional words that a search for a term also finds."""
     from graphmem.cli.render import memory as render
 
     service = here.service()
@@ -224,7 +224,7 @@ def status(here: Door) -> None:
 def onboard(
     here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of memories.")] = 10
 ) -> None:
-    """List what a newcomer must know, by trust and use."""
+    """List memories that a newcomer should read, by trust and use."""
     from graphmem.cli.render import memory as render
 
     page = here.service().memories(ONBOARDING, sort="worth", limit=limit)
@@ -313,7 +313,7 @@ def prune(
     *,
     apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option the memories are only listed.")] = False,
 ) -> None:
-    """Retire memories that have faded, expired or exceed a limit."""
+    """Retire memories that are decayed, expired, or above the maximum number."""
     from graphmem.cli.render import memory as render
 
     answer = here.service().prune(dry_run=not apply, actor=ACTOR)
@@ -370,7 +370,7 @@ def scan(
     *,
     apply: Annotated[bool, typer.Option("--apply", help="Remove the secrets; without this option only their places are listed.")] = False,
 ) -> None:
-    """Scan all stored data for secrets; exit code 1 when there are any."""
+    """Scan all stored data for secrets; exit code 1 if some are found."""
     from graphmem.cli.render import memory as render
 
     answer = here.service().scan_secrets(dry_run=not apply, actor=ACTOR)
@@ -406,7 +406,7 @@ def delete_all(
     *,
     confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="Name of the project, to confirm the deletion.")] = "",
 ) -> None:
-    """Permanently delete all memories and sessions of a project.
+    """Delete all memories and sessions of a project permanently.
 
     The journal of the memories is deleted, too. The code graph stays.
     """

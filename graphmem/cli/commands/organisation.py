@@ -63,8 +63,8 @@ def try_(
 ) -> None:
     """Demonstrate sharing on a temporary PostgreSQL database.
 
-    Two example people, Ann and Ben, each work on a machine of their own, on two projects. Then a second database gets people and roles.
-    Everything is in a temporary directory, which is removed at the end.
+    Two example people, Ann and Ben, share two projects, each from their own machine. Then a second database shows how people and roles
+    control access. Everything is in a temporary directory, which is removed at the end.
     """
     from graphmem.sharing.local_postgres import LocalPostgres
 
@@ -99,7 +99,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _place() -> str:
-    """Return a directory for temporary files that has a short path.
+    """Return a directory for temporary files with a short path.
 
     The path of a socket is limited to about a hundred characters.
     """
@@ -146,7 +146,7 @@ def _story(output: Output, folder: Path, url: str) -> None:
 
 
 def _people(output: Output, folder: Path, url: str) -> None:
-    """Demonstrate a database with people; print what two of them see."""
+    """Demonstrate a database with people and roles; print what two people see."""
     from graphmem.sharing.organisation import OrganisationDesk
 
     key, addresses = "example:site", {}

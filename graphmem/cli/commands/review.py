@@ -63,7 +63,8 @@ def review(
 ) -> None:
     """Show what a reviewer must know about a change.
 
-    The command shows changed symbols, code that could break, tests to run, changed code without tests, memories and forgotten files.
+    The command shows changed symbols, code that could break, tests to run, changed code without tests, memories, and files that usually
+    change with these but did not.
 
     With --quiet only the command lines that run the tests are printed.
     """
@@ -97,7 +98,7 @@ def review(
 
 
 def _write_all(folder: Path, found: Review) -> None:
-    """Write a review of a change in every format into a directory."""
+    """Write a review of a change to a directory, in every format."""
     from graphmem.answers import to_json
     from graphmem.reports.review_formats import WRITERS
 

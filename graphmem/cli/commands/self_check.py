@@ -29,7 +29,7 @@ EXTRAS: Final = {"lsp": "pygls", "organisation": "psycopg", "models": "sentence_
 
 
 class Tried(NamedTuple):
-    """The result of trying one part of the installation, such as `memory`."""
+    """The result of testing one ability of the installation, like `memory`."""
 
     part: str
     ok: bool
@@ -41,7 +41,8 @@ class Tried(NamedTuple):
 def self_check(here: Door) -> None:
     """Test the installation on a small temporary project.
 
-    The test indexes, asks, remembers and searches, with the configured embedding model. The exit code is 1 when a part fails.
+    The test indexes a project, asks questions, stores a memory and searches, with the configured embedding model. The exit code is 1 if a
+    step fails.
     """
     tried = list(_tried(here))
     well = all(one.ok for one in tried)
@@ -60,9 +61,9 @@ def self_check(here: Door) -> None:
 
 
 def _tried(here: Door) -> Iterator[Tried]:
-    """Try each part of the installation and yield its result.
+    """Test each ability of the installation and yield its result.
 
-    The rest is left out if indexing fails.
+    If indexing fails, the other tests are left out.
     """
     with tempfile.TemporaryDirectory(prefix="graphmem-self-check-") as folder:
         root = Path(folder) / "project"

@@ -1,4 +1,4 @@
-"""`graphmem session show` and `observe`: outcomes of sessions, and events."""
+"""`graphmem session show` and `observe`: results and events of sessions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def show(
     *,
     every: Annotated[bool, typer.Option("--all", help="Show every finding, not only those that were learnt or almost learnt.")] = False,
 ) -> None:
-    """Show the outcome of each finding of a session, and the reason."""
+    """Show what was learnt from a session.
+
+    Each finding (a candidate memory) is listed with its outcome, such as stored or rejected, and the reason.
+    """
     from graphmem.cli.render.sessions import receipts
 
     found = here.service().session_receipts(session)
@@ -64,7 +67,7 @@ def observe(
 def _batches(lines: TextIO) -> Iterator[list[Any]]:
     """Yield the events in lines of JSON, in lists of at most `BATCH` events.
 
-    A line that is not JSON is passed on as text, and the service counts it as invalid.
+    A line that is not JSON is passed on as a string, and the service counts it as invalid.
     """
     import json
 

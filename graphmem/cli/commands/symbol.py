@@ -38,7 +38,7 @@ def symbol(
 ) -> None:
     """Show a symbol with its callers, callees, bases and tests.
 
-    Several words list the symbols that match all of them.
+    If several words are given, the symbols that match all words are listed.
     """
     from graphmem.cli.render import code as render
 

@@ -105,7 +105,7 @@ def _tokens(here: Door) -> TokenFile:
 
 
 def _shown(one: StoredToken) -> dict[str, object]:
-    """Return a token's fields as a mapping, without its hash."""
+    """Return a token's fields as a mapping, without the token's hash."""
     return {
         "id": one.id,
         "name": one.name,

@@ -32,7 +32,7 @@ _VERBS: Final = {
 
 
 def verb(kind: str) -> str:
-    """Return the words for a kind of edge, such as `calls` for CALLS."""
+    """Return the verb for a kind of edge, such as `calls` for CALLS."""
     return _VERBS.get(kind, kind.lower().replace("_", " "))
 
 
@@ -52,7 +52,7 @@ def name(symbol: SymbolInfo) -> tuple[str, str]:
 
 
 def kind(symbol: SymbolInfo) -> str:
-    """Write a symbol's kind, with its kind of entry point: `function (test)`."""
+    """Write a symbol's kind and, in brackets, its kind of entry point."""
     extra = [word for word in (symbol.entry_point, "test" if symbol.is_test and symbol.entry_point != "test" else "") if word]
     return " ".join([symbol.kind, *(f"({word})" for word in extra)])
 
@@ -80,7 +80,7 @@ def evidence(source: str, rule: str) -> str:
 
 
 def state_line(state: IndexState) -> Text:
-    """Write the state of the index, which shows how current an answer is."""
+    """Write the state of the index, to show how current an answer is."""
     if state.state == "empty":
         return joined([("index: empty", UNSURE)])
     words = [state.state, f"generation {state.generation}"]
@@ -122,7 +122,7 @@ def known(output: Output, found: NearbyMemories) -> None:
 
 
 def cut(shown: int, total: int, how: str) -> str:
-    """Write how many rows were omitted, and how to see them; "" for none."""
+    """Write how many rows were omitted, and how to see them; or ""."""
     return f"… and {total - shown:,} more; {how}" if total > shown else ""
 
 

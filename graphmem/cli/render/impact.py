@@ -149,7 +149,7 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 def _outside(output: Output, report: ImpactReport, top: int) -> None:
     """Print code of other projects that uses the target over HTTP or gRPC.
 
-    For dependencies of the target, it is code that the target uses.
+    If the report is about dependencies, the printed code is code that the target uses.
     """
     if report.outside:
         output.line()
@@ -171,7 +171,7 @@ def _outside(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _also_moves(output: Output, report: ImpactReport) -> None:
-    """Print files that changed together with the target, without an edge."""
+    """Print files that change together with the target but have no edge."""
     if report.also_moves:
         output.line()
         output.line(("Also moves", common.HEADING), ("  changed together in history, without an edge in the code", common.DIM))
@@ -229,9 +229,9 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
 
 
 def _certainty(output: Output, report: ImpactReport) -> None:
-    """Print how complete the list of dependents is, and calls it may lack.
+    """Print how complete the list of dependents is, and possible callers.
 
-    Such calls are unresolved and might lead to the target. The chance of a missed test is printed, too.
+    Possible callers are unresolved calls that might lead to the target. The chance of a missed test is printed, too.
     """
     output.line()
     if report.epistemic == "exact":
@@ -273,7 +273,7 @@ def _certainty(output: Output, report: ImpactReport) -> None:
 def _called_from_outside(one: SymbolInfo) -> bool:
     """Whether code outside the project may call a symbol.
 
-    It may if the symbol is an entry point, or its name has a meaning in Python.
+    This is so if the symbol is an entry point, or has a special name in Python.
     """
     special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
     return special or one.entry_point not in {"", "test"}

@@ -184,7 +184,7 @@ def scanned(output: Output, answer: ScanAnswer) -> None:
 
 
 def aliases(output: Output, found: Iterable[TermAlias]) -> None:
-    """Print words of search that also look for other words, such as synonyms."""
+    """Print the aliases: search terms, and words that they also find."""
     rows: list[list[Cell]] = [[(one.term, common.NAME), "→", ", ".join(one.means) or "only itself"] for one in found]
     if not rows:
         output.line("no aliases", ("  set one with `graphmem memory alias TERM WORD…`", common.DIM))

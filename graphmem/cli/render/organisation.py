@@ -83,7 +83,7 @@ def erased(output: Output, receipt: Erased) -> None:
 
 @renders(TeamNews)
 def team_news(output: Output, found: TeamNews) -> None:
-    """Print what the team learnt, and what it does not agree on."""
+    """Print what the team learnt, and on what its members disagree."""
     output.line((f"{plural(found.total, 'memory', 'memories')} learnt since {found.since[:10]}", common.HEADING))
     for one in found.learnt:
         output.line(

@@ -95,9 +95,9 @@ def module(output: Output, found: ModuleDetail) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print how many descriptions a language model has written, of how many.
+    """Print how many of the descriptions a language model has written.
 
-    They describe modules and flows.
+    The descriptions are of modules and flows.
     """
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
@@ -112,7 +112,7 @@ def paragraphs(output: Output, found: ParagraphState) -> None:
 def reply(output: Output, answer: Reply) -> None:
     """Print a language model's answer with its evidence.
 
-    Each sentence has the numbers of its evidence, which follows.
+    Each sentence has the numbers of its evidence, which is printed below.
     """
     for sentence in answer.sentences:
         output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", DIM))

@@ -1,6 +1,6 @@
 """Apply a change of the code graph in a transaction of PostgreSQL.
 
-A changed row is deleted and copied again. Tables have no foreign keys, so the ends of new edges are checked here.
+A changed row is deleted and inserted again. Tables have no foreign keys, so the ends of new edges are checked here.
 """
 
 from __future__ import annotations
@@ -72,9 +72,10 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
 
 
 def removing_the_rest(queries: Queries, full: GraphDelta) -> GraphDelta:
-    """Return the delta that makes the stored code equal to a whole graph.
+    """Return a delta that makes the stored code equal to a whole graph.
 
-    It also removes the stored files, symbols and externals that are not in the whole graph. Stored chunks and edges are deleted here.
+    The delta also removes the stored files, symbols and externals that are not in the whole graph. Stored chunks and edges are deleted
+    here.
     """
     removed = {label: set(queries.column("live_ids", label=label)) - {row[0] for row in rows} for label, rows in _nodes(full)}
     for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED, NodeTable.OCCURRENCES):
@@ -92,7 +93,7 @@ def _nodes(delta: GraphDelta) -> tuple[tuple[NodeTable, Sequence[Any]], ...]:
 
 
 def _noted(pieces: Iterable[pa.Table], linked: set[str]) -> Iterator[pa.Table]:
-    """Yield tables of chunks; add the symbols of their chunks to `linked`."""
+    """Yield tables of chunks; add the symbols of these chunks to `linked`."""
     for piece in pieces:
         linked.update(piece["symbol_id"].to_pylist())
         yield piece
@@ -117,7 +118,7 @@ def _delete_edges(queries: Queries, delta: GraphDelta) -> None:
 
 
 def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes and their edges; mark nodes as stale that memories link to."""
+    """Delete nodes with their edges; mark linked nodes as stale instead."""
     if not ids:
         return
     held: set[str] = set()

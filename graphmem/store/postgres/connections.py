@@ -40,7 +40,7 @@ class Connections:
         schema: name of the schema.
 
     Raises:
-        StoreUnreachableError: constructor and methods: the database does not answer.
+        StoreUnreachableError: raised by the constructor and the methods: the database does not answer.
     """
 
     def __init__(self, url: str, schema: str) -> None:
@@ -158,8 +158,8 @@ class Connections:
     def release(self, connection: psycopg.Connection[Any]) -> None:
         """Unlock and close the writer's connection.
 
-        The server notices a closed connection only some time later. The explicit unlock lets the next writer in at once.
-        A forked child does nothing: the connection belongs to its parent.
+        The server notices a closed connection only later. The explicit unlock allows the next writer at once. A forked child does nothing:
+        the connection belongs to its parent.
         """
         if os.getpid() == self._pid:
             with suppress(driver().Error):  # the server ends the lock of a broken connection itself
@@ -191,7 +191,7 @@ def driver() -> Any:
     """Import and return psycopg, the PostgreSQL driver.
 
     Raises:
-        StoreUnreachableError: it is not installed.
+        StoreUnreachableError: psycopg is not installed.
     """
     try:
         import psycopg

@@ -1,6 +1,6 @@
 """Write modules, flows and other derived data in PostgreSQL.
 
-See `store.derived` for the same on an embedded engine.
+`store.derived` does this on an embedded engine.
 """
 
 from __future__ import annotations

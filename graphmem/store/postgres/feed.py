@@ -1,8 +1,8 @@
-"""Feed of changes, for servers that follow the one that writes.
+"""Send the changes of the writing server to the servers that follow it.
 
-The writer stores each change with its generation, in the same transaction, and notifies the followers. A follower takes the changes after
-its own generation when it is notified, and also every second. If one is missing, it reads the whole graph again. So nothing depends on a
-notification.
+The writer stores each change with its generation, in the same transaction, and notifies the followers. A follower reads the changes after
+its own generation when it is notified, and also every second, so a lost notification does no harm. If a change is missing, the follower
+reads the whole graph again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ OnKnowledge = Callable[[int], object]
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
-    """Store a code change in the feed, unless it is `first` or too large.
+    """Store a change of the code in the feed, unless it is too large.
 
-    Without the change, followers read the whole graph again.
+    `first` is true for the first content of a graph, which is not stored either. Without the change, followers read the whole graph again.
     """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:

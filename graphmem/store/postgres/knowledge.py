@@ -23,7 +23,7 @@ from graphmem.store.tables import NodeTable
 
 
 def read_knowledge(queries: Queries, generation: int, ids: Collection[str] | None) -> Knowledge:
-    """Return memories (all, or those of given ids) with sessions and links.
+    """Return memories (all, or those with given ids), sessions and links.
 
     Unknown ids are ignored.
     """
@@ -41,7 +41,7 @@ def read_knowledge(queries: Queries, generation: int, ids: Collection[str] | Non
 
 
 def apply_knowledge(queries: Queries, delta: KnowledgeDelta, vectors: Vectors | None, moment: datetime) -> None:
-    """Apply a delta of memories and sessions, with the vectors of its texts.
+    """Apply a change of memories and sessions, with their vectors.
 
     Args:
         queries: queries in an open transaction, which the caller commits.

@@ -1,4 +1,4 @@
-"""Reads of a graph in PostgreSQL. Each is one consistent snapshot."""
+"""Read a graph in PostgreSQL; each read sees one consistent snapshot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphmem.store.sealed_rows import unsealed
 
 
 class PostgresReads:
-    """The part of a store that reads. Thread-safe."""
+    """The read methods of a store in PostgreSQL. Thread-safe."""
 
     _connections: Connections
     _meta: Mapping[str, str]
@@ -32,12 +32,12 @@ class PostgresReads:
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        0 in a new database.
+        It is 0 in a new database.
         """
         return int(self._known().get(KNOWLEDGE, "0"))
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values, without those that only the store uses."""
+        """Return the stored named values, without the store's internal ones."""
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
     def tables(self) -> GraphTables:
@@ -79,7 +79,7 @@ class PostgresReads:
             return [KeyRow(*row) for row in queries.rows("framework_keys")]
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and calls without known target."""
+        """Return the numbers of edges, call sites and unresolved calls."""
         with self._connections.snapshot() as queries:
             edges, calls, unresolved = (queries.ask(query).to_pylist() for query in ("edge_counts", "call_rules", "unresolved_counts"))
             return GraphCounts(edges, calls, queries.column("call_sites")[0], unresolved)
@@ -125,20 +125,20 @@ class PostgresReads:
             )
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which a file, given by id, uses names.
+        """Return the packed positions at which names are used in a file.
 
-        The result is empty for an unknown file.
+        `file` is the file's id. The result is empty for an unknown file.
         """
         with self._connections.snapshot() as queries:
             return next(iter(queries.column("occurrences_in", id=file)), b"")
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories (all, or those of given ids) with sessions and links."""
+        """Return memories (all, or those with given ids), sessions and links."""
         with self._connections.snapshot() as queries:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the generation of code they come from."""
+        """Return the code's generation and the stored modules, sorted by id."""
         with self._connections.snapshot() as queries:
             generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
             rows, files = (queries.ask(query).to_pylist() for query in ("module_rows", "module_files"))
@@ -157,12 +157,12 @@ class PostgresReads:
         return pa.Table.from_arrays([found["text_hash"].combine_chunks(), vectors], schema=vector_schema(dim))
 
     def vector_models(self) -> dict[str, int]:
-        """Return how many vectors are stored of each embedding model, by its id."""
+        """Return how many vectors are stored for each embedding model, by id."""
         with self._connections.snapshot() as queries:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Record the values of Meta in a snapshot, if another server writes."""
+        """Record the values of Meta read in a snapshot, if another server writes."""
 
     def _known(self) -> Mapping[str, str]:
         self._connections.check_open()

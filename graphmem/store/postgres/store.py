@@ -1,7 +1,7 @@
 """The graph of a project in PostgreSQL.
 
-A read runs in any thread, on a connection of its own, and sees one snapshot. Writes may come from any thread, and run one after the other,
-each in one transaction. One server at a time writes to a project: it holds an advisory lock of the database.
+A read runs in any thread, on its own connection, and sees one snapshot. Any thread may write; writes run one after the other, each in one
+transaction. One server at a time writes to a project: it holds an advisory lock of the database.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def open_postgres(
         url: `postgresql://…`, as libpq reads it.
         project: key of the project, the same for every server.
         folder: path in the index directory that this process locks; None to lock nothing there.
-        root: the project's directory on this machine; "" for the one that was indexed.
+        root: the project's directory on this machine; "" for the directory that was indexed.
         home: identity of the index directory, which is recorded as the last writer.
-        follow: only read, and follow the server that writes.
+        follow: only read, and take over the changes of the server that writes.
 
     Raises:
         StoreUnreachableError: the database does not answer, or the driver is missing.
@@ -80,10 +80,10 @@ class PostgresStore(PostgresReads):
 
     Attributes:
         engine: name and version of the server.
-        notes: what happened at open, one sentence each.
-        database: identity of the graph; another one means that it was made again.
-        before: identity of the index directory that wrote last; "" if none did.
-        feed: the changes of the server that writes; None if this one writes.
+        notes: one sentence for each notable event while opening.
+        database: identity of the graph; it changes when the graph is created again.
+        before: identity of the index directory that wrote last; "" if the graph was never written.
+        feed: the changes of the server that writes; None if this server writes.
     """
 
     local: Final = None
@@ -123,7 +123,7 @@ class PostgresStore(PostgresReads):
                 self._lock.release()
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values; the root is this machine's."""
+        """Return the stored named values, with the root path on this machine."""
         return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -175,7 +175,7 @@ class PostgresStore(PostgresReads):
         self._derive(lambda queries, _: derived.put_handles(queries, project, rows), {HANDLES_OF: mark})
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add the vectors of texts, given by text_hash; existing ones are kept."""
+        """Add vectors of texts, by text_hash; existing vectors are kept."""
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._derive(lambda queries, _: put_vectors(queries, model, dim, checked), {})
@@ -210,7 +210,7 @@ class PostgresStore(PostgresReads):
             self._learn(meta)
 
     def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
-        """Write derived data such as modules, unless another server writes it."""
+        """Write derived data, such as modules; skip if another server writes."""
         if self.feed is not None:
             self._connections.check_open()
             return
@@ -257,7 +257,7 @@ class PostgresStore(PostgresReads):
         """Return a connection that holds the project's write lock.
 
         Raises:
-            StoreBusyError: another server holds it.
+            StoreBusyError: another server holds the lock.
         """
         connection = self._connections.connect()
         try:

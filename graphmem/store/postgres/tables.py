@@ -1,6 +1,7 @@
-"""Arrow tables to and from PostgreSQL, as CSV through COPY.
+"""Copy Arrow tables to and from PostgreSQL, as CSV through COPY.
 
-PostgreSQL refuses the character U+0000 in a text. It is stored as two characters, the first of which is doubled where it occurs itself.
+PostgreSQL refuses the character U+0000 in a string. It is stored as an escape sequence of two characters. The first of these is doubled
+where it occurs in a string.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Queries:
         return int(self._connection.execute(text.encode(), params).rowcount)
 
     def add(self, table: str, pieces: Iterable[pa.Table]) -> None:
-        """Copy Arrow tables into a database table; their column names agree."""
+        """Copy Arrow tables into a database table with the same column names."""
         remaining = iter(pieces)
         first = next(remaining, None)
         if first is None:
@@ -94,7 +95,7 @@ def _bound(named: NamedQuery, values: Mapping[str, Any]) -> tuple[str, dict[str,
 
 
 def _stored(value: Any) -> Any:
-    """Return a query parameter with U+0000 in its texts escaped."""
+    """Return a query parameter with U+0000 escaped in its strings."""
     if isinstance(value, str):
         value.encode()  # half a surrogate pair is refused here
         for plain, escaped in _ESCAPES:
