@@ -34,10 +34,10 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Number of tokens of a text that the model reads. It ignores the rest."""
+        """Maximum number of tokens of a text that the model reads."""
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Vectors of shape (len(texts), dim), in the order of the texts.
+        """Return vectors of shape (len(texts), dim), in the order of the texts.
 
         Raises:
             EmbedderError: the model cannot be loaded, or its output is unusable.

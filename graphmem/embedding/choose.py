@@ -24,7 +24,7 @@ _SERVED: Final = re.compile(rf"(?P<protocol>{'|'.join(PROTOCOLS)}):(?P<host>[^/]
 
 
 class Server(NamedTuple):
-    """An embedding server and its model, as configured."""
+    """The configured embedding server and its model."""
 
     url: str = ""
     model: str = ""
@@ -37,7 +37,7 @@ NO_SERVER: Final = Server()
 
 
 class Choice(NamedTuple):
-    """The chosen embedder, or None, and one sentence with the reason."""
+    """The chosen embedder (or None), and one sentence with the reason."""
 
     embedder: Embedder | None
     reason: str  # one sentence for `doctor` and for the answers of a search
@@ -46,15 +46,15 @@ class Choice(NamedTuple):
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER) -> Choice:
     """Choose the embedder that a setting names, or the first available one.
 
-    With "auto" the first available one of these is chosen: the named model; the packaged model as a prepared int8 graph; the packaged model
-    with sentence-transformers; hashed features.
+    With "auto", the first available of these is chosen: the model in `model`; the packaged model as a prepared int8 graph; the packaged
+    model with sentence-transformers; hashed features.
 
     Args:
         setting: auto, sentence-transformers, hashed, openai, ollama or none.
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
         folder: folder of prepared graphs; without it, no prepared graph is used.
         threads: number of processor threads that one call may use.
-        server: the server of "openai" and "ollama". Its prefix holds for a named model too.
+        server: the server of "openai" and "ollama". Its `prefix` also applies to the model in `model`.
 
     Raises:
         SettingsError: the setting is unknown, the server is not configured, or names a package that is not installed.
@@ -88,14 +88,14 @@ def for_model(
 ) -> Embedder | None:
     """Return an embedder for vectors that are stored under a model id.
 
-    The model is not loaded. None if a package that the embedder needs is not installed.
+    The model is not loaded. The result is None if a package that the embedder needs is not installed.
 
     Args:
         model_id: the embedder's `model_id`.
         model: folder or cached name of the model, if known.
         folder: folder of prepared graphs.
         threads: number of processor threads that one call may use.
-        server: the configured server; one at another host is not asked.
+        server: the configured server; a server at another host is not used.
     """
     if served := _SERVED.fullmatch(model_id):
         if not server.url:

@@ -34,7 +34,7 @@ class CrossEncoderReranker:
         return Path(self._name).name
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Score of each text for the query, 0..1, in the order of the texts.
+        """Return the score of each text for the query, 0 to 1, in their order.
 
         Raises:
             EmbedderError: the model cannot be loaded, or does not give one number for each text.

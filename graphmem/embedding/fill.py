@@ -1,7 +1,7 @@
 """Compute missing vectors in batches, in order of priority.
 
-Vectors are keyed by the hash of the text. An unchanged text is therefore never computed again, a stopped run resumes, and two chunks of
-equal text share a vector.
+Vectors are keyed by the hash of the text. Therefore the vector of an unchanged text is never computed again, a stopped run can resume, and
+chunks of equal text share a vector.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FillResult(NamedTuple):
 def embedded_text(prefix: str, text: str) -> str:
     """Return the text that is embedded for a chunk; `text_hash` is its hash.
 
-    It has no line numbers, so that moved code keeps its vector.
+    The text has no line numbers, so that moved code keeps its vector.
     """
     return f"{_LINES.sub('', prefix, count=1)}\n{text}"
 
@@ -62,9 +62,9 @@ def fill(
         have: text hashes that already have a vector.
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (done, wanted) after every write.
-        stopped: called before every batch; True stops after finished vectors are written.
+        stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
         threads: called before every window; returns how many threads encode. Used if the embedder `is_parallel`.
-        step_back: called before every text or batch, in the encoding threads; may wait.
+        step_back: called before every text or batch, in the encoding threads; may wait to leave the processor to searches.
 
     Raises:
         EmbedderError: the model failed. Finished vectors are stored.
@@ -116,7 +116,7 @@ def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
 def _encoding(
     embedder: Embedder, threads: Callable[[], int], step_back: Callable[[], None]
 ) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
-    """Yield a function that encodes texts, and how many texts to give it.
+    """Yield a function that encodes texts, and the number of texts per call.
 
     The function uses several threads if the embedder allows it.
     """

@@ -1,7 +1,7 @@
 """Vectors without a model: hashed words and letter triples.
 
-Texts with shared words or similar spellings get similar vectors; texts with similar meanings do not. It needs no download and little
-memory, and gives the same bytes on every machine.
+Texts with shared words or similar spellings get similar vectors; texts with similar meanings do not. The method needs no download and
+little memory, and gives the same bytes on every machine.
 
 Source: Weinberger et al. 2009, feature hashing with a sign.
 """
@@ -27,7 +27,7 @@ _MAX_WORDS: Final = 512
 class HashedEmbedder:
     """Feature hashing of words and letter triples into unit vectors.
 
-    A text without words gets zeros.
+    The vector of a text without words is zero.
     """
 
     def __init__(self, dim: int = 384) -> None:
@@ -35,7 +35,7 @@ class HashedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name of the feature hashing, which needs no model."""
+        """Key of the vectors, which names the feature hashing."""
         return f"hashed-words-{self._dim}"
 
     @property
@@ -50,11 +50,11 @@ class HashedEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Number of words of a text that are read."""
+        """Maximum number of words of a text that are read."""
         return _MAX_WORDS
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Vectors of shape (len(texts), dim), in the order of the texts."""
+        """Return vectors of shape (len(texts), dim), in the order of the texts."""
         vectors = np.zeros((len(texts), self._dim), np.float32)
         for row, text in enumerate(texts):
             counts = Counter(normalise(text).split()[:_MAX_WORDS])
@@ -71,7 +71,7 @@ class HashedEmbedder:
 def _features(word: str, dim: int) -> tuple[tuple[int, float], ...]:
     """Return (position, value) pairs that a word adds to a vector.
 
-    They come from the hashes of the word and of its letter triples.
+    The pairs come from the hashes of the word and of its letter triples.
     """
     framed = f"<{word}>"
     parts = [(word, 1.0)] + [(framed[i : i + 3], _TRIPLE_WEIGHT) for i in range(len(framed) - 2)]

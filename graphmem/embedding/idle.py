@@ -1,7 +1,7 @@
 """Find out how many processors other programs leave unused.
 
-Vectors are made in the background, so they should use idle processors and leave busy ones alone. The number follows from the processor time
-that this process got since the last call, and from the time in which processors were idle.
+Vectors are computed in the background, so this should use only idle processors. The number is computed from the processor time that this
+process got since the last call, and from the idle time of all processors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STAT: Final = Path("/proc/stat")
 class Moment(NamedTuple):
     """Readings of three clocks, in seconds.
 
-    They are the wall clock, the processor time of this process, and the idle time of all processors.
+    The clocks are the wall clock, the processor time of this process, and the idle time of all processors.
     """
 
     wall: float
@@ -32,8 +32,8 @@ class IdleProcessors:
     """Adapts the number of encoding threads to the idle processors.
 
     Args:
-        most: upper limit.
-        now: reads the clocks.
+        most: maximum number of threads.
+        now: returns the current readings of the clocks.
     """
 
     def __init__(self, most: int, now: Callable[[], Moment] | None = None) -> None:

@@ -37,7 +37,9 @@ class PackagedFile(NamedTuple):
         return path if path.is_file() else None
 
     def checked(self) -> Path:
-        """Path of the file, after a check of its hash (0.1 to 0.4 s for weights).
+        """Check the hash of the file, and return the path.
+
+        The check takes 0.1 to 0.4 s for the weights.
 
         Raises:
             EmbedderError: the package is not installed, or the file's hash differs.

@@ -2,9 +2,10 @@
 
     python -m graphmem.embedding.prepare FILE
 
-The packaged file holds 8-bit weights that its own graph multiplies as floats. onnxruntime's dynamic quantisation halves the time of a text.
-Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is encoded separately and
-has no padding; without it a text takes 15 % less time. The conversion runs once, in its own process, so that its memory is released.
+The packaged file has 8-bit weights, but its own graph multiplies them as floats. With onnxruntime's dynamic quantisation, a text takes half
+the time. Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is encoded
+separately and has no padding; without the mask a text takes 15 % less time. The conversion runs once, in its own process, so that its
+memory is released.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _OUT: Final = "vector"
 def describe(file: Path) -> Path:
     """Return the path of the JSON file that describes a prepared graph.
 
-    The file holds the hashes of the graph and of the weights from which it was made.
+    The file has the hashes of the graph and of the weights from which it was made.
     """
     return file.with_suffix(".json")
 
@@ -38,7 +39,7 @@ def prepare(file: Path) -> None:
     """Write the model's computation graph and its description atomically.
 
     Raises:
-        EmbedderError: the packaged weights are missing or not the published ones.
+        EmbedderError: the packaged weights are missing, or differ from the published weights.
         OSError: a file cannot be written.
     """
     import onnx
@@ -62,7 +63,7 @@ def prepare(file: Path) -> None:
 def _encoder(model: Any) -> Any:
     """Build the computation graph from token ids to a unit vector.
 
-    It uses single precision. Ids have the shape (1, tokens), the vector (1, DIM).
+    The graph uses single precision. The ids have the shape (1, tokens), and the vector has the shape (1, DIM).
     """
     from onnx import TensorProto, helper, numpy_helper
 
@@ -86,7 +87,7 @@ def _encoder(model: Any) -> Any:
 
 
 def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Compute in advance the weights that the graph would scale at each run.
+    """Compute in advance the weights that the graph would scale in each run.
 
     Returns:
         The nodes without the casts and products that scale weights, and the weights by name.
@@ -109,8 +110,8 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
 def _drop_mask(nodes: list[Any]) -> None:
     """Remove the attention mask, which hides padding, from the graph.
 
-    Softmax then reads the unmasked scores. The packaged graph also replaces NaN, the rows of fully masked tokens. Without a mask there are
-    none, so this replacement is removed as well.
+    Softmax then reads the unmasked scores. The packaged graph also replaces NaN, which fully masked tokens cause. Without a mask there is
+    no NaN, so this replacement is removed, too.
     """
     by_output = {name: node for node in nodes for name in node.output}
     plain: dict[str, str] = {}
@@ -126,9 +127,9 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Return the graph's nodes that an output depends on, and their inputs.
+    """Return the nodes on which an output of the graph depends, with inputs.
 
-    The nodes stay in their order. The inputs are names, and include the output's name.
+    The nodes stay in their order. The second result has the names of all their inputs, and of the output.
     """
     used = {output}
     kept: list[Any] = []

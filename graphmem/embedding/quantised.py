@@ -1,7 +1,7 @@
 """The packaged embedding model, run with 8-bit integers in onnxruntime.
 
-It loads in a third of a second, where sentence-transformers takes six, and takes a fifth of the memory. `prepare.py` makes the computation
-graph once from the packaged weights, in its own process. The graph is stored with its hash.
+The model loads in a third of a second and takes a fifth of the memory; with sentence-transformers, loading takes six seconds. `prepare.py`
+makes the computation graph once from the packaged weights, in its own process. The graph is stored with its hash.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ def graph_file(folder: Path) -> Path:
 
 
 def missing_for(folder: Path) -> list[str]:
-    """Return the packages that are missing to run the computation graph.
+    """Return the missing packages that are needed to run the graph.
 
-    Packages that are needed to make it are included if it must be made. The packages are looked up without importing them.
+    If the computation graph does not exist yet, packages that are needed to make it are included. The packages are looked up without
+    importing them.
     """
     wanted = _RUN if graph_file(folder).with_suffix(".json").exists() else _RUN + _PREPARE
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
@@ -47,7 +48,7 @@ def missing_for(folder: Path) -> list[str]:
 class QuantisedEmbedder:
     """The packaged model in int8. Thread-safe.
 
-    The first call makes the graph if there is none, in about three seconds.
+    If the graph does not exist, the first call makes it, in about three seconds.
 
     Args:
         folder: folder of the graph; projects and processes may share it.
@@ -80,7 +81,7 @@ class QuantisedEmbedder:
 
     @property
     def is_parallel(self) -> bool:
-        """Always True: several threads may encode, each one text at a time."""
+        """Always True: several threads may encode texts at the same time."""
         return True
 
     @property
@@ -99,10 +100,10 @@ class QuantisedEmbedder:
             self._session = self._tokenizer = None
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Vectors of shape (len(texts), dim) and unit length.
+        """Return vectors of shape (len(texts), dim) and unit length.
 
-        Each text is encoded separately. In a batch, values are rounded to eight bits by the largest value of the whole batch, so that a
-        vector would depend on its neighbours. A batch also costs padding (docs/decisions/0005-embedding-default.md).
+        Each text is encoded separately. In a batch, values would be rounded to eight bits relative to the largest value of the whole batch,
+        so a vector would depend on the other texts. A batch would also need padding (docs/decisions/0005-embedding-default.md).
         """
         if not texts:
             return np.zeros((0, self.dim), np.float32)
@@ -155,7 +156,7 @@ class QuantisedEmbedder:
 def _is_whole(file: Path) -> bool:
     """Whether the stored computation graph is undamaged and up to date.
 
-    It must be made from the expected weights.
+    The graph must have been made from the expected weights.
     """
     try:
         facts = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """Embedding by sentence-transformers on the CPU, without network.
 
-It comes with the extra `models`. A user's model is a folder, or a name in the local cache. Nothing is downloaded.
+The library is installed with the extra `models`. A user's model is a folder, or a name in the local cache. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class SentenceEmbedder:
     """A sentence-transformers model, loaded on first use. Thread-safe.
 
     Args:
-        model: "" for the packaged default; else a folder, or a name in the local model cache.
-        threads: number of processor threads that one call may use; more than one only pays on idle cores.
+        model: "" for the packaged default; otherwise a folder, or a name in the local model cache.
+        threads: number of processor threads that one call may use; more than one is faster only on idle cores.
         max_tokens: number of tokens of a text that are read; at most the model's own limit.
-        prefix: number of leading values of a vector that are used, for models that are trained for it; 0 for all.
+        prefix: number of leading values of a vector that are used, for models that are trained for truncation; 0 for all.
     """
 
     def __init__(self, model: str = "", *, threads: int = 1, max_tokens: int = 256, prefix: int = 0) -> None:
@@ -44,7 +44,7 @@ class SentenceEmbedder:
 
     @property
     def dim(self) -> int:
-        """Length of a vector; loads a model that is not the packaged one."""
+        """Length of a vector; loads the model unless it is the packaged one."""
         if not self._name:
             return DIM
         return self._prefix or int(self._loaded().get_embedding_dimension())
@@ -70,7 +70,7 @@ class SentenceEmbedder:
             self._model = None
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Unit vectors of shape (len(texts), dim), from one forward pass."""
+        """Return unit vectors of shape (len(texts), dim), from one forward pass."""
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         import torch

@@ -1,7 +1,7 @@
 """Embedding by a server: OpenAI-compatible, or Ollama.
 
-Texts are sent to the configured host, and nowhere else. Vectors are stored under the model's name and host, so that those of another
-server are never compared with them.
+Texts are sent only to the configured host. Vectors are stored under the model's name and host, so that they are never compared with vectors
+of another server.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class ServedEmbedder:
         protocol: a key of PROTOCOLS.
         url: base address of the service: `https://host/v1`, or `http://127.0.0.1:11434` for Ollama.
         model: name of the model on the server.
-        key: sent as a bearer token; "" for none.
-        prefix: number of leading values of a vector that are used, for models that are trained for it; 0 for all.
+        key: sent as a bearer token; "" to send no token.
+        prefix: number of leading values of a vector that are used, for models that are trained for truncation; 0 for all.
         timeout_s: time limit of one request.
         clock: monotonic clock in seconds; for tests.
 
@@ -109,10 +109,10 @@ class ServedEmbedder:
         return MAX_TEXT // 4
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Unit vectors of shape (len(texts), dim), from one request.
+        """Return unit vectors of shape (len(texts), dim), from one request.
 
         Raises:
-            EmbedderError: the server gives no usable answer, or it is left alone for a minute after three failures.
+            EmbedderError: the server gives no usable answer, or requests are paused for a minute after three failures.
         """
         if not texts:
             return np.zeros((0, self.dim), np.float32)

@@ -1,6 +1,6 @@
 """Reranking by a server with a `/rerank` endpoint.
 
-Query and hits are sent to the configured host, and nowhere else.
+Query and hits are sent only to the configured host.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class ServedReranker:
 
     Args:
         url: base address of the service; requests go to `/rerank` below it.
-        model: name of the model on the server; "" if the server has one only.
-        key: sent as a bearer token; "" for none.
+        model: name of the model on the server; "" if the server has only one model.
+        key: sent as a bearer token; "" to send no token.
         protocol: a key of PROTOCOLS. Cohere, Jina, vLLM, Infinity and llama.cpp take documents, Text Embeddings Inference texts.
         timeout_s: time limit of one request.
         clock: monotonic clock in seconds; for tests.
@@ -73,12 +73,12 @@ class ServedReranker:
         return f"{self._model or 'the model'} at {self._outbound.host}"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Score of each text for the query, in the order of the texts.
+        """Return the score of each text for the query, in their order.
 
         All texts are sent in one request. The server chooses the scale of the scores.
 
         Raises:
-            EmbedderError: the server gives no usable answer, or it is left alone for a minute after three failures.
+            EmbedderError: the server gives no usable answer, or requests are paused for a minute after three failures.
         """
         if not texts:
             return []
@@ -115,7 +115,7 @@ class ServedReranker:
 
 
 def reranker_of(settings: Settings) -> CrossEncoderReranker | ServedReranker | None:
-    """Return the configured reranker; None if there is none.
+    """Return the configured reranker, or None.
 
     Raises:
         SettingsError: both a local model and a server are configured, or the server's address is invalid.

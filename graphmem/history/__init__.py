@@ -1,4 +1,4 @@
 """Knowledge from Git's history: authors, and files that change together.
 
-Explanations in commits become memories.
+Explanations in commit messages become memories.
 """

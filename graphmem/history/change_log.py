@@ -1,8 +1,8 @@
-"""Append-only log of changes of files: one SQLite file.
+"""Append-only log of changes of files, in one SQLite file.
 
-It is beside the database. A change is a commit or an agent's session: its files, its time, its renames and deletions. The log is the source
-of truth. Weights, pairs and the `CO_ACCESSED` edges of the graph are derived from it. Each write is one SQLite transaction in write-ahead
-mode, so an acknowledged change survives any end of the process.
+The file is next to the database. A change is a commit or an agent's session, with its files, time, renames and deletions. The log is the
+source of truth. Weights, pairs and the `CO_ACCESSED` edges of the graph are derived from it. Each write is one SQLite transaction in
+write-ahead mode, so an acknowledged change survives any end of the process.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HistoryLog:
         path: the SQLite file, created by the first change.
 
     Raises:
-        HistoryError: any method: the file is damaged, of another version, or cannot be read or written.
+        HistoryError: raised by every method: the file is damaged, of another version, or cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +84,7 @@ class HistoryLog:
     def append(self, changes: Iterable[Change]) -> int:
         """Record changes in one transaction; return how many of them are new.
 
-        A change replaces a former one with the same source and key, and counts as new if it differs.
+        A change replaces an earlier change with the same source and key, and counts as new if it differs.
         """
         with self._writing() as db:
             return _put(db, changes)
@@ -96,7 +96,7 @@ class HistoryLog:
 
         Args:
             source: source of the removed changes.
-            gone: keys of the removed changes; None removes all of the source.
+            gone: keys of the removed changes; None removes all changes of the source.
             changes: the new changes, read during the transaction, `_CHUNK` at a time.
             meta: meta values to set in the same transaction.
         """
@@ -151,7 +151,7 @@ class HistoryLog:
     def meta(self) -> dict[str, str]:
         """Return the values that are stored with the log, by name.
 
-        They are those that `exchange` set, and the log's own.
+        These are the values set by `exchange`, and the log's internal values.
         """
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 

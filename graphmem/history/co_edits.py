@@ -1,7 +1,7 @@
-"""The history of changes in memory, by file, across renames.
+"""The history of changes, held in memory by file, across renames.
 
-It is derived from `change_log`. No pair of files is stored. A file's list of changes and each change's list of files answer every question
-about pairs exactly, with current weights. A file of 2,000 changes takes milliseconds, and a new change costs only its own files.
+It is derived from `change_log`. Pairs of files are not stored. They are computed exactly, with current weights, from each file's list of
+changes and each change's list of files. This takes milliseconds for a file with 2,000 changes. Adding a change updates only its own files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_FILES: Final = 30  # a larger change says little about any two of its files
 class FileFacts(NamedTuple):
     """How often and when one file changed, and by whom.
 
-    Changes under all names of the file count.
+    Changes under all names of the file are counted.
     """
 
     path: str
@@ -46,7 +46,7 @@ class _Node:
 class History:
     """All commits and sessions of a project, indexed by file. Thread-safe.
 
-    `follow` reads new ones.
+    `follow` reads new changes.
 
     Attributes:
         groups: for each change, the numbers of its files, in the order of the change, each once.
@@ -81,9 +81,9 @@ class History:
     def follow(self, log: HistoryLog) -> History:
         """Read new changes from the log.
 
-        The cost grows with the number of new changes. All changes are read again if a new one is older than known ones or a change was
-        removed. The result depends on the log's content and times, not on the order of recording: a rename applies to everything before it.
-        Changes of one moment keep their recorded order.
+        The time grows with the number of new changes. All changes are read again if a new change is older than a known one, or if a change
+        was removed. The result depends on the log's content and times, not on the order of recording. A rename applies to all earlier
+        changes. Changes with the same time keep their recorded order.
         """
         with self.lock:
             epoch, seq = log.mark()
@@ -173,7 +173,7 @@ class History:
     def latest(self, count: int) -> set[int]:
         """Return numbers of the files that changed last, at least `count` of them.
 
-        There are fewer if the history has fewer. Files of one change are not separated.
+        The result has fewer files if the history has fewer. It may have more, because all files of a change are included.
         """
         found: set[int] = set()
         for group in reversed(self.groups):
@@ -210,7 +210,7 @@ _EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
 def words(path: str) -> frozenset[str]:
     """Return the words of a file's name in lower case.
 
-    Its suffix and words such as `test` are left out: `test_user_api.py` gives `user` and `api`.
+    The suffix and words such as `test` are left out. For example, `test_user_api.py` gives `user` and `api`.
     """
     stem = path.rsplit("/", 1)[-1]
     return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS

@@ -1,7 +1,7 @@
 """Rank files that change together with given files.
 
-The ranking uses the history, and names and code edges for files with little history. A score is a product, computed as a sum of
-logarithms. Its terms are the parts of every answer:
+The ranking uses the history, and names and code edges for files with little history. A score is a product, computed as a sum of logarithms.
+Its terms are the parts of every answer:
 
     score = log(strength / strongest + 0.01)          changed with them, see `_strengths`
           + 0.5 * log(own_changes + 0.02)             changed with them in their own last changes, see `_own_changes`
@@ -15,7 +15,7 @@ Several given files add two terms:
           - 0.2 * log(1 + changes since its last common change with a given file, for the file where that is oldest)
 
 The form and the numbers were chosen on the histories of two projects and confirmed on four others. `benchmarks/coaccess.py` prints the
-table of variants. Neighbouring values perform equally, so a second digit does not matter.
+table of variants. Similar values perform equally well, so a second digit is not needed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Ranked(NamedTuple):
 class Evidence(NamedTuple):
     """How often a file changed together with the given files.
 
-    Old changes count as much as new ones.
+    Old and new changes count equally.
     """
 
     support: int  # changes that touched it with one of them
@@ -93,9 +93,9 @@ def rank(
     Ties are ordered by path.
 
     Args:
-        history: the changes. Ages count back from its newest change, so that the same history gives the same answer on any day.
+        history: the changes. Ages are relative to the newest change, so that the same history gives the same answer on any day.
         files: the given files; unknown files are allowed.
-        edges: paths that code edges join with each of these files.
+        edges: for each of these files, the paths that edges of the code join with it.
         depth: 2 also follows the files found in the first step; the strength of a file is then the product of both steps.
         min_support: minimum number of common changes of a pair; with 1 or more, a file is found only if it changed with a given file.
         weights: parameters of the ranking.
@@ -134,8 +134,8 @@ def rank(
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
     """Return how strongly files are connected with the given files.
 
-    With depth 2, files of a second step count as well; the second result names the file between. The strengths of one step add up to at
-    most 1.
+    With depth 2, files of a second step are included. For these, the second result has the file of the first step. The strengths of one
+    step add up to at most 1.
     """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
@@ -155,11 +155,11 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """Return how strongly each file is connected by common changes.
+    """Return how strongly each file is connected with the given files.
 
-    The connection is with the given files. It is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over their common changes. A
-    small change is stronger evidence for each of its files than a large one. A change with both of two given files is far stronger evidence
-    than a change with one. The powers were measured.
+    The strength is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over common changes. A small change is stronger evidence
+    for each of its files than a large change. A change that contains two given files is much stronger evidence than a change with one. The
+    exponents were chosen by measurement.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -184,8 +184,8 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
     """Return how strongly files are connected, with ages counted in changes.
 
-    Days say little about a given file that changes twice a year. The strength is the sum of 1 / (1 + place / 5) / others over the changes
-    of each given file, newest first.
+    For a file that changes twice a year, an age in days is not meaningful. The strength is the sum of 1 / (1 + place / 5) / others over the
+    changes of each given file, newest first.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -198,7 +198,7 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return, for each file, the oldest of its last common changes.
+    """Return the oldest of the last common changes of each file.
 
     A common change is one with a given file; each given file has one last common change with the file. Changes are numbers. The value is -1
     if the file never changed with one of the given files.
@@ -216,9 +216,9 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """Return, for each file, how often it changed with one of the given files.
+    """Return how often each file changed together with a given file.
 
-    `nodes` has the numbers of the files to count for.
+    `nodes` has the numbers of the files to count.
     """
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
@@ -252,7 +252,7 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
     """Return how similar files' names are to those of the given files.
 
-    It is the mean share of common words in base names, if not 0. Only existing files are included.
+    The similarity is the mean share of common words in base names. Files with similarity 0 are left out. Only existing files are included.
     """
     given = [words(path) for path in files]
     out: dict[int, float] = {}

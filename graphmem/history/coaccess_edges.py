@@ -1,6 +1,6 @@
 """Find files that are connected with given files by edges of the code.
 
-An edge is for example a call. Answers use them to say which common changes the code does not explain.
+An edge is for example a call. Answers use this to show which common changes the code does not explain.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find files to read before work on some files or folders.
 
-Each of them was part of more than half of the earlier changes of these.
+More than half of the earlier changes of these files or folders included such a file.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that is in more than half of the changes of some other files.
+    """A file that is in more than half of the changes of given files.
 
-    These are the given files or folders.
+    Folders may be given, too.
     """
 
     path: str
@@ -32,7 +32,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
     """Return files that are in most changes of the given files or folders.
 
     Most means more than half. Only existing files are returned. The most frequent come first, ties by path. Sessions and commits count
-    alike. Changes that are too large to relate two files do not count.
+    equally. Changes that are too large to relate two files do not count.
 
     Args:
         history: the changes.

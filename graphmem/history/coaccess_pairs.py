@@ -1,4 +1,4 @@
-"""Pairs of files that change together often enough for a graph edge."""
+"""Find pairs of files that change together often enough for an edge."""
 
 from __future__ import annotations
 

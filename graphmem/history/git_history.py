@@ -1,7 +1,7 @@
 """Update the log of changes from Git.
 
-New commits are added, rebased ones are removed. Every commit but merges counts, on any branch, because first parents alone would miss
-merged work. A commit of more than 30 files does not relate its files, but its renames and deletions are followed.
+New commits are added, and commits that were rebased are removed. All commits except merges are read, also from merged branches. If a commit
+has more than 30 files, its files are not related to each other, but its renames and deletions are followed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STEP: Final = 500  # commits between two reports of progress
 
 
 class Reading(NamedTuple):
-    """What changed in the log after the commits of a repository were read."""
+    """The changes of the log after reading the commits of a repository."""
 
     commits: int  # new ones
     gone: bool  # whether some were removed
@@ -97,9 +97,9 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Return a text that says in which way commits are read.
+        """Return a string that identifies the way in which commits are read.
 
-        If it changes, all commits are read again. `missing` is an object that the repository lacks.
+        If the string changes, all commits are read again. `missing` is an object that the repository lacks.
         """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
@@ -182,7 +182,7 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
 def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
     """Convert a commit to a change for the log.
 
-    A time in the future is replaced by the current time, because one wrong clock would otherwise make all other commits old.
+    A time in the future is replaced by the current time, because otherwise one wrong clock would make all other commits look old.
     """
     return Change(
         GIT,

@@ -1,7 +1,8 @@
 """Find commits that explain a trap, and make memories of them.
 
-Such a memory has the type "gotcha". The rules accept few commits on purpose. The subject must name a fix, and the message must explain the
-cause with a warning. The change must be small, so that its files are its subject. The memories are candidates until somebody confirms them.
+Such a memory has the type "gotcha". The rules intentionally accept few commits. The subject must name a fix, and the message must explain
+the cause with a warning. The change must be small, so that the message is about its files. The memories are candidates until a person
+confirms them.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 def may_teach(commit: Commit) -> bool:
     """Whether a commit may explain a trap, so that its message is read.
 
-    The subject and the changed paths decide.
+    The subject and the changed paths are checked.
     """
     return (
         1 <= len(commit.touched) <= MOST_FILES * 2
@@ -121,7 +122,7 @@ def _is_code(path: str) -> bool:
 def _explained(message: str) -> str:
     """Return the sentence of a commit's message that warns of a trap, or "".
 
-    It is the first such sentence, with the sentences before and after it.
+    The result is the first such sentence, with the sentences before and after it.
     """
     prose = [
         " ".join(paragraph.split())

@@ -83,7 +83,7 @@ def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
 
 
 def count(root: Path, revisions: Sequence[str]) -> int:
-    """Count the commits of some revisions, as `commits` yields them."""
+    """Count the commits that `commits` yields for some revisions."""
     return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
 
 
@@ -93,7 +93,7 @@ def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     The second result has the commits that Git cannot read.
 
     Raises:
-        GitError: Git is not installed, takes more than a minute, or reads none of them.
+        GitError: Git is not installed, takes more than a minute, or cannot read any of the commits.
     """
     try:
         return _bodies(root, shas), []
@@ -235,7 +235,7 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
 def hashed(email: str, salt: str) -> str:
     """Return a salted hash of an author's address.
 
-    Equal addresses give equal hashes. The address cannot be derived from it without the salt of the index.
+    Equal addresses give equal hashes. Without the salt of the index, the address cannot be derived from the hash.
     """
     return hashlib.blake2b(email.strip().lower().encode("utf-8", "replace"), key=bytes.fromhex(salt), digest_size=6).hexdigest()
 

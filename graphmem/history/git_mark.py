@@ -1,4 +1,4 @@
-"""Detect from its files whether a Git repository has changed.
+"""Detect a change of a Git repository from Git's files.
 
 Running Git for this would start three processes.
 """
@@ -16,8 +16,8 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 def mark(root: Path) -> Mark | None:
     """Return a value that changes when a repository's current commit changes.
 
-    It also changes with the limit of a shallow clone. None if it cannot be determined. It is made of states of Git's files. Git replaces
-    each of them by a rename, so that its inode changes with every write.
+    The value also changes with the limit of a shallow clone. It is None if it cannot be determined. It is computed from the states of some
+    of Git's files. Git replaces each of these files by a rename, so its inode changes with every write.
 
     Args:
         root: a folder of a working tree.
@@ -39,7 +39,7 @@ def mark(root: Path) -> Mark | None:
 def head(root: Path) -> str:
     """Return the current commit of a working tree; "" if unknown.
 
-    It is read from Git's files, without running Git.
+    The commit is read from Git's files, without running Git.
     """
     try:
         folder = _git_folder(root)
@@ -65,7 +65,7 @@ _COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 def _git_folder(root: Path) -> Path | None:
     """Return the Git folder of a working tree, or None.
 
-    It is the nearest `.git` in a parent folder. If `.git` is a file, it is the folder that the file names.
+    The result is the nearest `.git` in the folder or above it. If `.git` is a file, the result is the folder that the file names.
 
     Raises:
         OSError, UnicodeDecodeError: the file cannot be read.

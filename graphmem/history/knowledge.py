@@ -1,4 +1,4 @@
-"""People who know each part of a project, from its commits."""
+"""Find the people who know each part of a project, from its commits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Known:
     def order(self) -> list[str]:
         """Return the people who know a part, by the weight of their commits.
 
-        The largest comes first, ties are ordered by name.
+        The largest weight comes first; ties are ordered by name.
         """
         return sorted(self.weight, key=lambda name: (-self.weight[name], name))
 
@@ -60,7 +60,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
 
     Args:
         root: root of the working tree.
-        part_of: part of each file, by its path from the root; others are ignored.
+        part_of: part of each file, by its path from the root; other files are ignored.
         now: aware time from which ages count.
 
     Raises:

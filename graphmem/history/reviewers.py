@@ -1,4 +1,4 @@
-"""People who know a file: authors of its commits, weighted by age."""
+"""Find the people who know a file: authors of its commits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight
 def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     """Rank people by their share of a file's commits, across renames.
 
-    Merges do not count.
+    Merges are ignored.
 
     Args:
         root: root directory of the repository.

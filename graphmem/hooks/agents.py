@@ -1,8 +1,8 @@
 """Payloads and answers of each coding agent's hooks, as a table.
 
 The table follows the agents' public documentation, which docs/hooks.md lists. An agent sends one JSON object for each event. `read`
-converts it to a `HookCall`, the same for all agents. `answer` writes the agent's own format. A field that is missing or of another type
-is ignored.
+converts it to a `HookCall`, which is the same for all agents. `answer` writes the agent's own format. A field that has another type is
+ignored.
 """
 
 from __future__ import annotations
@@ -226,10 +226,10 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """Return what a hook prints, so that the agent reads a text.
+    """Return the output of a hook that passes a text to the agent.
 
-    At an event at which the agent stops, the output makes it go on, with the text as the reason. "" without a text, or for an event that
-    cannot carry a text.
+    If the event is the end of the agent's turn, the output makes the agent continue, with the text as the reason. The result is "" without
+    a text, or if the event does not allow a text.
     """
     if text and event in agent.stops:
         return inert_json(json.dumps({"decision": agent.stops[event], "reason": text}, ensure_ascii=False))

@@ -2,8 +2,8 @@
 
 The command reads the event from standard input, prints the server's answer and always exits with 0.
 
-This module imports little, because an agent waits for it at every step. The server processes the event (`injection.hook_events`). Without a
-server, or with input that is not JSON, the command prints nothing.
+This module imports few modules, because an agent waits for the command at every step. The server processes the event
+(`injection.hook_events`). Without a server, or with input that is not JSON, the command prints nothing.
 """
 
 # A run without a server imports only what it needs. pathlib alone costs as much as everything else.
@@ -91,7 +91,7 @@ def _folder(payload: dict[str, Any]) -> str:
 def _owner(folder: str) -> dict[str, Any] | None:
     """Return the record of the server that owns a project's index, or None.
 
-    It is the content of owner.json. A record that names another folder came with a copy and is ignored.
+    The record is the content of owner.json. A record that names another folder is ignored, because it was copied from there.
     """
     import json
 
@@ -140,7 +140,7 @@ def _data_dirs(folder: str) -> list[str]:
 
 
 def _has_settings(root: str) -> bool:
-    """Whether a project's settings may name another directory for the index."""
+    """Whether a project has settings, which may name another index directory."""
     if os.environ.get("GRAPHMEM_HOME"):
         return True
     if os.path.exists(os.path.join(root, "graphmem.toml")):

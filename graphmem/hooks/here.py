@@ -1,8 +1,8 @@
 """Decide whether the server that an `owner.json` names may be trusted.
 
-The file is in the project, and may have come with it. A repository may contain a malicious `owner.json`. It would send a person's texts to
-its author, and the author's texts to the agent. A copy of a project contains the file of the original, whose server would answer for the
-copy.
+The file is in the project directory, so it may come from elsewhere. A repository may contain a malicious `owner.json`. It would send a
+person's texts to the attacker's server, and that server's texts to the agent. A copy of a project contains the file of the original, whose
+server would answer for the copy.
 """
 
 from __future__ import annotations

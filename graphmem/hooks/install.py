@@ -1,8 +1,8 @@
 """Install graphmem in agents' settings, and uninstall it.
 
-All changes are planned first and shown as a diff. Each file is written atomically. The former content is kept, so that uninstalling
-restores the exact bytes of a file that did not change since. In a changed file, only graphmem's entries are removed. Entries of other
-programs are never changed.
+All changes are planned first and shown as a diff. Each file is written atomically. The previous content is stored. Uninstalling restores
+the exact bytes of a file that was not changed after the installation. In a changed file, only graphmem's entries are removed. Entries of
+other programs are never changed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Change(NamedTuple):
 
 
 class Vault:
-    """Stores the content that files had before graphmem was installed in them.
+    """Stores the content of settings files from before the installation.
 
     Args:
         folder: folder of the user's data; created when the first file is kept.
@@ -76,9 +76,9 @@ class Vault:
         self.folder = folder
 
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Return whether a file is as graphmem wrote it, and its former content.
+        """Return whether a file is unchanged since the installation.
 
-        The former content is None if the file did not exist, or if it is unknown.
+        The second result is the previous content. It is None if the file did not exist, or if the content is unknown.
 
         Args:
             path: path of the file.
@@ -100,7 +100,7 @@ class Vault:
             return False
 
     def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
-        """Store a settings file's former content, and a hash of the installed one."""
+        """Store a settings file's previous content, and a hash of the new one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
             _write(self.backup(path), before, PRIVATE)
@@ -141,7 +141,7 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
 def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Target] = ()) -> list[Change]:
     """Plan to remove graphmem from some settings files, without writing.
 
-    A block that another installed agent reads too stays.
+    A text block that another installed agent also reads is kept.
 
     Args:
         targets: files of the agents to uninstall.
@@ -175,7 +175,7 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
     """Write planned changes of settings files, each atomically, all or none.
 
     Raises:
-        BadInputError: a file cannot be written. The files written before it are restored.
+        BadInputError: a file cannot be written. Files that were already written are restored.
     """
     done: list[Change] = []
     try:
@@ -255,7 +255,7 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
     """Content of a settings file without graphmem's entries.
 
-    The flag tells whether the file had any.
+    The flag tells whether the file had such entries.
     """
     if now is None:
         return None, False
@@ -389,9 +389,9 @@ def _read(path: Path) -> bytes | None:
 
 
 def _real(path: Path) -> Path:
-    """The file to which a symbolic link leads; for another file itself.
+    """Return the target of a symbolic link; other paths are unchanged.
 
-    Writing to it does not replace the link.
+    Writing to the target does not replace the link.
     """
     return path.resolve() if path.is_symlink() else path
 

@@ -1,6 +1,6 @@
 """Edit JSON as text, so that every byte outside of the edit is unchanged.
 
-People own the settings files of agents. Parsing and writing such a file would lose its comments, order and spacing.
+The settings files of agents belong to people. Parsing and rewriting such a file would lose its comments, order and spacing.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class JsonText:
         Missing objects and the array are created.
 
         Raises:
-            BadInputError: a value on the path is of another kind.
+            BadInputError: a value on the path has another type.
         """
         self._add(self._made(path, "array"), len(path), "", value)
 

@@ -1,4 +1,4 @@
-"""Table of coding agents' settings files, and graphmem's entries there.
+"""Table of coding agents' settings files, and graphmem's entries in them.
 
 A target is one such file. The table follows the agents' public documentation (docs/hooks.md).
 """
@@ -83,7 +83,7 @@ def is_our_command(command: Any) -> bool:
 def is_our_element(value: Any) -> bool:
     """Return whether an element of an agent's list of hooks is graphmem's.
 
-    It is if it runs nothing but graphmem.
+    This is so if all its commands run graphmem.
     """
     if not isinstance(value, dict):
         return False

@@ -1,4 +1,4 @@
-"""Choose what an agent is shown without asking: its injected context.
+"""Choose context to show to an agent that did not request it.
 
-Memories, rules and code are chosen, packed into a number of tokens and formatted within a deadline.
+This is called injection. Memories, rules and code are chosen, packed into a limited number of tokens, and formatted within a deadline.
 """

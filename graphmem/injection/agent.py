@@ -1,9 +1,9 @@
 """A background thread that prepares memories for a session's next turn.
 
 `update` returns at once. A thread embeds the context of the conversation, compares it with the previous one and looks for memories. A new
-topic starts if the similarity is below 0.3, after 50 turns, and with a new session. Memories shown before may then be shown again. Within a
-topic no memory is shown twice. An optional check by a language model runs in threads of its own, so that a slow model does not delay the
-contexts of other sessions.
+topic starts if the similarity is below 0.3, after 50 turns, and with a new session. After a change of topic, memories may be shown again.
+Within a topic, each memory is shown once. An optional check by a language model runs in separate threads, so that a slow model does not
+delay the contexts of other sessions.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ class ContextAgent:
 
     Args:
         looking: finds memories.
-        on_ready: called with the session and the number of candidates after each processed context.
-        check: drops irrelevant candidates with a language model. If it fails or exceeds its time limit, all candidates are kept and `take`
-            reports this.
+        on_ready: called after each processed context, with the session and the number of candidates.
+        check: drops irrelevant candidates with a language model. If the check fails or exceeds its time limit, all candidates are kept and
+            `take` reports this.
         check_s: time limit of the check in seconds.
     """
 
@@ -125,7 +125,7 @@ class ContextAgent:
         self._thread: threading.Thread | None = None
 
     def begin(self, session: str) -> None:
-        """Start a session; it may be shown memories again under the same name."""
+        """Start a session, or restart one with the same name."""
         with self._lock:
             self._sessions.pop(session, None)
             self._waiting.pop(session, None)
@@ -158,7 +158,7 @@ class ContextAgent:
             return state.turns
 
     def take(self, session: str) -> Ready:
-        """Return the prepared memories that were not shown yet, and clear them."""
+        """Return and clear the prepared memories that were not shown yet."""
         with self._lock:
             state = self._state(session)
             ready, state.ready = [one for one in state.ready if one.id not in state.shown], []

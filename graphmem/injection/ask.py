@@ -57,7 +57,7 @@ def check(ask: Ask) -> None:
 
 
 def whole_budget(tokens: int) -> Budget:
-    """Return token limits with which each section may use all tokens.
+    """Return token limits that allow each section to use all tokens.
 
     The sections are those of `budgets.SECTIONS`.
     """

@@ -1,7 +1,7 @@
-"""How many tokens may be shown to an agent, in total and by section.
+"""Limits of the tokens shown to an agent, in total and by section.
 
-The numbers depend on the remaining context and on the phase of work. Both tables come from the product's specification. Shares are
-interpolated between two rows of the first table.
+The numbers depend on the remaining context and on the phase of work. Both tables come from the product's specification. Between two rows of
+the first table, shares are interpolated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OTHER: Final = "other"
 
 
 class Budget(NamedTuple):
-    """How many tokens a shown context may have, in total and by section.
+    """Limits of the tokens of a context, in total and by section.
 
     Unused tokens of a section are not transferred.
     """
@@ -55,7 +55,7 @@ def budget_for(remaining: int | None = None) -> Budget:
     """Return the token limits for a given number of remaining tokens.
 
     Args:
-        remaining: number of tokens. None means that the agent does not report it; then 100,000 are assumed.
+        remaining: number of tokens. None if the agent does not report the number; then 100,000 is assumed.
 
     Raises:
         BadInputError: the number is negative or not a number of tokens.
@@ -80,7 +80,7 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 
 
 class PhaseShares(NamedTuple):
-    """How the tokens for search results are divided among memory types.
+    """The division of the tokens for search results among memory types.
 
     There is one such division for each phase of work.
     """
@@ -108,12 +108,12 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
     """Return how a phase of work divides tokens among types of memory.
 
-    The tokens are those for search results. None means that the phase has no such shares.
+    The tokens are those for search results. The result is None if the phase does not divide the tokens.
 
     Args:
         phase: name of the phase of work.
         leaning: weight of each type in this phase, relative to the type's general weight (`search.phases`). Each share is multiplied by
-            this weight, and all are normalised to the same sum as before. A type without its own share remains in OTHER.
+            this weight, and all shares are normalised to the same sum as before. A type without its own share belongs to OTHER.
     """
     if (own := PHASE_SHARES.get(phase)) is None:
         return None
@@ -127,7 +127,7 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 def retrieval_budget(budget: Budget, phase: str) -> int:
     """Return the number of tokens for search results in a phase of work.
 
-    It is the smaller of the section's limit and the phase's limit.
+    The number is the smaller of the section's limit and the phase's limit.
     """
     shares = PHASE_SHARES.get(phase)
     return budget.retrieval if shares is None else min(budget.retrieval, shares.budget)

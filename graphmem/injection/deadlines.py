@@ -34,8 +34,8 @@ class Timed(NamedTuple, Generic[T]):
 class Deadlines:
     """Thread pools that bound the time a caller waits for a result.
 
-    A call that misses its deadline continues, and its result is discarded. Quick calls have threads of their own. So the slow first message
-    of one agent does not delay the steps of another.
+    A call that misses its deadline continues, and its result is discarded. Quick calls have separate threads, so the slow first message of
+    one agent does not delay the steps of another.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
-"""Advice about an edit: what it breaks, which tests run it, what is known.
+"""Advise an agent about an edit: dependents, tests, memories.
 
-The project computes the `Consequences` of an edit. `EditBook` records which advice each session got and which files it opened since. So
-advice is given once. After an edit, dependents (code that uses the edited code) that were not opened are named. When the agent stops,
-forgotten files are named.
+The project computes the `Consequences` of an edit. `EditBook` records which advice each session got, so that advice is given once. It also
+records which files the session has opened. After an edit, dependents (code that uses the edited code) that were not opened are named. When
+the agent stops, forgotten files are named.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Session:
 
 
 class EditBook:
-    """Remembers which advice sessions got, and which files they opened.
+    """Stores which advice each session got, and which files it opened.
 
     Thread-safe.
     """
@@ -81,9 +81,9 @@ class EditBook:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Return what an edit affects, as far as a session was not told yet.
+        """Return the advice about an edit that a session has not received yet.
 
-        None if the session got advice about all edited symbols or files before.
+        None if the session already got advice about all edited symbols or files.
         """
         with self._lock:
             state = self._of(session)
@@ -94,7 +94,7 @@ class EditBook:
             return found._replace(targets=fresh, moves=moves)
 
     def tell(self, session: str, found: Consequences) -> None:
-        """Record that a session was told what an edit affects."""
+        """Record that a session got the advice about an edit."""
         with self._lock:
             state = self._of(session)
             state.told.update(found.targets)
@@ -106,7 +106,7 @@ class EditBook:
                     state.waiting.setdefault(one.path, []).append(one)
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
-        """Record the files that a session's task most likely concerns."""
+        """Record the files that are most likely relevant to a session's task."""
         with self._lock:
             self._of(session).places = tuple(paths)
 
@@ -124,9 +124,9 @@ class EditBook:
             self._of(session).tested = True
 
     def unopened(self, session: str) -> list[Dependent]:
-        """Return code that uses changed signatures, in files not opened yet.
+        """Return code that uses changed signatures, in files not yet opened.
 
-        The list is empty if their files are the same as at the last call.
+        The list is empty if the files of this code are the same as at the last call.
         """
         with self._lock:
             state = self._of(session)
@@ -140,7 +140,8 @@ class EditBook:
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files for an agent that stops, or "".
 
-        It is given once. A forgotten file uses a changed signature, or often changes together with an edited file.
+        The reminder is given once. A forgotten file is a file that was not opened and uses a changed signature, or often changes together
+        with an edited file.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -190,7 +191,7 @@ class EditBook:
 def notes(found: Consequences) -> list[Item]:
     """Return the advice about an edit as sentences, most important first.
 
-    They name code that uses the edited code, files that often change with it, and tests.
+    The sentences name code that uses the edited code, files that often change with the edited file, and tests.
     """
     names = _named(map(plain_path, found.targets))
     said = []
@@ -210,7 +211,7 @@ def notes(found: Consequences) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Return a note that names unopened code that uses edited code."""
+    """Return a note that lists code that uses edited code, not yet opened."""
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 

@@ -1,7 +1,7 @@
 """Divide sessions by a fixed hash, to measure the effect of memories.
 
-The control group has 5 in 100 sessions and is shown nothing. 10 in 100 sessions are passive: they receive context at the start and on
-request only. All other sessions receive everything. Sessions of all groups are observed.
+5 of 100 sessions form the control group and are shown no memories. 10 of 100 sessions are passive: they receive context only at the start
+and on request. All other sessions receive everything. Sessions of all groups are observed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GROUPS: Final = {CONTROL: _CONTROL_BELOW, PASSIVE: _PASSIVE_BELOW - _CONTROL_BEL
 def group_of(session: str, project: str) -> str:
     """Return the group of a session: control, passive or full.
 
-    It is sha256(project, session) mod 100, so it is the same on every machine.
+    The group depends on sha256(project, session) mod 100, so it is the same on every machine.
     """
     digest = hashlib.sha256(f"{project}\0{session}".encode("utf-8", "surrogatepass")).digest()
     place = int.from_bytes(digest, "big") % 100

@@ -1,6 +1,6 @@
-"""Find out which shown memories agents used or called wrong.
+"""Detect which of the shown memories agents used or called wrong.
 
-The source are events of sessions, such as edits and messages. A doubt is a sentence of an agent that calls a memory wrong. Every interface
+The sources are events of sessions, such as edits and messages. A doubt is a sentence of an agent that calls a memory wrong. Every interface
 reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no feedback, because that
 text may have caused its words.
 """
@@ -33,7 +33,7 @@ class Feedback:
     Args:
         book: the memory repository.
         relative: converts paths to paths from the root.
-        is_contaminated: whether a session has read external text.
+        is_contaminated: returns whether a session has read external text.
         used: counts uses of memories by a session.
         doubted: reports a memory that a session's agent called wrong.
     """
@@ -60,7 +60,7 @@ class Feedback:
 
         Args:
             events: as for `Sessions.observe`; invalid ones are ignored.
-            session: session of events that name none.
+            session: the session of events without a session.
         """
         for event in events:
             if not isinstance(event, Mapping):

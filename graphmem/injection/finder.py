@@ -1,6 +1,7 @@
 """Find the memories that an agent may be shown without asking.
 
-They are found by open files, by a text, or because they apply to every session. The last kind is called standing memories.
+They are found by open files, by a text, or because they apply to every session. Memories that apply to every session are called standing
+memories.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """Ids and memories that apply to every session, cached.
+    """Cache of the memories that apply to every session.
 
     The cache is valid until a memory changes.
     """
@@ -74,7 +75,7 @@ class Finder:
         vectors: the model that embeds contexts.
         trust: the confidence that a memory needs to be shown without a request.
         state: returns the state of the index.
-        unit_of: returns the unit of work of a session; "" for none.
+        unit_of: returns the unit of work of a session; "" if there is none.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class Finder:
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
         """Return memories that fit a conversation, best first.
 
-        They are found by vectors, or by search without vectors.
+        The memories are found by vectors, or by a search without vectors.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
@@ -155,9 +156,9 @@ class Finder:
         return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Return those of some memories that are relevant to a text.
+        """Return the ids of given memories that are relevant to a text.
 
-        They are near by vector, or have enough of the words of one sentence.
+        A memory is relevant if its vector is near, or if it has enough words of one sentence of the text.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
@@ -188,7 +189,7 @@ class Finder:
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
         """Return memories of given types that fit a text.
 
-        They are returned whatever their confidence, because an agent requested them.
+        Memories of any confidence are returned, because an agent requested them.
         """
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
@@ -197,10 +198,10 @@ class Finder:
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
-        """Return, for each file, the definition that matches a text best.
+        """Return the definition that matches a text best, for each file.
 
-        The best file comes first. A definition counts if it has enough words of the text, see `floor.WORDS`. The list is empty if the graph
-        is not loaded or time is short. The search takes at most half of the remaining time.
+        The best file comes first. A definition must have enough words of the text, see `floor.WORDS`. The list is empty if the graph is not
+        loaded or time is short. The search takes at most half of the remaining time.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
@@ -218,7 +219,7 @@ class Finder:
     def answers(self, query: str, session: str = "") -> list[str]:
         """Return ids of memories that answer an agent's search, best first.
 
-        They may be shown to the session.
+        Only memories that may be shown to the session are returned.
         """
         if not query.strip():
             return []
@@ -229,7 +230,7 @@ class Finder:
         """Return the active traps about a file or its code, as (id, confidence).
 
         Traps are memories that warn of a mistake, of the types in TRAPS. Pinned traps come first, then the most confident ones; ties are
-        ordered by id. Time alone does not lower this confidence: a trap is shown to an agent that opens its file until the trap expires.
+        ordered by id. This confidence does not decay with time: until a trap expires, it is shown to each agent that opens the file.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -274,7 +275,7 @@ class Finder:
     def kept(self) -> Kept:
         """Return the memories for every session from the cache.
 
-        A change of memories invalidates it. Counting that a memory was shown does not.
+        A change of memories invalidates the cache, except a change that only counts shown memories.
         """
         kept = self._standing
         if kept is None:
@@ -306,13 +307,13 @@ class Finder:
         every: bool = False,
         fades: bool = True,
     ) -> list[tuple[MemoryInfo, float]]:
-        """Return those of some memories that may be shown without a request.
+        """Return the given memories that may be shown without a request.
 
-        Each comes with its weight, importance × confidence × trust in the source. The order of the ids is kept. Memories of another session
-        or unit of work are left out, and so are ids in `shown`.
+        Each memory comes with its weight: importance × confidence × trust in the source. The order of the ids is kept. Memories that belong
+        to another session or unit of work, and ids in `shown`, are left out.
 
         With `fades=False`, time does not lower the confidence that is compared with the trust level; see `traps`. With `every=True`, all
-        memories are returned that do not await review.
+        given memories are returned except those that await review.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -331,14 +332,14 @@ class Finder:
     def may_show(self, row: MemoryRow) -> bool:
         """Whether a memory's status allows showing it without a request.
 
-        It must be active and not await review. In a project without experience a new memory must be confirmed first.
+        It must be active and not await review. If few sessions have ended in the project, a new memory must also be confirmed.
         """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
     def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
-        """Return whether a memory may be shown in a session by its confidence.
+        """Return whether a memory's confidence allows showing it in a session.
 
         Its scope must include the session, and its confidence must meet the trust level.
         """
@@ -362,9 +363,9 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
-        """Return a memory's confidence in use, as if its code had not changed.
+        """Return a memory's confidence without the reduction for changed code.
 
-        The person who changed the code needs the memory most, and the text that is shown reports the change.
+        The memory is most useful to the person who changed the code. The shown text mentions the change.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(
@@ -399,8 +400,8 @@ class Finder:
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
     """Return the weight with which a memory is ranked to be shown.
 
-    It is importance × confidence × trust in the source. The confidence is the confidence in use. Trust keeps fragments of a rules file from
-    displacing lessons taught by people.
+    The weight is importance × confidence in use × trust in the source. Because of the trust, fragments of a rules file do not displace
+    lessons from people.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
 
@@ -408,8 +409,8 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 def _stands(row: MemoryRow) -> bool:
     """Return whether a memory applies to every session (a standing one).
 
-    Seeds are memories made from a project's own files. Of these only the orientation applies: agents read their instructions by themselves,
-    and the rest is for those who ask.
+    Seeds are memories made from a project's own files. Among seeds, only the overview of the project applies to every session. Agents read
+    their instruction files by themselves, and the other seeds are shown on request.
     """
     if row.status == "pinned":
         return True
@@ -421,7 +422,7 @@ def _stands(row: MemoryRow) -> bool:
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
     """Return whether a definition has enough of the words of a text.
 
-    One common word could be chance; see `floor.WORDS`.
+    A single common word is not enough; see `floor.WORDS`.
     """
     own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
     return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))

@@ -1,8 +1,8 @@
 """Filter memories that are relevant to a text, by a fixed threshold.
 
 Ranking alone always returns some memory. A memory is relevant if its vector is near the text's. It is also relevant if it has enough of the
-words of one sentence. Words are weighted by their rarity in memories and code together. An unknown word counts as the rarest. So "deploy to
-kubernetes" matches nothing in a project that mentions neither.
+words of one sentence of the text. Words are weighted by their rarity in memories and code together. A word that occurs nowhere counts as
+the rarest. So "deploy to kubernetes" matches nothing in a project that mentions neither.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 def sentences_of(text: str) -> list[frozenset[str]]:
     """Return the set of words of each sentence or line of a text.
 
-    Words without content are left out, and at most 64 sets are returned. A text without content words gives all of its words.
+    Words without content are left out, and at most 64 sets are returned. If a text has no content words, all of its words are returned.
     """
     parts = [frozenset(query_words(part)) for part in _SENTENCE.split(text)]
     meant = [part - STOP_WORDS for part in parts]
@@ -37,7 +37,7 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Return those of some memories that share enough words with a text.
+    """Return the given memories that share enough words with a text.
 
     A memory must have enough of the words of one sentence of the text, weighted by rarity.
 

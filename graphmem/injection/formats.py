@@ -2,7 +2,7 @@
 
 Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. An item is one memory, rule or piece of
 code. The text of a memory cannot break out of its item. XML escapes the text. Markdown and plain text fence untrusted text with a line that
-does not occur in it. A library writes JSON. So a reader can always distinguish graphmem's own text from quoted text.
+does not occur in it. JSON is written by a library. So a reader can always distinguish graphmem's own text from quoted text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 def citation(one: Item) -> str:
     """Return a mark that cites a memory or a piece of code.
 
-    A reader can quote it, for example `[^ Memory: … #a1b2]`. Other items give "".
+    A reader can quote it, for example `[^ Memory: … #a1b2]`. The mark is "" for other items.
     """
     said = " ".join(one.citation.split()).translate(_ROUND)
     return f"[^ Memory: {said} #{one.short_id}]" if one.kind == "memory" else f"[^ {_place(one)}]" if one.kind == "code" else ""
@@ -67,8 +67,8 @@ def _place(one: Item) -> str:
 class Format(ABC):
     """Interface of a text format for injected context.
 
-    The text consists of a frame, in it sections with headings, and in these items: memories, rules, code. It is the sum of these parts, so
-    that the cost of a part is known before it is added.
+    The text consists of a frame that contains sections with headings, which contain items: memories, rules, code. The cost of the text is
+    the sum of the costs of its parts, so the cost of a part is known before it is added.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Format(ABC):
 class XmlFormat(Format):
     """Writes injected context as an XML element, `<project_memory>`.
 
-    It is well-formed for any content.
+    The XML is well-formed for any content.
     """
 
     name = "xml"
@@ -232,7 +232,7 @@ class JsonFormat(Format):
     name = "json"
 
     def frame(self) -> tuple[str, str]:
-        """Return a JSON answer without items, to count the tokens of the frame."""
+        """Return a JSON document without items, to count the tokens of the frame."""
         return json.dumps({"about": INTRODUCTION, "items": []}), ""
 
     def heading(self, section: str) -> tuple[str, str]:

@@ -42,7 +42,7 @@ class Hooks:
 
     Args:
         injector: chooses the context to inject.
-        observe: receives events; None if observation is off.
+        observe: receives the events; None if observation of sessions is off.
         root: root directory of the project.
     """
 
@@ -106,7 +106,7 @@ class Hooks:
             self._observe(events)
 
     def _about(self, call: HookCall) -> tuple[list[str], str]:
-        """Return which files of the project a tool read or edited.
+        """Return the files of the project that a tool read or edited.
 
         The second result is the text that the tool searched for, or "".
         """
@@ -167,8 +167,8 @@ class Hooks:
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Return advice about an edit after a tool ran, or None.
 
-        It is about the tool's edit, or about dependents that were not opened. Agents that accept no context before a tool get the advice
-        about an edit together with the tool's result.
+        The advice is about the tool's edit, or about dependents that were not opened. Some agents do not accept context before a tool runs.
+        They get the advice together with the tool's result.
         """
         injector, action = self._injector, call_of(call.tool, call.args).action
         if action == "test":
@@ -196,7 +196,8 @@ class Hooks:
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Return the context to show after a tool ran, or None.
 
-        It has warnings (traps) about the tool's files. Without any, it is one item for a step, else memories that were prepared.
+        The context has warnings (traps) about the tool's files. If there are none, it has one item for a step. If there is none, it has
+        prepared memories.
         """
         if not can:
             return None
@@ -230,7 +231,7 @@ def _parsed(payload: str) -> Mapping[str, Any]:
 def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
     """Convert the call of a hook to events for the observer.
 
-    The observer sets the times.
+    The observer sets the times of the events.
     """
     base: dict[str, Any] = {"session_id": call.session, "step": step}
     if call.moment == START:

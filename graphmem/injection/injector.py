@@ -1,7 +1,7 @@
 """Show context to an agent's sessions at fixed moments.
 
 A moment is called a point: the start, a prompt, a tool's result, a step. Slow work runs after the answer was sent. Each point has a
-deadline; after it an empty answer is sent.
+deadline, after which an empty answer is sent.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Injector:
         root: root directory of the project, if known.
         on_ready: called after each processed context.
         summaries: returns summaries of the last sessions, newest first.
-        moving: returns the files that usually change together with some files or folders. The flag says whether to wait for the history.
+        moving: returns the files that usually change together with some files or folders. The flag tells whether to wait for the history.
         relevance: checks prepared candidates in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.
-        unit_of: returns the unit of work of a session; "" for none.
-        refresh: takes over changes of the user's own memories.
+        unit_of: returns the unit of work of a session; "" if there is none.
+        refresh: copies changes of the user's own memories to the project.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Offer new memories to their sessions, and count those flagged wrong.
+        """Offer new memories to their sessions; count memories flagged as wrong.
 
         It is called after each write of memories.
         """
@@ -194,7 +194,7 @@ class Injector:
         """Return the context to show at a moment of a session, in time.
 
         Args:
-            ask: the request with its point and the known circumstances.
+            ask: the request, with its point and session.
             deadline_s: overrides the point's own deadline.
             begun: arrival of the request on the clock of `time.monotonic`.
 
@@ -226,8 +226,8 @@ class Injector:
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
         """Return what some edits may break, before an agent makes them.
 
-        The answer keeps the deadline of a tool. Each symbol or file gets advice once in a session. The text has at most `edits.MAX_TOKENS`
-        tokens.
+        The answer must be ready within the deadline of the point `tool`. Each symbol or file gets advice once in a session. The text has at
+        most `edits.MAX_TOKENS` tokens.
         """
         started = time.monotonic() if begun is None else begun
         check(ask)
@@ -244,9 +244,9 @@ class Injector:
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Return advice that names code not opened yet that uses edited code.
+        """Return advice on code that uses edited code and was not opened yet.
 
-        The signatures of the edited code changed. None means that there is nothing new to name.
+        Only edits that changed a signature count. None if there is nothing new to report.
         """
         left = self.edits.unopened(ask.session) if self._group(ask.session) == FULL else []
         if not left:
@@ -256,7 +256,7 @@ class Injector:
         return self._answer(ask, budget, gathered, FULL, time.monotonic() if begun is None else begun)
 
     def at_stop(self, session: str) -> str:
-        """Return a reminder of forgotten files and tests for a stopping agent.
+        """Return a reminder for an agent that stops: forgotten files and tests.
 
         "" if nothing was forgotten, or if the session's group in the experiment is not `full`.
         """
@@ -394,7 +394,7 @@ class Injector:
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return one item between two steps of an agent, or nothing.
 
-        A trigger decides, such as a trap about a file that was just read.
+        A trigger determines the item, such as a trap about a file that was just read.
         """
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:

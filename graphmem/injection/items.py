@@ -38,7 +38,7 @@ EXTRAS: Final = {
 class Item(NamedTuple):
     """A memory, rule, piece of code or note that may be shown to an agent.
 
-    Its text is data, whatever its author.
+    Its text is data, never an instruction, regardless of the author.
     """
 
     section: str  # one of budgets.SECTIONS
@@ -71,7 +71,7 @@ def clean(text: str) -> str:
 def plain_path(path: str) -> str:
     """Put a path of a file on one line and replace brackets in it.
 
-    A file name may contain line ends, and after them instructions to an agent.
+    A malicious file name may contain line ends, followed by instructions to an agent.
     """
     return " ".join(clean(path).split()).replace("]", ")")
 
@@ -107,7 +107,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
     """Add those typed fields of a memory that its content does not mention.
 
-    They are the fields in `details` that its type defines, such as the fix of an error; see `memory.types`.
+    The memory's type defines these fields, such as the fix of an error; see `memory.types`. `details` has their values.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():
@@ -123,7 +123,7 @@ def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
 
 
 def _has_all(content: str, value: Any) -> bool:
-    """Return whether a content mentions every text of a list."""
+    """Return whether the content of a memory mentions every item of a list."""
     entries = [str(one.get("description", "")) if isinstance(one, dict) else str(one) for one in value] if isinstance(value, list) else []
     return bool(entries) and all(one.casefold() in content.casefold() for one in entries)
 
@@ -154,7 +154,7 @@ def note(text: str) -> Item:
 def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
     """Drop repeated items, and items with the given ids.
 
-    An item is a memory, rule or piece of code. The first of several equal items is kept.
+    Of several equal items (memories, rules or pieces of code), the first is kept.
     """
     seen = set(without)
     kept = []

@@ -1,9 +1,9 @@
 """Pack memories, rules and code into a number of tokens.
 
-The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. From the other
-items it drops the worst 30 % and takes the best, at most 2 of one session and 5 in all. The phase of work divides the tokens of retrieval
-among types, and the next best items use the remainder. Overlapping pieces of code are merged, and code is grouped by file. Omissions are
-reported.
+The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. Of the other
+items, the worst 30 % are dropped, and at most 5 of the best are taken, at most 2 from one session. The phase of work determines how the
+tokens of retrieval are divided among types. The next best items use the remaining tokens. Overlapping pieces of code are merged, and code
+is grouped by file. Omissions are reported.
 """
 
 from __future__ import annotations
@@ -131,9 +131,9 @@ def pack(
         items: items of any section. Retrieval is filtered and divided by type; other sections are taken in order.
         budget: limits in tokens of `count`; the text never exceeds them.
         form: writes the text.
-        count: counts tokens; its counts of lines add up.
+        count: counts tokens; the count of a text is the sum of the counts of its lines.
         phase: phase of work, for the shares of types.
-        asked: True for an explicit request, which wants all results; False shows only the best few.
+        asked: True for an explicit request, which gets all results; False selects only the best few.
         leaning: the project's changes to the shares of types in this phase; see `budgets.shares_of`.
     """
     left_out: Tally[str] = Tally()
@@ -176,8 +176,8 @@ def _fill(
 ) -> list[Item]:
     """Return the items that fit into a number of tokens, in order.
 
-    An item is a memory, a rule or a piece of code. Items that exceed the share of their type are considered again for the remaining tokens.
-    Code that does not fit is truncated if possible.
+    An item is a memory, a rule or a piece of code. Items that exceed their type's share are tried again with the remaining tokens. Code
+    that does not fit is truncated if possible.
     """
     items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
@@ -224,9 +224,9 @@ def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str])
 
 
 def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | None:
-    """Truncate code to the lines that fit and say how many are missing.
+    """Truncate code to the lines that fit, and note how many are missing.
 
-    Returns None if fewer than 3 lines fit. Memories are never truncated: half a sentence can say the opposite.
+    Returns None if fewer than 3 lines fit. Memories are never truncated, because half a sentence can have the opposite meaning.
     """
     lines = one.text.split("\n")
     low, high = 0, len(lines) - 1

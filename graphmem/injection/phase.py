@@ -1,6 +1,6 @@
 """Infer the phase of work of a session from the tools it uses.
 
-Reading and searching is `explore`. An edit begins `implement`, and a test after an edit `validate`. Many reads in a row after that are
+Reading and searching is `explore`. An edit begins `implement`, and a test after an edit `validate`. After that, many reads in a row are
 `explore` again. Before the first tool the phase is unknown.
 """
 

@@ -1,7 +1,7 @@
-"""Memories and files for planned work: before a task, and between phases.
+"""Find memories and files for planned work, before a task or a phase.
 
-A relay passes memories from one phase of work to the next. Files to prefetch are worth reading before the work begins. Step limits come
-from past overruns.
+A relay passes memories from one phase of work to the next. Files to prefetch should be read before the work begins. Step limits are
+computed from past overruns.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Planner:
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
         """Return memories about earlier work on a task, packed by type.
 
-        Memories are returned whatever their confidence.
+        Memories of any confidence are returned.
         """
         if not task.strip():
             raise BadInputError("the task is empty; describe the work", argument="task")
@@ -109,7 +109,7 @@ class Planner:
 
         Args:
             module: a directory or file, relative to the root.
-            wait: read the history first if necessary; otherwise the answer omits it and says so.
+            wait: read the history first if necessary; otherwise the answer omits the history and states this.
         """
         name = module.strip("/")
         if not name or len(name) > MAX_MODULE:
@@ -125,8 +125,8 @@ class Planner:
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
         """Return files to read before work on the open files, and notes.
 
-        The files are items for an agent. They belong to the folders of the open files, or often change together with these. The notes name
-        folders that could not be looked up in time.
+        The files are items for an agent. These files are in the folders of the open files, or often change together with the open files.
+        The notes name folders that could not be looked up in time.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []

@@ -105,7 +105,7 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
     """Scale a planned number of steps by past overruns, at most to twice.
 
-    The overruns are those of a module. The record with the most samples is used; among equals the newest.
+    The overruns were recorded for modules. The record with the most samples is used; among equals, the newest record.
 
     Raises:
         BadInputError: base is not a number of steps.
@@ -132,7 +132,7 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
 def relay_types(to: str) -> tuple[str, ...]:
     """Return the types of memories that a phase gets from the previous phase.
 
-    A phase of work that ends passes memories to the one that begins.
+    When a phase of work ends, it passes memories to the next phase.
 
     Raises:
         BadInputError: unknown phase.

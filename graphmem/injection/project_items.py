@@ -1,6 +1,6 @@
 """Convert files, search hits and sessions to items for an agent.
 
-Files are read from the tree of the project, never from outside it.
+Only files in the directory of the project are read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COUNTED: Final = 4_096  # files whose token counts are cached while unchanged
 def of_summary(one: SessionSummary, room: int) -> Item:
     """Return the summary of a session as an item for an agent.
 
-    It is the full summary if that takes at most half of the tokens, else its short form.
+    The full summary is used if it takes at most half of `room` tokens, else the short form.
     """
     whole = clean(one.markdown)
     text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
@@ -75,7 +75,7 @@ def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
     """Convert a search hit to an item for an agent.
 
-    A memory is shown in full. Code is shown with its current lines, or as its snippet if the lines moved.
+    A memory is shown in full. Code is shown with its current lines, or as the stored snippet if the lines moved.
     """
     if hit.memory is not None:
         return of_memory(hit.memory, "retrieval", hit.score)

@@ -1,6 +1,6 @@
 """Let a language model drop prepared memories that are irrelevant.
 
-The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output says so. The model
+The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output states this. The model
 answers with numbers of memories, so it cannot add text. Untrusted memories are not sent, because they could instruct the model to drop
 others.
 """

@@ -1,10 +1,10 @@
-"""Decide whether an agent is shown one item between two of its steps.
+"""Decide whether to show one item between two steps of an agent.
 
 From the fifth step on, the first matching trigger fires. The triggers are, in order:
 
 * A file that was recently read or edited has a trap, an error or a dead end that was not shown yet.
 * The session has recorded a memory since the last step.
-* A memory answers one of the last 3 searches. The lookup runs when the search is reported, so that a step itself costs no search.
+* A memory answers one of the last 3 searches. The lookup runs when the search is reported, so that a step does not need a search.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FILE, LEARNT, SEARCH = "file", "learnt", "search"
 
 
 class Trigger(NamedTuple):
-    """A reason to show an item between two steps, and its memories."""
+    """A reason to show an item between two steps, with the memories to show."""
 
     name: str  # file | learnt | search
     ids: list[str]  # of memories to show, best first
@@ -35,7 +35,7 @@ class Trigger(NamedTuple):
 
 @dataclass(slots=True)
 class _Steps:
-    """What one session did, to decide about its next step."""
+    """The recent actions of one session, to decide about its next step."""
 
     step: int = 0
     files: deque[str] = field(default_factory=lambda: deque(maxlen=_FILES))
@@ -71,7 +71,7 @@ class StepTriggers:
     def learnt(self, session: str, ids: Sequence[str]) -> None:
         """Record memories that a session has just made.
 
-        They are ignored for a session whose steps are not counted.
+        The call is ignored for a session whose steps are not counted.
         """
         with self._lock:
             if session in self._sessions:
@@ -95,7 +95,7 @@ class StepTriggers:
 
         Args:
             session: name of the session.
-            shown: ids of the memories that the session was shown within the topic.
+            shown: ids of the memories that were shown to the session within the topic.
             threshold: confidence that the trust level requires; traps need at least MIN_CONFIDENCE.
         """
         with self._lock:

@@ -1,8 +1,8 @@
 """Count tokens offline with the vocabulary of the bundled embedding model.
 
-It uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. This one counts 6 to 20 % more
-tokens than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). So a text within a budget by this count is also
-within it for those models.
+The module uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. The bundled vocabulary
+counts 6 to 20 % more tokens than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). So a text within a budget
+by this count is also within it for those models.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _loaded: list[Any] = []  # the tokeniser or None, after the first request
 def count_tokens(text: str) -> int:
     """Count tokens, at least as many as a language model's tokeniser does.
 
-    Counts of lines add up: a line end counts one. An unknown word counts its bytes in UTF-8, which no byte-level vocabulary exceeds.
-    Counts are cached by line, because the same memories are counted repeatedly.
+    The count of a text is the sum of its lines, where a line end counts as one token. An unknown word counts as many tokens as its UTF-8
+    bytes, which is the maximum in any byte-level vocabulary. Counts are cached by line, because the same memories are counted repeatedly.
     """
     lines = text.split("\n")
     return sum(map(_count_line, lines)) + len(lines) - 1
@@ -62,9 +62,9 @@ def _count(text: str) -> int:
 
 
 def is_exact() -> bool:
-    """Whether tokens are counted with the vocabulary, which is installed.
+    """Whether the vocabulary is installed, so that tokens can be counted.
 
-    Otherwise four letters count as one token.
+    Without it, four letters count as one token.
     """
     return _tokenizer() is not None
 

@@ -1,8 +1,9 @@
 """Trust levels: confidence a memory needs to be shown without a request.
 
-The more sessions of a project ended without corrections, the less confidence is needed. The level is cautious for the first 3 sessions,
-then standard. It is confident from the 16th, after 10 sessions in a row with corrections below 5 % of the memories shown. Only a person
-sets autonomous. After three memories flagged wrong in one session, graphmem offers a lower level, which a person may accept.
+If more sessions of a project have ended without corrections, less confidence is needed. The level is cautious for the first 3 sessions,
+then standard. From the 16th session it is confident, after 10 sessions in a row in which less than 5 % of the shown memories were flagged
+wrong. Only a person can set autonomous. After three memories flagged as wrong in one session, graphmem offers a lower level, which a person
+may accept.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ FILE: Final = "trust.json"
 class Experience:
     """A project's sessions so far, and the memories flagged wrong in them.
 
-    The trust level is derived from it; a person's chosen level is kept too. Recent sessions are kept, newest last.
+    The trust level is derived from these data. The level that a person chose is stored, too. Recent sessions are kept, newest last.
     """
 
     sessions: int = 0
@@ -80,7 +81,7 @@ class TrustBook:
     def threshold(self) -> float:
         """Return the confidence that a memory needs to be shown without asking.
 
-        It is compared with the confidence in use. Pinned memories need none.
+        This threshold applies to the confidence in use. Pinned memories are always shown.
         """
         return THRESHOLDS[self._now.level()]
 

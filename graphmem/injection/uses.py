@@ -3,10 +3,11 @@
 A session counts as one use of a memory, however often it repeats. These acts are a use:
 
 * The agent cites the memory's `#id` in its words, in a command or in text that it writes.
-* It edits a file that the memory is about as the memory says: it adds a name that the memory recommends, or removes one that it rejects.
-  The use counts when tests pass after the edit, or at the end of the session if no test failed since.
+* The agent follows the memory in an edit of a file that the memory is about. The edit adds a name that the memory recommends, or removes
+  a name that the memory rejects. The use counts when tests pass after the edit, or at the end of the session if no test failed since.
 
-A sentence that calls a cited memory wrong is reported as a doubt. So is an edit that followed a memory and was undone after a failed test.
+A doubt is reported for a sentence that calls a cited memory wrong. A doubt is also reported for an edit that followed a memory and was
+undone after a failed test.
 """
 
 from __future__ import annotations
@@ -57,21 +58,21 @@ class Doubt(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The memories that an agent's message cites, and those it calls wrong."""
+    """The memories that an agent's message cites or calls wrong."""
 
     used: list[str]
     doubts: list[Doubt]
 
 
 class Followed(NamedTuple):
-    """Names in code that an edit added or removed as a memory says."""
+    """Names in code that an edit added or removed, following a memory."""
 
     added: frozenset[str]
     removed: frozenset[str]
     failed: bool = False  # a test failed since
 
     def is_undone(self, old: set[str], new: set[str]) -> bool:
-        """Whether a later edit takes back what this edit changed.
+        """Whether a later edit undoes this edit.
 
         `old` are the words before the later edit, `new` the words after it.
         """
@@ -171,7 +172,7 @@ class UseBook:
             return self._count(state, followed)
 
     def end(self, session: str) -> list[str]:
-        """Forget a session; return memories it followed without a failed test."""
+        """Forget a session; return followed memories whose tests did not fail."""
         with self._lock:
             state = self._sessions.pop(session, None)
             return self._count(state, state.followed) if state is not None and not state.failed else []
@@ -193,14 +194,15 @@ class UseBook:
 
 
 def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
-    """Return how an edit does what a memory says, or None if it does not.
+    """Return how an edit follows a memory, or None if it does not.
 
-    The result has the names concerned. The edit adds a name that the memory recommends, or removes one that it rejects.
+    An edit follows a memory if it adds a name that the memory recommends, or removes a name that the memory rejects. The result has these
+    names.
 
     Args:
         content: the memory's text.
         before: words that the edit replaces.
-        after: words that it writes.
+        after: words that the edit writes.
     """
     wanted, rejected = _names(content)
     added, removed = frozenset(wanted & (after - before)), frozenset(rejected & (before - after))

@@ -1,5 +1,5 @@
 """Memories (pieces of knowledge about code), and the code to write them.
 
-No other package writes memories. This one has their journal (an append-only file), their rules of fading and expiry, and their import and
-export.
+No other package writes memories. This package contains the journal of memories (an append-only file), the rules by which confidence decays
+and memories expire, and import and export.
 """

@@ -1,6 +1,6 @@
 """Change existing memories: pin, verify, dispute, resolve, forget.
 
-Other operations record uses of memories and set aliases: extra words for terms of a search.
+The module also records uses of memories, and sets aliases: extra words for a search term.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _one(
 ) -> MemoryInfo:
     """Change one memory by a function from its old row to its new row.
 
-    The audit log gets an entry even if nothing changed.
+    The audit log gets an entry even if the row does not change.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -43,7 +43,7 @@ def _one(
 
 
 def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Make a memory permanent: its confidence does not fade."""
+    """Make a memory permanent: its confidence no longer decays."""
 
     def change(row: MemoryRow) -> MemoryRow:
         _must_live(row, "pinned")
@@ -53,7 +53,7 @@ def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memory
 
 
 def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Remove the pin of a memory, so that its confidence fades again."""
+    """Remove the pin of a memory, so that its confidence decays again."""
     return _one(repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
 
 
@@ -110,7 +110,7 @@ def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", acto
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
     """Resolve a contradiction between memories in favour of one, the winner.
 
-    The loser is superseded. It is one memory, or all that the winner conflicts with.
+    The loser is superseded. Without `loser`, all memories that conflict with the winner are superseded.
     """
     why = redact(text("note", note, 1_000, least=0))[0]
     with repository.writing():
@@ -244,7 +244,7 @@ def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
     """Check that no live memory has the same text, before one is restored.
 
     Raises:
-        BadInputError: there is such a memory in the same scope with the same visibility.
+        BadInputError: a live memory with the same text has the same scope and visibility.
     """
     index = repository.index()
     same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]

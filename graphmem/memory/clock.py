@@ -1,6 +1,6 @@
-"""Clocks as a parameter, so that a test can skip ten years.
+"""Clocks as parameters, so that a test can move the time.
 
-Everything that fades, expires or has a date asks such a clock for the time.
+All code of memories that needs the current time gets it from such a clock.
 """
 
 from __future__ import annotations

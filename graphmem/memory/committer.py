@@ -1,7 +1,7 @@
 """Write accepted changes of memories to the graph, in the background.
 
 The changes are written in order. A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the copy
-that they read is patched before the acknowledgement. The graph follows a few milliseconds later. If the process dies in between, the
+that they read is patched before the acknowledgement. The graph follows a few milliseconds later. If the process ends before that, the
 journal is replayed when the index is opened.
 """
 
@@ -54,7 +54,7 @@ class Committer:
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Queue a write of memories for the graph.
 
-        If the system refuses a thread, the write is made at once, in the caller's thread.
+        If the system cannot start a thread, the write runs at once in the caller's thread.
         """
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
@@ -75,7 +75,7 @@ class Committer:
         self._stuck = False
 
     def close(self) -> None:
-        """Write what is queued, then end the thread. Idempotent."""
+        """Write all queued changes, then end the thread. Idempotent."""
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()

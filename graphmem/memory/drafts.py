@@ -42,7 +42,7 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
     Args:
         item: the caller's input.
         root: root directory of the project; "" when it is unknown.
-        source: source of an item that names none.
+        source: source of an item without a source.
         dim: required length of a vector; None if unknown.
 
     Raises:

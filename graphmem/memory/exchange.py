@@ -1,7 +1,7 @@
 """Export and import of all memories as one JSON document, without loss.
 
-The document contains no time of export, so the same memories give the same bytes. An import checks every field as a write does, because the
-document may come from anywhere.
+The document contains no time of export, so the same memories give the same bytes. An import validates every field like a write, because the
+document is untrusted.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
 def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Import memories from an exported document in one write.
 
-    A memory whose id exists in this index is kept, unless the document has a newer version. Memories that were kept are counted as `older`.
-    A memory with exactly the text of another one in this index is left out and does not confirm the other one. If the document comes from
-    another project, links are matched to the code by path and name.
+    A memory whose id exists in this index is not changed, unless the document has a newer version. The answer counts the unchanged memories
+    as `older`. A memory with exactly the text of another memory in this index is left out, and does not confirm that memory. If the
+    document comes from another project, links are matched to the code by path and name.
 
     Args:
         repository: receives the memories.
@@ -270,7 +270,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 def _short(row: MemoryRow, taken: Taken) -> str:
     """Return a short id, such as `a1b2`, for an imported memory.
 
-    It is the one in the document. If that is invalid or already in use, it is a new one.
+    The result is the short id in the document, or a new one if that is invalid or already in use.
     """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
@@ -298,7 +298,7 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
 def _links(
     repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
-    """Convert links of imported memories to edges; count the dropped links.
+    """Convert links of imported memories to edges; count dropped links.
 
     A link is dropped if its target does not exist in this index.
     """

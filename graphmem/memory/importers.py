@@ -1,4 +1,4 @@
-"""Import rules and memory files of other tools, such as a CLAUDE.md.
+"""Import files with rules or memories of other tools, such as CLAUDE.md.
 
 Each list item or paragraph becomes a memory with a type.
 """
@@ -133,7 +133,7 @@ def _facts(text: str) -> Reading:
 def _own(text: str) -> Reading:
     """Read memories from Markdown that graphmem wrote.
 
-    Comments in it have data such as the type.
+    Its comments contain data such as the type.
     """
     found = items(text)
     return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])
@@ -154,7 +154,7 @@ NAMES: Final = (JSON, *(one.name for one in FORMATS))
 def format_of(path: str, text: str) -> str:
     """Detect the format of a file of memories.
 
-    Its name and the start of its text decide.
+    The file's name and the start of its text determine the format.
 
     Raises:
         BadInputError: the format is unknown.

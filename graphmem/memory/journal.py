@@ -5,8 +5,8 @@ Its lines are readable text in files next to the database. An entry is on disk b
 One line is one entry (`journal_lines`): the change of one memory, its actor, its time and the changed fields. The lines of one write form a
 batch.
 
-Entries are split into files of a thousand, called segments. The youngest four stay as they are, older ones are compressed. Nothing is ever
-rewritten, except by `rewrite`. It removes words from past entries because of a secret or a person's wish. It adds an entry about that.
+Entries are split into files of a thousand, called segments. The newest four segments are plain text; older segments are compressed. Only
+`rewrite` changes past entries. It removes text that contains a secret, or that a person wants erased, and adds an entry about this.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Journal:
         return None
 
     def verify(self) -> list[str]:
-        """Read the whole journal again; return a sentence for each damaged place.
+        """Read the whole journal again; return one sentence for each damage.
 
         The list is empty if the journal is intact.
         """
@@ -239,7 +239,7 @@ class Journal:
         self._begin()
 
     def loss(self, known: int) -> str:
-        """Return a message about entries that the end of the journal has lost.
+        """Return a message about entries missing at the end of the journal.
 
         Args:
             known: number of the last entry in the database, higher than `head`.
@@ -255,7 +255,7 @@ class Journal:
     def mend(self) -> None:
         """Check every file of the journal, and quarantine damage.
 
-        The check is the one made when the journal is opened. `notes` and `damaged` report the damage.
+        It is the same check as when the journal is opened. `notes` and `damaged` report the damage.
 
         Raises:
             JournalError: the system cannot read or write a file.
@@ -264,7 +264,7 @@ class Journal:
         self._begin(every=True)
 
     def compress(self) -> None:
-        """Compress old files of the journal: those older than the youngest five.
+        """Compress old files of the journal, all except the newest five.
 
         The call is cheap when there is nothing to compress.
         """
@@ -338,7 +338,7 @@ class Journal:
     def _recover_swap(self) -> None:
         """Complete a `rewrite` that was interrupted.
 
-        It renames two directories, and the process ended between these renames.
+        `rewrite` renames two directories, and the process ended between the two renames.
         """
         old, new = (self._folder.with_name(self._folder.name + end) for end in (".old", ".new"))
         if not self._folder.name.endswith(".new"):
@@ -426,7 +426,7 @@ class Journal:
 def _first_of(path: Path) -> int | None:
     """Return the number of the first entry of a journal file, by its name.
 
-    None means that the file does not belong to the journal.
+    None if the file does not belong to the journal.
     """
     match = _NAME.match(path.name)
     return int(match[1]) if match else None

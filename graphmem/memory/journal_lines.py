@@ -1,6 +1,6 @@
 """Format of the journal's lines: encode entries, and find intact ones.
 
-A line ends in the hash of the text before it on the line, and contains the hash of the previous entry. So a flipped byte, an incomplete end
+A line ends with a hash of the preceding text of the line, and contains the hash of the previous entry. So a flipped byte, an incomplete end
 and a removed line can be distinguished, and every change of past entries is detected. The lines of one write form a *batch*, which is valid
 only as a whole.
 """
@@ -58,8 +58,8 @@ class Scan(NamedTuple):
 def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
     """Encode the entries of one write as lines of the journal.
 
-    Returns the bytes, and number and hash of the last entry. A vault encrypts everything except the numbers and hashes, so damage is found
-    without the key.
+    Returns the bytes, and the number and hash of the last entry. A vault encrypts everything except the numbers and hashes, so damage is
+    found without the key.
     """
     bodies = list(bodies)
     number, prev = head
@@ -135,12 +135,12 @@ def line_of(data: bytes, entry: Entry) -> bytes:
 
 
 def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
-    """Return an entry of the journal as a mapping, without empty parts."""
+    """Return an entry of the journal as a mapping, without empty fields."""
     line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
     line.update(payload)
     return {name: value for name, value in line.items() if value not in ("", None, [], {})}
 
 
 def text_of(body: Mapping[str, Any], name: str) -> str:
-    """Return one text of an entry by its name, or "" if it is missing."""
+    """Return a string field of an entry by name; "" if it is missing."""
     return str(body.get(name, ""))

@@ -1,7 +1,7 @@
-"""How memories fade, are used, expire and leave the search.
+"""Rules of the lifecycle of memories: decay, use, expiry, removal.
 
-To fade is to lose confidence with time. To retire is to leave the search or to be removed. Pure functions of a row and a time. Source of
-the constants: docs/memories.md, section "Life".
+A memory "fades" when its confidence decays with time. A memory is "retired" when it is excluded from search or removed. All functions are
+pure functions of a row and a time. Source of the constants: docs/memories.md, section "Life".
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def days(since: datetime, now: datetime) -> float:
 
 
 def half_life_of(row: MemoryRow) -> float | None:
-    """Return a memory's half-life in days; None if it never fades.
+    """Return a memory's half-life in days; None if it never decays.
 
-    It is the memory's own half-life, else that of its type.
+    The result is the memory's own half-life, or else the half-life of its type.
     """
     return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
 
@@ -48,16 +48,16 @@ def last_use(row: MemoryRow) -> datetime:
 
     A memory without such a use has the time at which it was learnt. A memory that was only shown was not used.
 
-    Knowledge may be older than its memory (a record of another tool, an old commit). It could not be used before it was written, so the
-    write path sets the time of writing as its last access.
+    Knowledge may be older than its memory, such as knowledge from an old commit. For such a memory the write path sets the time of writing
+    as the last access, because it could not be used earlier.
     """
     return max(row.last_accessed_at or row.created_at, row.created_at)
 
 
 def faded(row: MemoryRow, now: datetime) -> float:
-    """Return a memory's confidence after fading with time.
+    """Return a memory's confidence after its decay with time.
 
-    It is confidence × 0.5^(days since last use / half-life). Pinned memories and memories that never fade keep their confidence.
+    It is confidence × 0.5^(days since last use / half-life). Pinned memories and memories without a half-life keep their confidence.
     """
     half_life = half_life_of(row)
     if half_life is None or row.status == "pinned":
@@ -68,7 +68,7 @@ def faded(row: MemoryRow, now: datetime) -> float:
 def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] = ()) -> float:
     """Return the confidence with which a memory is ranked.
 
-    It fades with time. It is lower if the memory is disputed, and lower if the code that the memory is about has changed or is gone.
+    It decays with time. It is lower if the memory is disputed, and lower if the code that the memory is about has changed or is gone.
     """
     anchors = [ANCHOR_FACTORS[str(link.anchor)] for link in about if link.body_hash]
     return faded(row, now) * (DISPUTED if row.disputed else 1.0) * min(anchors, default=1.0)
@@ -101,7 +101,8 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory after one more use.
 
     The use is counted, and the memory is no longer stale. Confidence rises after every fifth use without a correction. Two uses confirm a
-    candidate, whenever they come. After ten uses the memory needs no review. Contaminated memories stay candidates and in review.
+    candidate, regardless of the time between them. After ten uses the memory needs no review. Contaminated memories stay candidates and in
+    review.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
@@ -136,7 +137,7 @@ def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow
 def shown(row: MemoryRow) -> MemoryRow:
     """Return the row of a memory after it was shown to an agent.
 
-    Only the count changes, so that repetition does not keep an error alive.
+    Only the count changes, so that showing a wrong memory often does not strengthen it.
     """
     return row._replace(injected_count=row.injected_count + 1)
 
@@ -144,7 +145,7 @@ def shown(row: MemoryRow) -> MemoryRow:
 def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
     """Return whether a memory was unused so long that it becomes stale.
 
-    That is after 30 days without use, if the memory can fade and is not pinned.
+    That is after 30 days without use, if the memory has a half-life and is not pinned.
     """
     return half_life_of(row) is not None and row.status != "pinned" and days(last_use(row), now) > STALE_DAYS
 
@@ -168,7 +169,8 @@ class Policy(NamedTuple):
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
     """Return the memories to remove or to exclude from search now.
 
-    Faded memories come first, then expired ones, then the least important ones above the limits. Ties are sorted by id.
+    Memories whose confidence has decayed come first, then expired memories, then the least important ones above the limits. Ties are sorted
+    by id.
 
     Args:
         rows: all memories.

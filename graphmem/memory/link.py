@@ -162,7 +162,7 @@ def resolve(view: GraphView, ref: str) -> list[int]:
     """Return the nodes of the code graph that a reference matches, ascending.
 
     A reference is an id, `path:qualname`, a dotted name or the end of one, or a bare name. Tests and variables match a bare name only if
-    nothing else does. [] means that nothing matches.
+    nothing else matches it. The list is empty if nothing matches.
     """
     if ref in view.index_of:
         return [view.index_of[ref]]
@@ -206,7 +206,7 @@ def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
     """Return the distinct names of code in a memory's text, in order.
 
-    Each comes with the confidence of a link to it. `spans` are parts to skip, such as paths that were found before.
+    Each name comes with the confidence of a link to its code. `spans` are parts to skip, such as paths that were found before.
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):
@@ -223,7 +223,7 @@ def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, fl
 def _file(view: GraphView, path: str) -> int | None:
     """Return the indexed file with a path.
 
-    If there is none, it is the only file whose path ends with the given one.
+    If no file has exactly this path, the result is the only file whose path ends with it.
     """
     path = path.removeprefix("./")
     exact = view.file_node(path)

@@ -1,7 +1,7 @@
 """Write memories as Markdown that people edit, and read it back.
 
-The format has one line per memory, under headings. A line is `- [id:a1b2] text`. Data that the text cannot express is in a comment after
-it, which Markdown does not show.
+The format has one line per memory, under headings. A line is `- [id:a1b2] text`. Further data is in a comment after the text, which
+Markdown does not show.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def unfolded(text: str) -> str:
 
 
 def section_of(type_: str) -> str:
-    """Return the heading in MEMORY.md under which memories of a type stand."""
+    """Return the heading in MEMORY.md for memories of a type."""
     return next((name for name, types in SECTIONS.items() if type_ in types), GENERAL)
 
 
@@ -106,7 +106,7 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
     """Return memories as Markdown in the form of a CLAUDE.md.
 
-    Agents read it as instructions. It has plain lines under section headings, without data for a sync.
+    Agents read it as instructions. The text has plain lines under section headings, without data for a sync.
     """
     lines = [f"# {inert(project)}"]
     for name in SECTIONS:

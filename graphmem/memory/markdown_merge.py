@@ -137,7 +137,7 @@ def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) 
 
 
 def said_by(text: str) -> dict[str, Item]:
-    """Return the list items of a document by the id of their memory.
+    """Return the list items of a document, by the ids of their memories.
 
     Items without an id are left out.
     """

@@ -1,9 +1,9 @@
 """Rank memories about the code of an answer, without a store query.
 
-For example, the answer has the callers of a symbol, and the best memories about these callers are wanted. Each symbol or file of the answer
-has a nearness to the subject of the question. `nearby` ranks the memories by nearness × trust × confidence in use. Confidence in use
-measures freshness: it fades with time and falls when the code has changed. The score of a trap (a memory that warns) is multiplied by
-`TRAP`, and traps are listed first, because they can still prevent a mistake.
+For example, an answer lists the callers of a symbol, and the best memories about these callers are added to it. Each symbol or file of the
+answer has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust ×
+confidence in use. Confidence in use decays with time, and is lower when the code has changed. The score of a trap (a memory that warns) is
+multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 
 
 class Place(NamedTuple):
-    """How near a symbol or file of an answer is to the question's subject.
+    """A symbol or file of an answer, with its nearness to the subject.
 
-    It has a nearness, a role and a distance. For example, a direct caller of the symbol that a question is about.
+    It also has a role and a distance. An example is a direct caller of the symbol that a question is about.
     """
 
     nearness: float  # 1 for a target, down to 0

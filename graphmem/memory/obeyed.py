@@ -1,8 +1,8 @@
-"""Files that agents obey, into which memories are never written.
+"""Detect files that agents take as instructions.
 
-An agent follows such a file without a mark or a fence around its text. The table has names, which match in every directory and in any case.
-Hidden files and directories count as well: agents keep their rules in directories whose name begins with a dot (`.claude`, `.cursor/rules`,
-`.github/instructions`, `.graphmem/rules`, …).
+Memories are never written into such files, because an agent would follow the text as instructions. The table has file names, which match in
+every directory, in upper and lower case. Hidden files and directories count as well: agents keep their rules in directories whose name
+begins with a dot (`.claude`, `.cursor/rules`, `.github/instructions`, `.graphmem/rules`, …).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDERS: Final = frozenset(
 
 
 def obeyed(parts: Sequence[str]) -> str:
-    """Return why an agent could obey a file; "" if no known agent does.
+    """Return why an agent could take a file as instructions, or "".
 
     Args:
         parts: parts of the file's path from the project's root.

@@ -1,7 +1,6 @@
-"""Record which outside text influenced memories, for their review.
+"""Record which text from outside influenced memories, for their review.
 
-"Outside text" is text from strangers: pages, tools, files. A memory that it influenced is called contaminated and waits until a person
-reviews it.
+Such text comes from web pages, tools or files. A memory that it influenced is called contaminated and waits until a person reviews it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ NAMED: Final = 3  # in a note
 def page_row(page: str, at: datetime) -> SessionRow:
     """Return a row that names an outside page, tool or file as a source.
 
-    It has the form of a session's row. With it, `retract` can remove every memory that came from the page.
+    The row has the form of a session's row. `retract` uses it to remove every memory that came from the page.
     """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 
@@ -52,7 +51,7 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 def said(brought: Sequence[str]) -> str:
     """Return a note that a new memory is contaminated by outside text.
 
-    It is for the caller of the write, and names the first sources.
+    The caller of the write gets this note, which names the first sources.
     """
     more = f" and {len(brought) - NAMED} more" if len(brought) > NAMED else ""
     return (

@@ -29,7 +29,7 @@ REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated",
 def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
     """Return one memory by its id.
 
-    The id of a memory that was merged into another one gives that other memory.
+    For the id of a memory that was merged into another one, the result is the other memory.
     """
     row = repository.row(memory_id)
     if row.status == "superseded":
@@ -88,7 +88,7 @@ def review_queue(repository: MemoryRepository, limit: int, offset: int) -> Revie
 def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
     """Return why a memory should be reviewed, most pressing reason first.
 
-    The list is empty if it need not be.
+    The list is empty if the memory needs no review.
     """
     index = repository.index()
     anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}

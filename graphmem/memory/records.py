@@ -1,7 +1,7 @@
 """Convert memories to entries of the journal, and entries to memories.
 
-A journal entry is readable JSON. The first entry of a memory has its whole row, later ones only the changed fields. Empty values are left
-out. Entries are applied in order. All entries together give every memory. The newest entries bring an older database up to date.
+A journal entry is readable JSON. The first entry of a memory has its whole row; later entries have only the changed fields. Empty values
+are left out. Applying all entries in order gives every memory. Applying only the newest entries brings an older database up to date.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def bodies_of(
         before: previous rows of those memories of `delta` that existed.
         at: the time.
         actor: name of the writing person or program.
-        **extra: additional parts of the first entry.
+        **extra: additional fields of the first entry.
     """
     rows = {row.id: row for row in delta.memories}
     removed = set(delta.removed_memories)
@@ -198,7 +198,7 @@ class Replay:
 
 
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
-    """Return the parts of a journal entry that contain a whole memory.
+    """Return the fields of a journal entry that contains a whole memory.
 
     Its links to code are included.
     """

@@ -1,7 +1,7 @@
 """Make journal and graph agree on the memories again.
 
-Changes that the graph lacks are replayed from the journal. Changes that the journal lost are appended to it again. Words are erased in
-both.
+Changes that the graph lacks are replayed from the journal. Changes that the journal lost are appended to it again. The module also erases
+text of memories from both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Recovery:
     Args:
         journal: the source of truth.
         store: holds the graph.
-        committer: writes accepted writes to the graph.
+        committer: writes accepted changes to the graph.
         clock: gives the time.
         replaced: called with the new generation after a large difference was written to the graph.
     """
@@ -56,7 +56,7 @@ class Recovery:
         self._replaced = replaced
 
     def level(self) -> list[str]:
-        """Make graph and journal agree; return one sentence for each repair.
+        """Make graph and journal agree; return a sentence for each repair.
 
         It compares the graph's last entry with the journal's last one, then the number of memories with the count in the journal.
         """
@@ -83,7 +83,7 @@ class Recovery:
         return notes
 
     def missing(self) -> KnowledgeDelta | None:
-        """Return the changes in the journal that the graph lacks; None if none."""
+        """Return the changes in the journal that the graph lacks, or None."""
         number = self._graph_at()
         return self._replayed(number).delta() if number < self._journal.head.number else None
 
@@ -120,7 +120,7 @@ class Recovery:
         return missing, different, len(stored.keys() - truth.memories.keys())
 
     def erase(self, ids: set[str], actor: str) -> None:
-        """Erase all words of some memories from the journal for good.
+        """Erase all text of some memories from the journal for good.
 
         Their entries remain without content.
         """
@@ -144,7 +144,7 @@ class Recovery:
     def rewrite_as_is(self, note: str) -> None:
         """Write all entries of the journal again, plain or encrypted.
 
-        The form is the one that is in force now.
+        The entries are encrypted if encryption is on now, else plain.
         """
         self._rewrite(lambda line: line, note, "graphmem")
 
@@ -162,7 +162,7 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append memories that the journal lost to it again, from the graph.
+        """Append memories that the journal lost again, from the graph.
 
         Content that the graph lacks cannot be restored. Afterwards the journal alone is sufficient.
 
@@ -211,7 +211,7 @@ class Recovery:
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _agrees(self, number: int) -> bool:
-        """Whether the last journal entry that the graph knows is in the journal."""
+        """Whether the journal contains the last entry that the graph has applied."""
         mark = self._store.meta().get(META, "").partition(":")[2]
         if number in (0, self._journal.head.number):
             return number == 0 or mark == self._journal.head.sum
@@ -228,9 +228,9 @@ class Recovery:
         return replay.take(self._journal.entries(after=number))
 
     def _counted(self) -> int:
-        """Return how many memories the journal says there are.
+        """Return the number of memories that the journal states.
 
-        The newest entry that states a count is used.
+        The number is in the newest entry that has one.
         """
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
@@ -244,7 +244,7 @@ def _without_ends(line: Line, ids: set[str]) -> Line:
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
     """Add sessions and relations of lost memories to their new entries.
 
-    The entries are those that are appended to the journal again.
+    `lines` are the entries that are appended to the journal again.
     """
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:

@@ -7,8 +7,8 @@ the kind:
 2. assignments to names that mean a secret;
 3. a measure of randomness for strings without a known shape.
 
-No network or other file is used. detect-secrets (Apache-2.0, offline) was tried instead. It processes a tenth as much text in the same
-time, judges whole lines of files, and reports hashes and identifiers as secrets. `benchmarks/redaction.py` measures these rules.
+No network or other file is used. detect-secrets (Apache-2.0, offline) was tried instead. It is ten times slower, checks whole lines of
+files, and reports hashes and identifiers as secrets. `benchmarks/redaction.py` measures these rules.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _BASE64_RUN: Final = 400  # characters; a longer unbroken run is a file, not a k
 def find(text: str) -> list[Found]:
     """Return the secrets and personal data in a text, by position.
 
-    They do not overlap. Text marked as private has the kind `PRIVATE`.
+    The results do not overlap. Text marked as private has the kind `PRIVATE`.
     """
     found = [Found(PRIVATE, start, end) for start, end in private_spans(text)]
     found += (
@@ -101,7 +101,7 @@ def find(text: str) -> list[Found]:
 
 
 def redact(text: str) -> tuple[str, list[str]]:
-    """Return a text without its secrets, and the kinds of these.
+    """Return a text without its secrets, and the kinds of the secrets.
 
     There is one kind for each secret, such as `PRIVATE`.
     """
@@ -147,7 +147,7 @@ def is_mostly_secret(text: str, found: list[Found]) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Return the Shannon entropy of a text's characters, in bits each."""
+    """Return the Shannon entropy of a text, in bits per character."""
     n = len(text)
     return -sum(count / n * math.log2(count / n) for count in Counter(text).values()) if n else 0.0
 
@@ -174,10 +174,10 @@ def _kinds() -> Mapping[str, str]:
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Return words of which a text must contain one to hold a secret.
+    """Return the words of which a text must contain one to have a secret.
 
-    Each word comes with the index of its kind of secret in `shapes`. If there is a looser pattern for the text from the word on, it comes
-    with that too.
+    Each word comes with the index of its kind of secret in `shapes`. The third value is a looser pattern for the text from the word on, or
+    None.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
@@ -243,7 +243,7 @@ def _shaped(text: str) -> Iterator[Found]:
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:
-    """Return whether the value of a secret's name looks like a password.
+    """Return whether a value assigned to a secret's name looks secret.
 
     A placeholder such as `<your password>` does not.
     """
@@ -276,7 +276,7 @@ def _is_said(value: str, *, after: str) -> bool:
 
 
 def _random(text: str, match: re.Match[str]) -> Iterator[Found]:
-    """Yield the random-looking part of a long text without spaces, if any."""
+    """Yield the random-looking part of a long string without spaces, if any."""
     run = match.group()
     if len(run) > _BASE64_RUN or _PUBLIC_START.match(run):
         return
@@ -337,9 +337,9 @@ def _is_element(value: Value) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """Return whether the value of a command's flag is typed out.
+    """Return whether the value of a command's flag is a literal secret.
 
-    For example, `-p secret`. Variables, ports and placeholders are not.
+    For example, the value in `-p secret`. Variables, ports and placeholders are not secrets.
     """
     return _STAND_IN.match(value.text) is None and not re.fullmatch(r"\d{1,5}|-.*", value.text)
 
@@ -347,7 +347,7 @@ def _is_typed(value: Value) -> bool:
 def _is_argument(value: Value) -> bool:
     """Return whether the value of a flag such as `--token` can be a secret.
 
-    A usual word and a file name cannot.
+    A usual word or a file name is not a secret.
     """
     text = value.text
     if text.startswith(("-", "/", "./", "../", "~", "@", "file:", "env:")) or _STAND_IN.match(text):

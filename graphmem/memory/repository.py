@@ -1,8 +1,8 @@
 """The memories of one project, and the only code that writes them.
 
-A write goes through these steps: redact, validate, plan (`write`), journal, graph, projection. Only then does the caller get an
-acknowledgement. The journal is the source of truth. If the database lacks entries, they are replayed when the repository is opened, and
-before the next write after one that failed half-way.
+A write goes through these steps: redact, validate, plan (`write`), journal, graph, projection. Then the caller gets an acknowledgement. The
+journal is the source of truth. If the database lacks entries, they are replayed when the repository is opened. They are also replayed
+before the next write if a write failed half-way.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class MemoryRepository:
         projections: serve searches and look-ups.
         data_dir: the index directory.
         clock: gives the time.
-        embedder: returns the model for new vectors, or None; called when one is needed.
+        embedder: returns the model for new vectors, or None; called when a model is needed.
         policy: limits of pruning.
         on_change: called with the changes after each write.
         journal: directory of the journal; default: `memories` in the index directory. Worktrees of a repository share one.
-        commit_at: returns the commit of a project's working tree, "" for none. Its argument is the root, which is "" before the first
+        commit_at: returns the commit of a project's working tree, "" if unknown. Its argument is the root, which is "" before the first
             index.
         branches_of: returns the local branches that contain a commit and are not checked out. Its arguments are the root and the commit.
     """
@@ -117,7 +117,7 @@ class MemoryRepository:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Open the journal, and make the graph agree with it."""
+        """Open the journal, and apply the entries that the graph lacks."""
         self.journal = Journal(self._journal_at)
         self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since
@@ -161,8 +161,8 @@ class MemoryRepository:
     ) -> RememberManyAnswer:
         """Store many memories in one write; see `MemoryOperations.remember_many`.
 
-        `op` is the operation that the audit log gets for an added memory. `finish` receives the plan and may add other changes to the same
-        transaction.
+        `op` is the operation that the audit log records for an added memory. `finish` receives the plan and may add other changes to the
+        same transaction.
         """
         begun = perf_counter()
         given = listed(items)
@@ -233,9 +233,9 @@ class MemoryRepository:
             self.on_change(delta)
 
     def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
-        """Write data such as vectors, which can be computed again.
+        """Write derived data, such as vectors, without a journal entry.
 
-        The journal gets no entry. The caller must hold the lock `writing`.
+        Derived data can be computed again. The caller must hold the lock `writing`.
         """
         self._follow(delta, vectors, {})
 
@@ -255,7 +255,7 @@ class MemoryRepository:
         """Update the links of memories to code that an index run has changed.
 
         Returns the number of changed memories. The store moves links in the transaction of the code. This method passes the new links to
-        readers. It also writes them to the journal, so that a rebuild keeps them.
+        readers, and writes them to the journal, so that a rebuild keeps the links.
         """
         with self.writing():
             self._paths = None
@@ -318,7 +318,7 @@ class MemoryRepository:
                     self._stamp = self.journal.stamp()
 
     def _follow_others(self) -> None:
-        """Read memories that other worktrees wrote, and tell the listeners."""
+        """Read memories that other worktrees wrote, and notify the listeners."""
         before = self.journal.head.number
         self.journal.reopen()
         self.catch_up()
@@ -330,7 +330,7 @@ class MemoryRepository:
     def follow_journal(self) -> int:
         """Read memories that other worktrees wrote to the shared journal.
 
-        Returns the new entries.
+        Returns the number of new entries.
         """
         before = self.journal.head.number
         if self.store.feed is None and is_shared(self._data_dir, self._journal_at) and self.journal.stamp() != self._stamp:
@@ -459,7 +459,7 @@ class MemoryRepository:
     def _reconsider(self, ids: Sequence[str]) -> None:
         """Compare memories that have just got vectors with the other memories.
 
-        The vectors find those that say the same in other words.
+        Vectors find memories that say the same in other words.
         """
         with self.writing():
             plan = Planner(self._around()).reconsider(ids)
@@ -483,9 +483,9 @@ class MemoryRepository:
         return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
 
     def adopt_model(self, model: str) -> None:
-        """Record a new model for all memories that have a vector of it.
+        """Record a new model for all memories with a vector computed by it.
 
-        The projections use the model already. Memories without an earlier vector are compared with the others once more, by meaning.
+        The projections use the model already. Memories that had no vector before are compared with other memories again, by their vectors.
         """
         index = self.index()
         ids = [row.id for row in index.all_rows() if row.embedding_model != model]
@@ -558,7 +558,7 @@ class MemoryRepository:
     def project(self) -> str:
         """Return the project's name.
 
-        Before the first index run the name is chosen now, because identities of files depend on it.
+        Before the first index run this call chooses the name, because the ids of files depend on it.
         """
         name = self.store.meta().get("project", "")
         if not name:

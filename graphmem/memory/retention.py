@@ -30,10 +30,10 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 
 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
-    """Remove or exclude old memories if a check is due; None if it is not due.
+    """Remove or exclude old memories if a check is due; else return None.
 
-    Pruning is due after every fifty uses, and once after loading when a day has passed. It does not apply the limits: a person applies
-    them, after a dry run.
+    Pruning is due after every fifty uses, and once after loading if a day has passed. It ignores the maximum number of memories: only a
+    person applies that, after a dry run.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -46,9 +46,9 @@ def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
 
 
 def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
-    """Remove or exclude faded and expired memories, and those over the limits.
+    """Remove or exclude decayed, expired and surplus memories.
 
-    Memories that were long unused become stale.
+    Surplus memories exceed the maximum number in the settings. Memories that were unused for long become stale.
     """
     with repository.writing():
         now, index = repository.clock.now(), repository.index()
@@ -82,7 +82,7 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 
 
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-    """Remove from use all memories from a session, a page or an origin.
+    """Retract all memories from a session, a page or an origin.
 
     A page is named by its address. Memories derived from a retracted one are retracted as well. A memory that also comes from another
     session stays.
@@ -129,7 +129,7 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 
 
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
-    """Return whether one memory is an older version of another one's text.
+    """Return whether one memory is a newer version of another memory's text.
 
     Then the newer one does not depend on the older one's origin, because its words come from another author.
     """

@@ -1,6 +1,6 @@
 """Rules that people write and that agents always get word for word.
 
-The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`, the project's in `.graphmem/rules/*.md`. A rule of the project
+The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`, the project's in `.graphmem/rules/*.md`. A project rule
 replaces the user's rule of the same name. A comment `<!-- scope: glob -->` limits a rule to work on matching files. The most specific rules
 come last.
 """
@@ -29,11 +29,11 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
     Args:
         root: root directory of the project; None when it is unknown.
         home: home directory of the user.
-        files: files that are worked on, as paths from the root; None for all rules of any scope.
+        files: files that an agent works on, as paths from the root; None for all rules of any scope.
 
     Returns:
-        The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific
-        and win over earlier ones.
+        The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific and
+            take precedence over earlier rules.
     """
     found: dict[str, Rule] = {}  # by name; a nearer rule replaces one of the same name
     notes: list[str] = []

@@ -39,5 +39,5 @@ def shapes() -> tuple[Shape, ...]:
 
 @cache
 def personal_kinds() -> frozenset[str]:
-    """Return the kinds that are personal data, such as addresses, not secrets."""
+    """Return the kinds that are personal data, not secrets."""
     return frozenset(shape.kind for shape in shapes() if shape.personal)

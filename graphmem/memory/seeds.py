@@ -1,7 +1,7 @@
 """Make first memories of a project, called seeds, from its own files.
 
 The files are READMEs, instructions for agents, manifests, decision records and CI files. They contain knowledge for which a new project has
-no memories yet. No I/O.
+no memories yet. The functions do no I/O.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _NUMBER: Final = re.compile(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOREC
 class Seed(NamedTuple):
     """One statement of a file that becomes a memory.
 
-    Its text is not cut yet, and it has no id.
+    Its text is not shortened yet, and it has no id.
     """
 
     content: str
@@ -109,7 +109,7 @@ def _plain(text: str) -> str:
 
 
 def _directs(one: Item) -> bool:
-    """Return whether a paragraph tells how to work on the code.
+    """Return whether a paragraph instructs people how to work on the code.
 
     For example, "Run the tests before each commit".
     """
@@ -146,7 +146,7 @@ def _contributing(path: str, text: str) -> Iterator[Seed]:
 
 
 def _decision(path: str, text: str) -> Iterator[Seed]:
-    """Return title and decision of a decision record, if it is in force."""
+    """Yield title and decision of a decision record, if it is in force."""
     title = _TITLE.search(text)
     stem = PurePosixPath(path).stem
     if title is None or stem.lower() in ("readme", "index", "template", "0000-template") or "template" in stem.lower():
@@ -422,7 +422,7 @@ class Seeds(NamedTuple):
 def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> Seeds:
     """Make memories from a project's files.
 
-    The id of each depends on its file and its words alone.
+    The id of a memory depends only on its file and its text.
 
     Args:
         texts: contents of the files, by path.

@@ -1,10 +1,10 @@
 """Decide whether two texts say the same, or the opposite.
 
-* The same: one text says word for word all that the other says (`wording`), so one may replace both.
+* The same: one text contains all that the other says, word for word (`wording`), so it may replace both.
 * Probably the same: the cosine is above the model's measured threshold, and at most one text has facts that the other lacks. Such texts
-  are only linked. Texts that share most words and are not the same are never linked this way: they differ in a word or in the order of
-  words, so they are two statements of one form.
-* The opposite: one sentence affirms what a sentence about the same things in the other text denies.
+  are only linked. Texts that share most words but are not the same are never linked this way. They usually are two statements of the
+  same form that differ in one word or in the order of words.
+* The opposite: a sentence in one text affirms something that a sentence with the same subject in the other text denies.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # share of |a| + |b| that |a
 
 
 class Thresholds(NamedTuple):
-    """Cosines from which two texts say the same, or have the same topic.
+    """Minimum cosines of texts that say the same, or have the same topic.
 
     They hold for one embedding model. `benchmarks/near_duplicates.py` measured them on labelled pairs.
     """
@@ -104,7 +104,7 @@ _FACT: Final = re.compile(
 
 
 def facts_of(text: str) -> frozenset[str]:
-    """Return the facts of a text: numbers, names of code, paths, and others.
+    """Return the facts of a text, such as numbers, names of code and paths.
 
     Quotations and abbreviations are facts too.
     """
@@ -229,9 +229,8 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
     """Return, for each new text, earlier texts that share enough words.
 
-    A text is given as the set of its words; sets from number `known` on are new. Results are ascending numbers of the sets whose overlap is
-    above the threshold. The pairs are found without comparing all sets, because two sets with enough overlap share one of their rarest
-    words.
+    A text is given as the set of its words; sets from number `known` on are new. The results are ascending positions of the sets whose
+    overlap is above the threshold. Two sets with enough overlap share one of their rarest words, so not all pairs are compared.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
@@ -264,10 +263,10 @@ def _signature(bits: Iterable[int]) -> int:
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
-    """Return, for each new vector, the nearest earlier ones with the cosine.
+    """Return the nearest earlier vectors of each new vector, with cosines.
 
-    Vectors are rows. Earlier rows are those of `known` and the preceding ones of `new`. Rows of `known` are numbered first, those of `new`
-    after them. The result is exact; it is computed in blocks.
+    A vector is a row. The earlier rows are all of `known`, and the preceding rows of `new`. Row numbers count the rows of `known` first,
+    then the rows of `new`. The result is exact; it is computed in blocks.
 
     Args:
         new: float32 (n, dim), unit length.

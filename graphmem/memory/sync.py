@@ -2,7 +2,7 @@
 
 The file belongs to the person. A memory in it is one list item with its id. Everything else stays byte for byte unchanged
 (`markdown_merge`). A small file in the index directory stores the common state of the last sync. A comparison of file, graph and common
-state shows where a line changed: in the file, in the graph, or in both. If both did, both texts are kept and reported.
+state shows where a line changed: in the file, in the graph, or in both. If it changed in both, both texts are kept and reported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, an
 
 
 class Common(NamedTuple):
-    """What a file and the graph had in common after the last sync."""
+    """The common state of a file and the graph after the last sync."""
 
     in_file: dict[str, str]  # short id -> text of its item
     in_graph: dict[str, str]  # short id -> content on one line; not the file's text if a secret was left out
@@ -59,7 +59,7 @@ class Conflict(NamedTuple):
 class Plan(NamedTuple):
     """The changes that a sync of a file makes to the memories.
 
-    Its texts are without secrets. Only `raw` has the file's own texts, from which memories are made.
+    Its texts have no secrets, except in `raw`: the original texts of the file, from which memories are made.
     """
 
     new: list[Item]
@@ -203,9 +203,9 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 
 
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
-    """Return the line of the file on which each memory is, by short id.
+    """Return the line number of each memory in the file, by short id.
 
-    If an id occurs several times, the first line with the memory's words is returned, else the first line.
+    If an id occurs several times, the first line with the memory's text is returned, else the first line.
     """
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -387,7 +387,7 @@ def _name(path: Path, state: Path) -> str:
 
 
 def _state(path: Path) -> dict[str, Common]:
-    """Return what each file had in common with the graph at the last sync.
+    """Return the common state of each file and the graph after the last sync.
 
     Earlier versions stored only MEMORY.md, with one text for both sides.
     """

@@ -1,6 +1,6 @@
-"""Texts derived from a memory: fingerprint, ids, title, citation.
+"""Derive texts from a memory: fingerprint, ids, title, citation.
 
-The text from which its vector is made is derived here too.
+The text from which the vector of a memory is made is derived here too.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
 
 
 def clipped(text: str, characters: int) -> str:
-    """Shorten a text to a number of characters, with an ellipsis.
+    """Shorten a text to a number of characters; mark the cut with "…".
 
     The cut is between words if possible.
     """

@@ -1,7 +1,7 @@
 """Tables of the types of memories and of the sources of memories.
 
-A type decides how fast a memory fades and how long it is kept. A source (the kind of author) decides how far it is trusted and which status
-it starts with. Each type and each source is a row here, so that a new one needs no new module.
+A type decides how fast a memory's confidence decays and how long it is kept. A source (the kind of author) decides how far it is trusted
+and which status it starts with. Each type and each source is a row here, so that a new one needs no new module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Extra(NamedTuple):
 
 
 class MemoryType(NamedTuple):
-    """A type of memory: how fast it fades, when it expires, its fields."""
+    """A type of memory: its half-life, its expiry, its fields."""
 
     name: str
     half_life_days: float | None  # None: confidence never fades
@@ -172,12 +172,12 @@ TAUGHT_HALF_LIFE_DAYS: Final = TYPES["fact"].half_life_days
 
 
 def classify(content: str) -> str:
-    """Return the memory type that a text's words suggest, else `observation`."""
+    """Guess a memory type from the words of a text; default `observation`."""
     return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), UNTYPED)
 
 
 class Source(NamedTuple):
-    """A kind of author of memories, and how far it is trusted."""
+    """A kind of author of memories, and how far the author is trusted."""
 
     name: str
     trust: float  # factor in ranking
@@ -235,6 +235,6 @@ def more_tainted(one: str, other: str) -> str:
 def way_back(status: str, short_id: str) -> str:
     """Return a hint for the end of a message about an inactive memory.
 
-    It says how to restore the memory, or which other one to use.
+    It says how to restore the memory, or which other memory to use.
     """
     return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Use the memory that replaced it."

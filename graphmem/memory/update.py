@@ -44,9 +44,9 @@ FIELDS: Final = (
 def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
-    The memory keeps its id with the new content. The old content gets an id of its own, is superseded and linked by `supersedes`. So the
-    content at an earlier time remains known. A memory that becomes personal takes its earlier contents along. A contradiction that was
-    found automatically ends if the new text no longer denies the other memory.
+    The memory keeps its id with the new content. The old content becomes a superseded memory with a new id, linked by `supersedes`. So the
+    content at an earlier time can still be read. If a memory becomes personal, its earlier contents become personal, too. A contradiction
+    that was found automatically ends if the new text no longer denies the other memory.
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
@@ -136,7 +136,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
     """Return the earlier versions of a memory that other people may see.
 
-    A different memory that it superseded is left out: it has another time of creation.
+    A different memory that it superseded is left out: its creation time is different.
     """
     found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
     return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]
@@ -145,7 +145,7 @@ def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
     """Return contradictions of a memory that its new text no longer causes.
 
-    Only those that were found automatically are returned.
+    Only contradictions that were found automatically are returned.
     """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
@@ -156,8 +156,8 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 
 
 def _is_untyped(row: MemoryRow) -> bool:
-    """Return whether nobody chose the type of a memory.
+    """Return whether a memory has its default type because none was chosen.
 
-    It has the default type with its half-life. The half-life came from the type, so a new type brings its own half-life.
+    Then its half-life is that of the default type, and changes with the type.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -1,7 +1,7 @@
-"""A person's own memories, which follow the person into every project.
+"""A person's own memories, which are available in every project.
 
-They are in `~/.graphmem/memories.jsonl`, one JSON object a line, readable by the person alone. Each project
-has copies of scope `user`, so that they are ranked together with its own memories.
+They are in `~/.graphmem/memories.jsonl`, one JSON object a line, readable by the person alone. Each project has copies of scope `user`,
+which are ranked together with the project's memories.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Own(NamedTuple):
 
 
 class UserBook:
-    """The file of one person's own memories. Several processes may use it.
+    """The file of one person's own memories, safe for several processes.
 
     Args:
         folder: the person's directory, `~/.graphmem`.
@@ -45,7 +45,7 @@ class UserBook:
         self._file = folder / FILE
 
     def state(self) -> tuple[int, int] | None:
-        """Time and size of the file; they show that it changed. None without one."""
+        """Modification time and size of the file; None if the file is missing."""
         try:
             found = self._file.stat()
         except OSError:
@@ -55,10 +55,10 @@ class UserBook:
     def all(self) -> dict[str, Own]:
         """Return all memories of the person by id.
 
-        Lines of the file that are not a memory are left out.
+        Invalid lines of the file are left out.
 
         Raises:
-            BadInputError: the file is too large, or the system refused to read it.
+            BadInputError: the file is too large, or the file cannot be read.
         """
         try:
             with self._file.open("rb") as opened:
@@ -81,10 +81,10 @@ class UserBook:
         return {key: one for key, one in found.items() if one.content}
 
     def put(self, one: Own) -> None:
-        """Store a memory in the person's file, or replace the one with its id.
+        """Store a memory in the person's file; replace one with the same id.
 
         Raises:
-            BadInputError: the file is full, or the system refused to write it.
+            BadInputError: the file has reached its maximum size, or cannot be written.
         """
         with self._writing() as known:
             if len(known) >= MAX_MEMORIES and one.id not in known:
@@ -99,7 +99,7 @@ class UserBook:
         """Remove a memory from the person's file, and so from all projects.
 
         Raises:
-            BadInputError: the system refused to write the file.
+            BadInputError: the file cannot be written.
         """
         with self._writing() as known:
             known.pop(memory_id, None)

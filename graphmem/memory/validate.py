@@ -1,7 +1,7 @@
 """Validate the input for a memory before anything is written.
 
-Every field is checked against its limit. An error names the field, the limit and the input; for a content it gives the length, never the
-words.
+Every field is checked against its limit. An error names the field, the limit and the input. For an invalid content it gives only the
+length, never the text.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _shown(value: Any) -> str:
 def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
     """Check a text of a memory for its length and for control characters.
 
-    Returns the text. Lone surrogates are refused. Line ends become those of Unix.
+    Returns the text with Unix line ends. Lone surrogates are refused.
     """
     if not isinstance(value, str):
         raise refuse(field, f"of type {type(value).__name__}", "must be a text", "Pass a string.")
@@ -127,7 +127,7 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
     """Check that a value is one of the allowed words; return it.
 
     Raises:
-        BadInputError: the value is another one.
+        BadInputError: the value is not allowed.
     """
     if not isinstance(value, str) or value not in allowed:
         raise refuse(field, _shown(value), f"must be one of {', '.join(allowed)}", "Choose one of them.")
@@ -186,7 +186,7 @@ def path(field: str, value: Any, root: str) -> str:
 def moment(field: str, value: Any) -> datetime:
     """Convert a datetime or ISO 8601 to an aware time in UTC.
 
-    Text without a zone is UTC. A datetime without a zone is refused.
+    A string without a zone is taken as UTC. A datetime without a zone is refused.
     """
     if isinstance(value, str):
         try:
@@ -206,7 +206,7 @@ def moment(field: str, value: Any) -> datetime:
 def vector_of(value: Any, dim: int | None) -> F32:
     """Check the vector of a memory; return it as float32.
 
-    It must be finite, not zero, and of the model's dimension.
+    The vector must be finite, not zero, and have the model's dimension.
     """
     try:
         vector = np.asarray(value, np.float32)
@@ -239,7 +239,7 @@ EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 def details_of(value: Any, type_: str) -> str | None:
     """Check the typed fields of a memory and return them as JSON.
 
-    If the schema of the type lists names, other names are refused.
+    If the memory type has a schema, names that it lacks are refused.
     """
     if value is None:
         return None
@@ -300,7 +300,7 @@ RENAMED: Final = {"related_files": "files"}
 
 
 def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
-    """Validate the input for one memory, already without secrets.
+    """Validate the input for one memory, after its secrets were redacted.
 
     Returns its draft. The fields are named as the parameters of `GraphMem.remember`.
 
@@ -308,11 +308,11 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
         item: the caller's input.
         root: the project's root, "" when it is unknown.
         dim: required dimension of the item's vector; None for any.
-        default_source: source of an item that names none.
+        default_source: source of an item without a source.
         redacted: kinds of the secrets that were removed.
 
     Raises:
-        BadInputError: a field is invalid; the error is about the first one.
+        BadInputError: a field is invalid; the error is about the first invalid field.
     """
     item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):

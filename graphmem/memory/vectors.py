@@ -1,7 +1,7 @@
 """Compute vectors of memories in the background, newest first.
 
 When a memory gets its vector, it is compared with the others again, because only the cosine of vectors finds the same statement in other
-words. The rules are the same as at the time of writing.
+words. The rules are the same as when a memory is written.
 """
 
 from __future__ import annotations

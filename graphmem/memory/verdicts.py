@@ -1,9 +1,9 @@
 """Decide what happens to a new memory that resembles existing ones.
 
-* *near duplicate*: the same words in the same order, or these and one clause more. One of the two replaces both. The other stays as a
-  superseded version (`derived_from`). Texts that came with ids of their own are somebody's own notes. They stay separate, linked by
-  `validates`.
-* *other words*: probably the same, by the cosine. That is not sure enough to take one out of search: both stay, linked by `validates`.
+* *near duplicate*: the same words in the same order, or the same words and one more clause. One of the two memories replaces both. The
+  other stays as a superseded version (`derived_from`). Texts that came with ids from a caller are notes of that caller. They stay
+  separate, linked by `validates`.
+* *other words*: probably the same, by the cosine. This is not certain enough to exclude one from search. Both stay, linked by `validates`.
 * *contradiction*: a statement of a person wins, then the more trusted source, then the one with more evidence. If these are equal, both
   stay, linked by `conflicts_with`.
 * Outside text (contaminated) confirms nothing and replaces nothing.
@@ -26,14 +26,14 @@ ON_TOPIC: Final = 0.5  # overlap of words above which two texts have the same to
 
 
 class Met(NamedTuple):
-    """An existing memory that resembles the new one, with their similarity."""
+    """An existing memory that resembles the new memory, with its similarity."""
 
     row: MemoryRow
     near: Similarity
 
 
 class Verdict(NamedTuple):
-    """The decision about a new memory and about those that it resembles."""
+    """The decision about a new memory and the memories that it resembles."""
 
     row: MemoryRow  # the future row of the memory
     stands: str  # id of the memory that contains its statement from now on
@@ -102,13 +102,13 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether the new of two texts that say the same is kept."""
+        """Return whether the new memory replaces an old one that says the same."""
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether one of two similar memories may replace both.
+        """Return whether one of a new and a similar old memory may replace both.
 
         It must not replace a longer text that was kept on purpose.
         """

@@ -1,8 +1,8 @@
 """Decide whether one text says all that another says, word for word.
 
-That must hold before one text may replace both. Replacing takes one text out of search, so it must be nearly certain. Every word counts
-except articles and a few words of emphasis. The order of the words counts as well: "the read lock before the write lock" is not "the write
-lock before the read lock". Differences are allowed in case, number ("build", "builds"), the gerund, a well-known short form ("config"),
+Only then may one text replace both. The replaced text leaves the search, so the decision must be nearly certain. Every word counts except
+articles and a few words of emphasis. The order of the words counts as well: "the read lock before the write lock" is not "the write lock
+before the read lock". Differences are allowed in case, number ("build", "builds"), the gerund, a well-known short form ("config"),
 punctuation, and a clause that one of the two adds at its end.
 """
 

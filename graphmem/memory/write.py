@@ -1,8 +1,8 @@
 """Plan a write of memories: find duplicates and contradictions, link.
 
-Nothing is written here. Steps: find an exact duplicate → find near duplicates → find contradictions → link → embed. A `Plan` is the
-resulting difference, with reports for the caller and the audit. The repository writes it to the journal and then to the graph. Redaction
-and validation come before.
+This module writes nothing. Steps: find an exact duplicate → find near duplicates → find contradictions → link → embed. A `Plan` has the
+resulting changes, with reports for the caller and the audit log. The repository writes the changes to the journal and then to the graph.
+Redaction and validation happen before.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Plan(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What a plan depends on: the existing memories, the code and the time."""
+    """The input of a plan: the existing memories, the code and the time."""
 
     memories: MemoryIndex
     view: GraphView | None
@@ -96,7 +96,7 @@ class Planner:
         Args:
             drafts: validated and without secrets.
             model: model that computed their vectors.
-            op: operation that the audit log gets for an added memory.
+            op: operation that the audit log records for an added memory.
         """
         self._model = model
         found = self._near_many(drafts) if len(drafts) >= MANY else None
@@ -284,7 +284,7 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """Return, for each draft, stored memories and earlier drafts like it.
+        """Return the stored memories and earlier drafts that resemble each draft.
 
         Memories are identified by id, drafts by position. The value is the cosine if the vectors found the pair, else None.
         """
@@ -308,7 +308,7 @@ class Planner:
     def _comparable(self, draft: Draft) -> F32 | None:
         """Return the vector of a draft, or None if it cannot be compared.
 
-        It can be if the index has vectors of the same model.
+        It can be compared if the index has vectors of the same model.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
@@ -391,7 +391,7 @@ class Planner:
         return self._about.get(memory_id) or self._index.about(memory_id)
 
     def _unite_links(self, memory_id: str, links: Links) -> None:
-        """Add links to code to those that a memory already has."""
+        """Add links to code to the existing links of a memory."""
         if links.about:
             known = self._links_of(memory_id)
             united = _united(known, [one._replace(memory_id=memory_id) for one in links.about])

@@ -1,5 +1,5 @@
 """Observe coding agents' sessions and find knowledge worth remembering.
 
-An agent reports events, such as a tool call. They become acts (a call with its result), then findings (such as "an error was fixed by this
-change"), and at the end of the session its record.
+An agent reports events, such as a tool call. Events are joined into acts (a call with its result). Detectors find patterns in the acts,
+called findings, such as a fixed error. At the end of a session, its findings and counts are stored as its record.
 """

@@ -1,8 +1,8 @@
 """Interpret events as acts: a call and its result become one act.
 
 An event is one report of an agent, such as a tool call, its result or a message. An act is a complete action, for example an edit with its
-outcome. Of an event only its act is kept, in memory and in the session's checkpoint on disk. Texts of tools and sources of files are
-dropped here. Secrets are removed from the words that stay. Every path is relative to the project's root.
+outcome. Only acts are kept, in memory and in the session's checkpoint on disk. The output of tools and the content of files are dropped
+here. Secrets are removed from the remaining text. Every path is relative to the project's root.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class _Pending(NamedTuple):
 
 
 class Interpreter:
-    """Turns the events of one agent's session into acts: edits, test runs.
+    """Converts the events of one agent's session to acts, such as edits.
 
     An event is one report of the agent. An act joins a call of a tool and its result. Not thread-safe.
     """
@@ -204,7 +204,7 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Register an act that has no result yet, so that a late result finds it.
+        """Register an act without a result, so that a late result is matched.
 
         The result then completes this act and does not count as a second one.
         """
@@ -214,7 +214,7 @@ class Interpreter:
     def awaited(self) -> str:
         """Return a page, tool or file whose external text is still awaited.
 
-        It is the source that a tool call without a result is reading from. "" if there is none.
+        This is the source from which a tool call without a result is reading; "" if there is none.
         """
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
@@ -242,7 +242,8 @@ class Interpreter:
     def _waiting(self, result: Event) -> _Pending | None:
         """Return the waiting tool call to which a result belongs, or None.
 
-        It has the same id. If ids are missing, it is the oldest call of the same tool and arguments, then the oldest of the same tool.
+        The call has the same id. If ids are missing, it is the oldest call with the same tool and arguments, or else the oldest call of the
+        same tool.
         """
         one_id = _call_id(result)
         best: int | None = None
@@ -308,7 +309,7 @@ class Interpreter:
     def _seen(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
         """Return what a browser call or a failed browser test reported.
 
-        The result has fields of an act. For other tools it is empty.
+        The result has fields of an act; it is empty for other tools.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page
@@ -383,7 +384,7 @@ def _about(act: Act) -> tuple[object, ...]:
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
     """Return whether a tool call succeeded, and its exit code.
 
-    They come from the event's own fields, else from the output. None means unknown.
+    Both come from the event's fields, or else from the output. None means unknown.
     """
     code: int | None = None
     for source in (result, event):
@@ -432,7 +433,7 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Count the added and the removed lines of some replacements of text.
+    """Count the added and the removed lines of replacements of text.
 
     A line that is in both the old and the new text does not count.
     """

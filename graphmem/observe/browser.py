@@ -1,7 +1,7 @@
-"""Read results of browser tools: page, element, and what went wrong.
+"""Read results of browser tools: page, element and error.
 
 The tools of Playwright, Puppeteer, Chrome's developer tools, Selenium and Electron servers are recognised by name, in the spelling of any
-agent. Only what a result reports in words counts; no picture is read.
+agent. Only the text of a result is read, not its pictures.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _TITLE: Final = re.compile(r"^\s*(?:\d+\)|✘|✗|×|FAILED?)\s+(?P<title>\S.{3,
 
 
 class Seen(NamedTuple):
-    """What one use of a browser tool did and showed."""
+    """The action and the outcome of one use of a browser tool."""
 
     what: str  # "click Save"
     page: str  # path on a local page, else the whole address; "" if unknown
@@ -73,7 +73,7 @@ def is_end_to_end(command: str) -> bool:
 def page_of(args: Mapping[str, Any], text: str) -> str:
     """Return the address of the web page that a browser call shows.
 
-    It is read from the call's result, else from its arguments. "" if neither names it.
+    The address is read from the call's result, or else from its arguments. "" if neither has an address.
     """
     found = _PAGE.search(text)
     given = args.get("url")
@@ -128,9 +128,9 @@ def test_seen(command: str, text: str) -> Seen:
 
 
 def path_of(page: str) -> str:
-    """Shorten a page's address, without its query.
+    """Shorten a page's address; drop its query string.
 
-    A local page gives its path (`http://localhost:3000/cart?id=1` gives `/cart`); any other page gives its address.
+    For a local page the result is the path: `/cart` for `http://localhost:3000/cart?id=1`. For other pages it is the address.
     """
     plain = re.split(r"[?#]", page, maxsplit=1)[0]
     if is_local(page):

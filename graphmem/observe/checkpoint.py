@@ -1,9 +1,9 @@
 """Write the acts of a running session to a log, to continue after a crash.
 
-After a crash the session continues from it. So graphmem also learns from a session that never ends. A line is a checksum, a space and JSON.
-Lines are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches. Reading ends at the
-first mismatch, which is the place of a crash. Restoring replays the acts: the same acts give the same scratchpad. The log contains no
-tool's text and no secret; see `observe.acts`.
+After a crash, the session continues from the log. So graphmem can also learn from a session that was never ended. A line has a checksum, a
+space and JSON. Lines are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches.
+Reading ends at the first mismatch, where a crash interrupted a write. A session is restored by replaying its acts, which gives the same
+scratchpad. The log does not contain output of tools or secrets; see `observe.acts`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 def file_name(session_id: str) -> str:
     """Return the file name of a session's log, without extension.
 
-    It is readable, safe and unique.
+    The name is readable, safe and unique.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", session_id).strip(".-")[:60]
     return f"{plain}-{blake2b(session_id.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
@@ -53,7 +53,7 @@ def file_name(session_id: str) -> str:
 class Trail:
     """The checkpoint log of one running session, also called its trail.
 
-    It is a file with one line per act, from which the session continues after a crash.
+    The file has one line per act. After a crash, the session continues from it.
 
     Args:
         path: the log file; its folder must exist.
@@ -78,7 +78,8 @@ class Trail:
     def act(self, act: Act, marks: Sequence[int]) -> None:
         """Add a line with one act, such as an edit with its outcome.
 
-        `marks` are hashes of the reported events from which the act was made. After a restart they show which events were already counted.
+        `marks` are hashes of the events from which the act was made. After a restart, they are used to recognise events that were counted
+        before.
         """
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):
@@ -126,7 +127,7 @@ class Trail:
         self.dirty = True
 
     def force(self) -> None:
-        """Checkpoint: force written lines to the disk, against loss of power."""
+        """Checkpoint: force written lines to the disk."""
         if not self.dirty:
             return
         self.dirty = False
@@ -182,19 +183,19 @@ def damage_of_trail(path: Path) -> str:
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
     """Decode an act from the JSON of a log line, with hashes of its events.
 
-    Events are the agent's reports from which the act was made; the hashes show which of them were already counted.
+    The act was made from events that the agent reported. The hashes are used to recognise events that were counted before.
     """
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
 
 
 def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
-    """Decode what the first line of a checkpoint log says of its session.
+    """Decode the first line of a checkpoint log: the session's information.
 
-    The result is the session's information, such as its kind, and the folders of the project.
+    The result has the session's information, such as its kind, and the folders of the project.
 
     Raises:
-        BadInputError, KeyError: the line is of another format.
+        BadInputError, KeyError: the line has another format.
     """
     if body["format"] != FORMAT:
         raise KeyError(f"unknown format {body['format']} of a session log")
@@ -230,7 +231,7 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
 def read_record(path: Path) -> SessionRecord | None:
     """Read the record of an ended session from a file.
 
-    A damaged or unreadable file gives None and a warning in the log.
+    The result is None, with a warning in the log, if the file is damaged or unreadable.
     """
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:

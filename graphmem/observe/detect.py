@@ -1,8 +1,8 @@
 """The base of all detectors: each looks for one pattern in a session.
 
-A signal is a kind of pattern, such as an error that was fixed. A detector finds one signal; each case that it detects is a finding. A
-detector names the acts that it needs, such as edits, so an act reaches only two or three detectors. A detector keeps its evidence in tables
-of bounded size in the session's scratchpad. Its state is in plain attributes, so that a fork can copy it.
+A signal is a kind of pattern, such as an error that was fixed. A detector finds one signal, and each detected case is a finding. A detector
+declares the kinds of acts that it needs, such as edits, so each act is passed to only two or three detectors. A detector keeps its evidence
+in tables of bounded size in the session's scratchpad. Its state is in plain attributes, so that a fork can copy it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOL: Final = "tool"
 class Detector:
     """Base class: detects one kind of pattern, such as fixed errors.
 
-    A subclass names the acts that it needs and returns what it found.
+    A subclass declares the kinds of acts that it needs, and returns its findings.
 
     Args:
         pad: the session's scratchpad; its tables keep the evidence.
@@ -36,11 +36,11 @@ class Detector:
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Take one act, such as an edit, as evidence.
 
-        The counts of the scratchpad already include it.
+        The counts of the scratchpad already include this act.
         """
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:
-        """Return the patterns found in the session so far; changes nothing."""
+        """Return the patterns found in the session so far. Changes nothing."""
         raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
 """Detectors for statements and browser observations in a session.
 
 They find observations in a browser, decisions and conventions stated in words, and requirements of a person. A single session is enough
-evidence for each of these.
+evidence for each of these findings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ABOUT_ACTS: Final = 6  # acts before a statement: the files they touched are its
 
 
 class BrowserSeen(Detector):
-    """What a browser tool or a browser test showed of the user interface."""
+    """Detects observations of the user interface in browser tools or tests."""
 
     signal: ClassVar = "browser"
     wants: ClassVar = frozenset({"web", "other", "test", "run", "edit"})
@@ -76,7 +76,8 @@ class BrowserSeen(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each observation in a browser.
 
-        A broken state of a page's element counts only if it was seen twice: an interface that is being built is often broken once.
+        A broken element of a page counts only if it was seen broken twice, because an unfinished interface is often broken for a short
+        time.
         """
         for key, (facts, marks) in self.found.items():
             if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:
@@ -85,7 +86,7 @@ class BrowserSeen(Detector):
 
 
 class Stated(Detector):
-    """Decisions and conventions that a person or the agent states.
+    """Detects decisions and conventions that a person or the agent states.
 
     An example is "we decided to use SQLite".
     """
@@ -100,7 +101,7 @@ class Stated(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Collect decisions and conventions from a message.
 
-        Pasted words and requests to remember are left out.
+        Pasted text and requests to remember are left out.
         """
         if act.kind not in ("say", "user"):
             if act.paths:

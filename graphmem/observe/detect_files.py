@@ -85,7 +85,7 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before it.
 
-        A file that was used just before makes no new pairs, but its pairs may become pairs of edited files.
+        If the file is already among the recent files, no pairs are added, but an edit may make its pairs pairs of edited files.
         """
         if act.ok is False or len(act.paths) > BULK:
             return
@@ -132,7 +132,8 @@ class CoAccessed(Detector):
     def co_accesses(self) -> Iterator[CoAccess]:
         """Yield all pairs of files that were used together, sorted by path.
 
-        They go into the session's record. If there are too many, only pairs edited together or used together more than once are returned.
+        The pairs are stored in the session's record. If there are too many, only pairs edited together or used together more than once are
+        returned.
         """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:
@@ -144,9 +145,9 @@ class CoAccessed(Detector):
 
 
 class ReadAbandon(Detector):
-    """Signal 5: a file that was read once and then of no further use.
+    """Signal 5: a file that was read once and not used afterwards.
 
-    The session does not edit it, read it again or name it later.
+    The session does not edit the file, read it again or mention it later.
     """
 
     signal: ClassVar = "read_abandon"
@@ -163,7 +164,7 @@ class ReadAbandon(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the files that were read without use, the most expensive first.
 
-        A session without edits yields none, because reading was its work.
+        A session without edits yields none, because its purpose was reading.
         """
         if not pad.edited_files:
             return
@@ -196,7 +197,7 @@ class GlobIgnore(Detector):
         self.folders = pad.table(self.signal, 5_000, lambda seen: float(seen[0]), 800)  # folder -> [listings, files, marks, beside]
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count the folders of which one listing of files shows several files."""
+        """Count the folders that have several files in one listing."""
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
         counts: dict[str, int] = {}
@@ -232,9 +233,9 @@ class GlobIgnore(Detector):
 
 
 class ImportChase(Detector):
-    """Signal 12: reading along imports: each file is imported by the last.
+    """Signal 12: files read in a chain, each imported by the file before.
 
-    An edit or a message of the agent ends such a chain of files.
+    An edit or a message of the agent ends such a chain.
     """
 
     signal: ClassVar = "import_chase"
@@ -248,7 +249,7 @@ class ImportChase(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Add a file that was read to the current chain of imports.
 
-        If no import of the last file leads to it, a new chain begins.
+        If the last file does not import it, a new chain begins.
         """
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:
@@ -327,7 +328,7 @@ class ConfigTouch(Detector):
 class ContextTokenSpike(Detector):
     """Signal 17: reading a file that costs many times the usual tokens.
 
-    Usual is the cost of a read in this session.
+    The usual number is that of this session's reads.
     """
 
     signal: ClassVar = "context_token_spike"

@@ -43,7 +43,7 @@ class ErrorRetry(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the errors that were fixed.
 
-        A failing assertion of a test does not count: it is normal during work.
+        A failing assertion in a test does not count, because it is normal during work.
         """
         told = [(key, use) for key, use in pad.errors.items() if not use.expected and use.message]
         early = len(told) >= EARLY_ERRORS
@@ -221,7 +221,7 @@ class TimeAnomaly(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield all slow commands.
 
-        `with_others` later keeps those near another finding.
+        `with_others` later keeps only those near another finding.
         """
         for label, mark, seconds, usual, paths in self.slow:
             facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}
@@ -264,7 +264,7 @@ class TestOrder(Detector):
         self.first_marks: list[Mark] = []
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect the tests that ran between two edits: a round of tests."""
+        """Collect the tests that ran between two edits, called a round."""
         if act.action == "test":
             name = act.command or act.label
             if name not in self.round and len(self.round) < 8:
@@ -305,7 +305,7 @@ class TestOrder(Detector):
 class StepOverrun(Detector):
     """Signal 15: a task took far more steps of the agent than planned.
 
-    A session with a plan of its own counts as one task.
+    A session that has its own plan counts as one task.
     """
 
     signal: ClassVar = "step_overrun"
@@ -355,9 +355,9 @@ def _recipe_label(act: Act) -> str:
 
 
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
-    """Rotate a sequence to a canonical form that all its rotations share.
+    """Return the canonical rotation of a sequence.
 
-    For example, (edit, test) and (test, edit) give the same form.
+    All rotations of a sequence, such as (edit, test) and (test, edit), have the same result.
     """
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)
@@ -368,7 +368,7 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two test orders put some shared tests in another order.
+    """Return whether two test orders contradict each other for shared tests.
 
     For example, `a, b` and `b, a`.
     """

@@ -1,6 +1,7 @@
 """Detectors about words: corrections, documents, dead ends, conflicts.
 
-They find beliefs the agent corrects, requests of persons, documents it consults, approaches it abandons and concurrent edits of agents.
+They find the agent's corrections of itself, requests of persons, consulted documents, abandoned approaches, and concurrent edits by several
+agents.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MOST_CORRECTIONS: Final = 50
 
 
 class SelfCorrection(Detector):
-    """Signal 9: the agent says that it was wrong, and states the truth."""
+    """Signal 9: the agent says that it was wrong, and states what is right."""
 
     signal: ClassVar = "self_correction"
     wants: ClassVar = frozenset({"say", "read", "edit", "test", "run"})
@@ -63,7 +64,7 @@ class SelfCorrection(Detector):
 
 
 class Corrected(Detector):
-    """A person corrects the agent, without asking it to remember that."""
+    """Detects statements with which a person corrects the agent."""
 
     signal: ClassVar = "corrected"
     wants: ClassVar = frozenset({"user", "read", "edit", "test", "run"})
@@ -98,7 +99,7 @@ class Corrected(Detector):
 
 
 class Asked(Detector):
-    """A person asks the agent to remember something, often as a correction."""
+    """Detects requests of a person that the agent remember something."""
 
     signal: ClassVar = "remember"
     wants: ClassVar = frozenset({"user"})
@@ -119,8 +120,8 @@ class Asked(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each request to remember.
 
-        A page that the agent read before does not make a person's own words suspicious. A request that may have been pasted counts as
-        external text.
+        A request typed by the person is trusted even if the agent has read an external page before. A request that may have been pasted
+        counts as external text.
         """
         for key, (act, marks) in self.found.items():
             one = pad.finding(self.signal, key, {"statement": act.wish}, (), marks, memory_type=wish_type(act.wish, corrects=act.corrects))
@@ -140,7 +141,7 @@ def wish_type(statement: str, *, corrects: bool) -> str:
 
 
 class ExternalReference(Detector):
-    """Signal 10: an external document is read, then a module is edited."""
+    """Signal 10: an external document was read before a module was edited."""
 
     signal: ClassVar = "external_reference"
     wants: ClassVar = frozenset({"web", "run", "edit"})
@@ -177,7 +178,7 @@ class ExternalReference(Detector):
 
 
 class ParallelConflict(Detector):
-    """Signal 16: another agent's session edited the same file meanwhile.
+    """Signal 16: another agent's session edited the same file concurrently.
 
     The observer records these conflicts, because only it knows the other sessions.
     """
@@ -199,10 +200,10 @@ class ParallelConflict(Detector):
 
 
 class DeadEnds(Detector):
-    """Approaches that the agent abandons in words, such as "this won't work".
+    """Detects approaches that the agent says it abandons.
 
-    An abandoned approach is called a dead end. It becomes part of the session's record with the edits that were undone. It is not one of
-    the seventeen signals.
+    An example is "this won't work". An abandoned approach is called a dead end. It is stored in the session's record with the edits that
+    were undone. It is not one of the seventeen signals.
     """
 
     signal: ClassVar = "backtrack"  # its evidence is dropped with that of this signal
@@ -213,7 +214,7 @@ class DeadEnds(Detector):
         self.open: tuple[int, int, int] | None = None  # index in pad.dead_ends, its first act, the act that abandoned it
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Follow what the agent tries, and detect when it gives an approach up.
+        """Follow the agent's current approach, and detect when it is abandoned.
 
         An approach begins after a user message, the end of a unit of work, passed tests or the previous abandoned approach.
         """

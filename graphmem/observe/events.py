@@ -1,8 +1,8 @@
 """Check the events that agents report; an invalid event gives a reason.
 
 An event is for example a tool call or a message. Agents and their hooks are other people's programs. They send duplicates, late and
-unordered events, wrong times, and texts of ten megabytes. Each case is counted under a word of `REASONS` and shown in the answer. Nothing
-here raises for invalid input or blocks the agent.
+unordered events, wrong times, and texts of ten megabytes. Each case is counted under a word of `REASONS` and shown in the answer. The
+functions of this module do not raise errors for invalid input, and never block the agent.
 """
 
 from __future__ import annotations
@@ -65,10 +65,11 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
     Args:
         raw: a mapping with the fields of `Event`; camel-case names such as `sessionId` are accepted too.
         now: current time of this machine.
-        session_id: the session of an event that names none.
+        session_id: the session of an event without a session.
 
     Returns:
-        The event with everything within bounds, or None, and the reasons. An event without a step has step -1.
+        The event with all values within limits, or None if it is refused, and the reasons for changes or refusal. An event without a step
+            number has step -1.
     """
     if isinstance(raw, Event):
         raw = raw._asdict()
@@ -114,7 +115,7 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 def in_order(events: Iterable[Checked]) -> list[Checked]:
     """Sort the events of each session by step; keep the order of sessions.
 
-    An event without a step keeps its place after the preceding event.
+    An event without a step number stays after the preceding event.
     """
     came = [one for one in events if one.event is not None]
     keyed: dict[str, list[tuple[int, int]]] = {}
@@ -129,7 +130,7 @@ def in_order(events: Iterable[Checked]) -> list[Checked]:
 def _mark(event: Event, whole: int, at: Any) -> int:
     """Return a hash of an event, by which duplicates are recognised.
 
-    It covers session, step, kind, tool, time, outcome and content.
+    The hash covers session, step, kind, tool, time, outcome and content.
     """
     seen = hashlib.blake2b(digest_size=8)
     seen.update(
@@ -146,7 +147,7 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
     """Cut a text to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
-    The output of tools keeps its beginning and its end: its subject is usually first, its error last.
+    For the output of tools, the beginning and the end are kept, because the subject is usually first and the error last.
     """
     if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
         return text, False
@@ -237,7 +238,7 @@ def _step(value: Any) -> int:
 
 
 def _moment(value: Any) -> datetime | None:
-    """Time from ISO 8601, seconds or milliseconds since 1970; naive means UTC."""
+    """Parse a time: ISO 8601, or seconds or milliseconds since 1970."""
     if value is None or value == "":
         return None
     if isinstance(value, bool):

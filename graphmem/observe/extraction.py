@@ -1,8 +1,8 @@
-"""Ask a language model for better texts of memories and for facts.
+"""Ask a language model for better texts of memories, and for facts.
 
-It is asked once for a session. Facts come from approvals and finished work. The answer is treated as data. A new wording of a memory must
-say what its template says, with the same names and numbers. A fact must be one line that the session's own words support, and never an
-instruction. Anything else is dropped, counted and logged, and the text of the template is used.
+The model is asked once for each session. Facts are extracted from approvals and finished work. The answer is untrusted. A new wording of a
+memory must say what its template says, with the same names and numbers. A fact must be one line that the text of the session supports, and
+must not be an instruction. Anything else is dropped, counted and logged. The text of the template is used instead of a dropped wording.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ _ASKED: Final = (
 
 
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
-    """Return the parts of a session that the model has not been asked about.
+    """Return the parts of a session that were not sent to the model yet.
 
     Such a part is an approved plan or finished work. The list is empty if the memories already contain enough facts from a model.
     """
@@ -129,7 +129,7 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task]) -> Answer:
     """Ask the model to reword memories and to state facts of the session.
 
-    An unusable reply gives an empty answer with a note.
+    After an unusable reply, the result is an empty answer with a note.
     """
     data = {
         "wordings": {str(place): text for place, text in templates.items()},
@@ -188,9 +188,9 @@ def grounded(text: str, ground: str) -> bool:
 
 
 def stands(fact: str, ground: str) -> bool:
-    """Return whether the session's own words support a model's fact.
+    """Return whether the text of a session supports a model's fact.
 
-    All names and numbers and most words of the fact must occur in the session's words.
+    All names and numbers, and most words, of the fact must occur in this text.
     """
     if not 15 <= len(fact) <= LONGEST or not grounded(fact, ground):
         return False

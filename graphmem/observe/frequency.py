@@ -1,9 +1,9 @@
 """Decide whether a finding occurred in a large enough share of sessions.
 
-The count of a finding is compared with the sessions that could have made it. For example, three of four sessions that read a file made no
-use of it. That says something about the file; three of a hundred do not. Signals that could occur by chance have a row here: the sessions
-to compare with, and the least share of them. The share is the lower end of a confidence interval. It is tested after every session, so a
-plain share would sooner or later pass by chance.
+The count of a finding is compared with the number of sessions that could have made it. For example, if three of four sessions that read a
+file did not use it, the file is probably not useful. Three of a hundred sessions prove nothing. Signals that could occur by chance have a
+row in the table of this module: the sessions to compare with, and the minimum share of these sessions. The lower end of a confidence
+interval must reach the minimum share. A plain share would pass by chance sooner or later, because it is tested after every session.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """For one kind of pattern: the sessions to compare with, and least share."""
+    """For one signal: the sessions to compare with, and the minimum share."""
 
     of: str
     least: float  # share of those sessions
@@ -52,7 +52,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """In how many sessions a pattern was found, of those that could have it."""
+    """Counts: sessions with a pattern, and sessions that could have it."""
 
     found: int
     of: int
@@ -72,7 +72,7 @@ class Share(NamedTuple):
     def is_refuted(self) -> bool:
         """Whether the pattern certainly occurs in too small a share of sessions.
 
-        Even the upper bound of the share is below the least share. A memory of the finding was then learnt too early.
+        Even the upper bound of the share is below the least share. If a memory was already made from the finding, it was learnt too early.
         """
         return self.of > 0 and upper(self.found, self.of) < self.least
 
@@ -99,10 +99,10 @@ def _wilson(found: int, of: int, z: float) -> float:
 
 
 def share(one: Finding, ledger: Ledger) -> Share | None:
-    """Return in what share of the possible sessions a finding was made.
+    """Return the share of possible sessions in which a finding was made.
 
-    The possible sessions are those that could have made it. None for a signal without a row in `RATES`, and for a finding that two agents
-    made independently.
+    Possible sessions are those that could have made the finding. None for a signal without a row in `RATES`, and for a finding that two
+    agents made independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -122,7 +122,7 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
     """Return the share of sessions in which two files were used together.
 
-    If only one file usually occurs with the other, the pair counts if this is more frequent than in other sessions of the module.
+    If only one of the files usually occurs together with the other, this must be more frequent than in other sessions of the module.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
@@ -142,7 +142,7 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 def leads(one: Finding, ledger: Ledger) -> str:
     """Return the file of a pair whose use usually brings use of the other.
 
-    For example `a`, if most sessions with `a` also use `b`, but not the reverse. "" if both directions hold or neither does.
+    For example `a`, if most sessions with `a` also use `b`, but not the reverse. "" if this holds in both directions or in neither.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

@@ -1,7 +1,7 @@
-"""All numbers that decide which findings of a session become memories.
+"""Constants that decide which findings of a session become memories.
 
-A gate is the condition for learning from a session of one kind, such as "its checks passed". Points and scores rank a finding. A preset has
-the least points and importance. `promotion` applies these tables and reports one of the outcomes.
+A gate is the condition for learning from a session of one kind, such as "its checks passed". Points and scores rank a finding. A preset
+sets the minimum points and importance. `promotion` applies these tables and reports the outcome of each finding.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's req
 
 
 class Gate(NamedTuple):
-    """For one kind of session: when to learn from it, and how many memories.
+    """The condition for learning from one kind of session, and a limit.
 
-    For example, a build session must have passed its checks.
+    For example, a build session must have passed its checks. The limit is a number of memories.
     """
 
     most: int
@@ -49,7 +49,7 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """Whether memories may be learnt from one session, how many, and why."""
+    """Whether memories may be learnt from a session, how many, and why."""
 
     is_open: bool
     most: int  # limit of memories
@@ -61,7 +61,7 @@ def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
 
     Args:
         info: the session's information.
-        outcome: the outcome of a unit of work; None for that of the whole session.
+        outcome: the outcome of a unit of work; None for the outcome of the whole session.
     """
     gate = GATES[info.kind]
     what = info.outcome if outcome is None else outcome
@@ -92,7 +92,7 @@ IMPORTANT: Final = 0.7
 
 
 class Preset(NamedTuple):
-    """Least points, importance and length for a finding to become a memory."""
+    """Minimum points, importance and length of a finding for a memory."""
 
     points: int
     importance: float
@@ -140,8 +140,8 @@ def score(value: float, sessions: int, min_sessions: int, trust: float) -> float
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
     """Compute the confidence of a memory made from a finding.
 
-    The formula is 0.4 + 0.3 × value + 0.05 for each further session, up to four. The result is at most 0.9. A finding from external text
-    has 0.7 times that.
+    The formula is 0.4 + 0.3 × value + 0.05 for each further session, up to four. The result is at most 0.9. For a finding from external
+    text it is multiplied by 0.7.
     """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)

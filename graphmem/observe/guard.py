@@ -1,8 +1,8 @@
 """Keep injected memories from counting as evidence for themselves.
 
-graphmem shows memories to an agent. If the agent repeats one, that is an echo and no independent evidence. `stripped` removes injected
-text, which has marks, from the agent's words and inputs before detectors see it. `Guard.echoes` checks text without marks: it finds a
-memory that already says the text, among those that the session was shown and all others.
+graphmem shows memories to an agent. If the agent repeats one, that is an echo and no independent evidence. Injected text has marks.
+`stripped` removes it from the agent's words and inputs before detectors get them. `Guard.echoes` checks text without marks: it finds an
+existing memory that says the same, first among memories shown to the session.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOK: Final = 8  # nearest memories to compare
 def stripped(text: str) -> str:
     """Remove text of memories that graphmem injected from an agent's words.
 
-    These are memory blocks, and list items and lines with a memory mark.
+    The function removes memory blocks, and list items and lines with a memory mark.
     """
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
@@ -91,7 +91,7 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Return whether one of a finding's texts has a mark of memory.
+        """Return whether one of a finding's texts has the mark of a memory.
 
         Such a text was injected by graphmem, so it is not evidence.
         """
@@ -119,7 +119,7 @@ class Guard:
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
         """Return the id of a memory that already says one of a finding's facts.
 
-        "" if there is none. `names` are the facts to check: those that quote a person or an agent.
+        "" if there is none. `names` are the names of the facts to check, which quote a person or an agent.
         """
         for name in names:
             value = facts.get(name)
@@ -136,7 +136,7 @@ class Guard:
     def _marked(self, text: str) -> str:
         """Return the id of the memory that a mark in a text names.
 
-        A mark is `[^ Memory: … #a1b2]`. If that memory is unknown, it returns one that the session was shown, else "marked".
+        A mark is `[^ Memory: … #a1b2]`. If that memory is unknown, the result is the id of a memory shown to the session, or else "marked".
         """
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None

@@ -1,9 +1,9 @@
 """The ledger: statistics across sessions of agents, in one SQLite file.
 
-It is next to the database. It counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in a session,
-such as a fixed error. A receipt lists the outcome of each finding. Every row names its session, so a session that is added ten times counts
-once. A fork that includes its parent's work counts as one session with its parent. Memories remain in the journal: losing this file loses
-counts and receipts.
+The file is next to the database. The ledger counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in
+a session, such as a fixed error. A receipt lists the outcome of each finding. Every row names its session, so a session that is added ten
+times counts once. A fork that includes its parent's work counts as one session with its parent. Losing this file loses only counts and
+receipts, because memories are in the journal.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Ledger(LedgerCounts):
         path: the SQLite file; made by the first write. A damaged file is quarantined and reported in `notes`.
 
     Raises:
-        LedgerError: from every method: the file cannot be read or written, or is of a later version.
+        LedgerError: raised by every method: the file cannot be read or written, or a later version wrote it.
     """
 
     # ---- taking in
@@ -48,12 +48,12 @@ class Ledger(LedgerCounts):
     def take(self, record: SessionRecord, summary: Mapping[str, Any], findings: Sequence[Finding] | None = None) -> None:
         """Store the findings and counts of a session.
 
-        They replace those that were stored for this session before.
+        They replace the findings and counts stored for this session before.
 
         Args:
             record: the session's record.
             summary: the session's summary as JSON; see `observe.summary`.
-            findings: the findings to count; by default all of the record.
+            findings: the findings to count; by default all findings of the record.
         """
         info, digest = record.info, digest_of(record)
         at = (info.ended_at or info.started_at or latest(record)).timestamp()
@@ -100,7 +100,7 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Return the id of another session that is a copy of this one; "" if none.
+        """Return the id of another session that is a copy of this one, or "".
 
         Sessions are copies of each other if their records have the same `digest`.
         """
@@ -125,9 +125,9 @@ class Ledger(LedgerCounts):
     # ---- findings
 
     def seen(self, keys: Iterable[str]) -> dict[str, Seen]:
-        """Return in how many sessions each finding was made, by the finding's key.
+        """Return the number of sessions that made each finding, by key.
 
-        A key is equal in all sessions with the same finding.
+        The same finding has the same key in all sessions.
         """
         found = {}
         for key in keys:
@@ -149,12 +149,12 @@ class Ledger(LedgerCounts):
         return int(self._one(query, module)[0])
 
     def file_sessions(self, path: str, *, edited: bool) -> int:
-        """Count the independent sessions that used a file; or edited it."""
+        """Count the independent sessions that used (or edited) a file."""
         query = "SELECT count(DISTINCT s.lineage) FROM file f JOIN session s ON s.id = f.session WHERE f.path = ? AND f.edits >= ?"
         return int(self._one(query, path, int(edited))[0])
 
     def pair_sessions(self, a: str, b: str, *, edited: bool) -> int:
-        """Count the independent sessions that used two files; or edited both."""
+        """Count the independent sessions that used (or edited) two files."""
         query = (
             "SELECT count(DISTINCT s.lineage) FROM file f JOIN file g ON g.session = f.session JOIN session s ON s.id = f.session "
             "WHERE f.path = ? AND g.path = ? AND f.edits >= ? AND g.edits >= ?"
@@ -164,7 +164,7 @@ class Ledger(LedgerCounts):
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
         """Return the share of sessions that used, or edited, one file.
 
-        The sessions compared are those of every module in which a session used the file `beside`.
+        The share is among the sessions of all modules in which a session used the file `beside`.
         """
         query = (
             "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "
@@ -184,9 +184,9 @@ class Ledger(LedgerCounts):
         return str(row[0]) if row else ""
 
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
-        """Return, by the id of a memory, the key of the finding it came from.
+        """Return the key of the finding from which each memory was learnt.
 
-        Other memories are left out.
+        The result maps ids of memories to keys. Memories that were not learnt from findings are left out.
         """
         found = {}
         for one in memories:
@@ -208,7 +208,7 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Return ids of memories on probation that were learnt before some time.
+        """Return ids of memories on probation that were learnt before a time.
 
         Probation is the trial period of a new memory.
         """
@@ -249,7 +249,7 @@ class Ledger(LedgerCounts):
     def receipts(self, session: str) -> list[tuple[str, str, dict[str, Any], bool]]:
         """Return a session's receipts, oldest first.
 
-        Each is (part, digest, body, undone). A receipt lists the outcome of each finding. The part is the label of a task, or "" for the
+        Each receipt is (part, digest, body, undone), and lists the outcome of each finding. The part is the label of a task, or "" for the
         whole session.
         """
         rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
@@ -291,7 +291,7 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record that an action was done for a subject; False if it was before.
+        """Record an action for a subject; False if it was already recorded.
 
         For example, the action `what` is "synthesis-10" and the subject `for_` is a module.
         """

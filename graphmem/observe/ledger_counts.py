@@ -12,7 +12,7 @@ from graphmem.observe.ledger_file import LedgerFile
 
 
 class ErrorStat(NamedTuple):
-    """In how many sessions one error occurred, and how it was last fixed."""
+    """The number of sessions with one error, and its last fix."""
 
     fingerprint: str
     sessions: int
@@ -22,7 +22,7 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """How many sessions of one module used or edited a file."""
+    """Numbers of sessions of one module that used or edited a file."""
 
     path: str
     sessions: int  # sessions that read or edited it
@@ -30,7 +30,7 @@ class FileUse(NamedTuple):
 
 
 class ModuleStat(NamedTuple):
-    """How many sessions worked in one module, and their tokens and steps."""
+    """The number of sessions in one module, with their tokens and steps."""
 
     module: str
     sessions: int
@@ -54,7 +54,7 @@ class LedgerCounts(LedgerFile):
         return {str(module): int(count) for module, count in rows}
 
     def module(self, module: str) -> ModuleStat:
-        """Return how many sessions worked in one module, and what they cost.
+        """Return how many sessions worked in one module, and their costs.
 
         The costs are tokens and steps.
         """
@@ -83,7 +83,7 @@ class LedgerCounts(LedgerFile):
         The most frequent come first. Sessions that read external text are left out.
 
         Args:
-            least: least number of sessions with the error.
+            least: minimum number of sessions with the error.
             module: count only sessions of this module; None for all sessions.
         """
         rows = self._all(
@@ -105,9 +105,9 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return what `observe.measures` counted in each session, oldest first.
+        """Return the counts of each session by `observe.measures`, oldest first.
 
-        The field `again` counts abandoned approaches (dead ends) that also occurred in an earlier session.
+        The added field `again` counts abandoned approaches (dead ends) that also occurred in an earlier session.
         """
         rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first

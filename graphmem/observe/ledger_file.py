@@ -54,7 +54,7 @@ class LedgerFile:
         path: the file, created by the first write. A damaged file is quarantined and reported in `notes`.
 
     Raises:
-        LedgerError: from every method: the file cannot be read or written, or is of a later version.
+        LedgerError: raised by every method: the file cannot be read or written, or a later version wrote it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,7 +75,7 @@ class LedgerFile:
 
     @property
     def exists(self) -> bool:
-        """Whether the file exists: something was counted before."""
+        """Whether the file exists, so that something was counted before."""
         return any(self.path.with_name(self.path.name + end).exists() for end in ("", vault.SEALED))
 
     def sizes(self) -> dict[str, int]:

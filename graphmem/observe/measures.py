@@ -1,4 +1,4 @@
-"""Count what happened in a session, to measure the effect of memories.
+"""Count events of a session, to measure the effect of memories.
 
 Sessions that are shown memories are compared with sessions that are not.
 """
@@ -17,11 +17,12 @@ SHOWN: Final = 500  # memories of one session
 
 
 def measured(record: SessionRecord) -> dict[str, Any]:
-    """Count what happened in one session, in a form for JSON.
+    """Count tokens, reads, checks and other events of a session.
 
     Returns:
-        Tokens that were injected, and tokens of the files that were read. Numbers of tool calls, tasks (units of work, at least one), files
-        read, repeated reads, checks (command lines of tests) and checks that never failed. Also the keys of dead ends, the ids of memories
+        A mapping for JSON: tokens that were injected, and tokens of the files that were read; numbers of tool calls, tasks (units of work,
+            at least one), files
+        read, repeated reads, checks (command lines of tests) and checks that never failed; also the keys of dead ends, the ids of memories
         that the session was shown, the phase of work in which each was shown, and the ids of memories that the session used.
     """
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
@@ -53,10 +54,10 @@ class Cost(NamedTuple):
 
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
-    """Return how many tokens memory cost and saved, from sessions' counts.
+    """Compute how many tokens memories cost and saved, from session counts.
 
-    `controlled` are sessions without memory, `others` those with it. Sessions of an earlier version, whose tokens were not counted, are
-    left out.
+    `controlled` are the counts of sessions that were shown no memories, `others` those of sessions that were. Sessions recorded by an
+    earlier version, without counts of tokens, are left out.
     """
     control, rest = ([one for one in bodies if "injected_tokens" in one] for bodies in (controlled, others))
     injected, count = sum(one["injected_tokens"] for one in rest), len(rest)

@@ -1,7 +1,7 @@
 """Merge session records of several agents, or subtract a parent's work.
 
-Duplicates are folded and counts are added. A finding that two agents made independently needs no further session (quorum). A fork's own
-record is its full record without the parent's work.
+Duplicates are merged and counts are added. A finding that two agents made independently is enough evidence (quorum) without further
+sessions. A fork's own record is its full record without the parent's work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
     """Merge the records of agents' sessions that ran in parallel into one.
 
     Args:
-        records: at least one. The one that started first gives the id and the details.
+        records: at least one record. The session that started first gives the id and the details.
 
     Raises:
         BadInputError: the list is empty.
@@ -106,7 +106,8 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 def _one(a: Finding, b: Finding) -> Finding:
     """Merge two findings that say the same into one.
 
-    If one of them is not from external text, the result is not either: the fact is known independently of that text.
+    If one of them does not come from external text, the result counts as not external, because the fact is known independently of that
+    text.
     """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1

@@ -6,7 +6,7 @@ A plug-in maps its phases to the six of graphmem and names its unit of work. A p
     [project.entry-points."graphmem.methodologies"]
     kanban = "our_kanban.memory:kanban"
 
-A plug-in that fails to load is named in the log and in `problems`. It never ends a session.
+A plug-in that fails to load is named in the log and in `problems`. The failure does not end a session.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class WorkUnit(NamedTuple):
-    """The current task (unit of work), in the words of a team's methodology."""
+    """The current task (unit of work), named as in a team's methodology."""
 
     methodology: str
     hierarchy: tuple[str, ...]  # from the outermost: ("Epic 3", "Story 2")
@@ -51,10 +51,10 @@ class Relay(NamedTuple):
 
 
 class Methodology(NamedTuple):
-    """A team's way to work: its phases, units of work and hand-overs.
+    """A team's way of working: its phases, units of work and hand-overs.
 
-    `unit` names the unit of work. It gets the fields that a session reported: `work_unit`, `title`, `branch` and other fields of its first
-    event.
+    `unit` names the unit of work. It receives the fields that a session reported: `work_unit`, `title`, `branch` and other fields of its
+    first event.
     """
 
     name: str
@@ -161,7 +161,7 @@ class Methodologies(NamedTuple):
     problems: tuple[str, ...]
 
     def of(self, name: str) -> Methodology:
-        """Return the methodology with a name; the native one if it is unknown."""
+        """Return the methodology with a name; the built-in one if it is unknown."""
         return self.known.get(name.strip().lower() or NATIVE, self.known[NATIVE])
 
 

@@ -1,7 +1,7 @@
 """Data classes of sessions: events, findings, records. No I/O.
 
-All are NamedTuples of plain values: 10,000 of them are cheap, they compare by value, and they convert to JSON. `as_json` gives input for
-`json.dumps`, and `session_record` restores the record.
+All are NamedTuples of plain values, which use little memory, compare by value, and convert to JSON. `as_json` gives input for `json.dumps`,
+and `session_record` restores the record.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 class Event(NamedTuple):
     """A report of an agent, such as a tool call, after validation.
 
-    Its values are cut to the allowed size; see `observe.events`. It is never stored in this form: `observe.acts` removes secrets first.
+    Its values are cut to the allowed size; see `observe.events`. An event is never stored: `observe.acts` converts it first and removes
+    secrets.
     """
 
     session_id: str
@@ -53,7 +54,7 @@ class Event(NamedTuple):
 
 
 class SessionInfo(NamedTuple):
-    """What is known of a session from its agent's reports, such as its branch."""
+    """Facts about a session that its agent reported, such as the branch."""
 
     id: str
     kind: str = "terminal"  # one of SESSION_KINDS
@@ -166,7 +167,7 @@ class DeadEnd(NamedTuple):
 class CoAccess(NamedTuple):
     """Two files that a session used close together; `a` < `b`.
 
-    The counts are of windows: stretches of a session in which files count as used together.
+    The counts are numbers of windows. A window is a part of a session in which files count as used together.
     """
 
     a: str
@@ -193,7 +194,7 @@ class UnitDone(NamedTuple):
 class SessionRecord(NamedTuple):
     """All that is kept of an agent's session after its end.
 
-    Summaries, statistics and learning use it. It contains no memories yet.
+    Summaries, statistics and learning use it. It contains findings, from which memories can be made.
     """
 
     info: SessionInfo
@@ -273,7 +274,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
     """Restore a `SessionRecord` from the output of `as_json`.
 
     Raises:
-        BadInputError: not a record, or a record of a later version with unknown parts (`field`).
+        BadInputError: the value is not a record, or is a record of a later version with an unknown `field`.
     """
     try:
         parts = dict(_read(SessionRecord, given))

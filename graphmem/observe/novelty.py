@@ -1,6 +1,6 @@
-"""Decide whether a memory learnt from a session would be new.
+"""Decide whether a memory learnt from a session is new.
 
-The memory repository has the same rules for near duplicates when it stores a memory. Here they are applied before the write.
+The memory repository has the same rules for near duplicates when it stores a memory. This module applies the rules before the write.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Text(NamedTuple):
 class Found(NamedTuple):
     """An existing memory that already says a new text.
 
-    It is live, or was removed from search for another reason than its age (`taken_back`).
+    The memory is live, or was removed from search for a reason other than its age (`taken_back`).
     """
 
     row: MemoryRow
@@ -80,7 +80,7 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return the existing memory that already says a text; None if it is new.
+        """Return an existing memory that already says a text, or None.
 
         The text is given by its index.
         """
@@ -104,7 +104,7 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first of some earlier texts that says the same as a text.
+        """Return the first earlier text that says the same as a text.
 
         Texts are given and returned by index. None if no earlier text says the same.
         """
@@ -124,7 +124,7 @@ class Novelty:
     def _expired(self, row: MemoryRow) -> bool:
         """Whether a memory left the search because of its age.
 
-        Such a memory may be learnt again. One that a person removed may not.
+        Such a memory may be learnt again. A memory that a person removed may not be learnt again.
         """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)

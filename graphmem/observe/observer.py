@@ -1,8 +1,8 @@
-"""The sessions of a project: running, stored and waiting for learning.
+"""Manage a project's agent sessions: running, stored, not yet learnt from.
 
 The observer accepts batches of events from any thread. It raises no error for invalid events and does not wait for the disk. Checkpoint
-logs are written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are evicted from memory and
-continue from their logs. Sessions that stay quiet for long are ended.
+logs are written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are removed from memory, and
+restored from their logs when needed. Sessions without events for a long time are ended.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Wish(NamedTuple):
 
 
 class Started(NamedTuple):
-    """The outcome of starting a session."""
+    """The outcome of starting a session: its information and a note."""
 
     info: SessionInfo
     resumed: bool  # it was already running
@@ -72,7 +72,7 @@ class Observer:
         folder: directory of the checkpoint logs and records; created on first use.
         roots: returns the folders of the project; called for each session.
         clock: returns the current time.
-        quiet_at_start: idle time after which a process that starts ends a session of an earlier process.
+        quiet_at_start: when the process starts, it ends sessions of earlier processes that were idle for this time.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Observer:
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
-            session_id: the session of events that name none.
+            session_id: the session of events without a session.
         """
         now = self.clock.now()
         counts: Counter[str] = Counter()
@@ -225,11 +225,12 @@ class Observer:
         """End a session.
 
         Args:
-            session_id: the agent's or the observer's id.
+            session_id: the session's id as given by the agent or by the observer.
             outcome: one of `model.OUTCOMES`.
 
         Returns:
-            The session's record (the earlier one if it had already ended), and the records that are now ready to be learnt from. No
+            The session's record (the stored record if the session had already ended), and the records that are now ready to be learnt from.
+                No
             record is ready while other agents of the session's group still run.
 
         Raises:
@@ -251,7 +252,7 @@ class Observer:
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
         """End sessions that were idle for some time; return their records.
 
-        Records are made from the checkpoint logs. Only those that are ready to be learnt from are returned.
+        Records are made from the checkpoint logs. Only records that are ready to be learnt from are returned.
         """
         with self._lock:
             before = self.clock.now() - quiet
@@ -298,9 +299,9 @@ class Observer:
         return self._rested[named]
 
     def _inherit(self, running: Running, one: str) -> None:
-        """Mark a new session if the session that it continues read external text.
+        """Mark a session as contaminated if it continues a contaminated one.
 
-        The new session gets an act that names the sources.
+        A contaminated session has read external text. The new session gets an act that names the sources of the text.
         """
         earlier = self._before(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
@@ -320,7 +321,7 @@ class Observer:
     def _before(self, named: str, one: str) -> str:
         """Return the id of the ended session that a session continues; "" if none.
 
-        The latest one counts, if several sessions had the agent's id `one` or an id derived from it.
+        If several sessions had the agent's id `one` or an id derived from it, the latest of them is meant.
         """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
@@ -343,7 +344,7 @@ class Observer:
             return named in self._running or named in self._resting
 
     def unit_of(self, session_id: str) -> str:
-        """Return the task that an open session works on; "" if none."""
+        """Return the task that an open session works on, or ""."""
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
             return running.info.work_unit if running is not None else ""
@@ -353,7 +354,7 @@ class Observer:
         return self._files.records()
 
     def record(self, session_id: str) -> SessionRecord:
-        """Return the record of one session: so far, or final if it has ended.
+        """Return a session's record: the final one, or the current state.
 
         Raises:
             SessionNotFoundError: unknown session.
@@ -376,7 +377,7 @@ class Observer:
     def unlearnt(self) -> list[SessionRecord]:
         """Return records of sessions that were not learnt from yet.
 
-        Sessions of one group (agents side by side on one task) form one record. It is left out while one of them runs.
+        Sessions of one group (agents side by side on one task) form one record. A group is left out while one of its sessions runs.
         """
         with self._lock:
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
@@ -396,7 +397,7 @@ class Observer:
     def early(self, session_id: str) -> list[Finding]:
         """Return a running session's findings that may be learnt at once.
 
-        No further session needs to have the same finding. The list is empty if the session does not run.
+        For these findings, one session is enough evidence. The list is empty if the session does not run.
         """
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
@@ -449,7 +450,7 @@ class Observer:
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
         """End a session; return the records that are now ready to be learnt from.
 
-        It is the session's own record, or all records of its group if it was the last session of the group.
+        The result has the session's record, or the records of its whole group if it was the last running session of the group.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
@@ -471,7 +472,7 @@ class Observer:
     def _after(self, running: Running, acts: Sequence[Act]) -> None:
         """Write the acts of an event to the log, and record concurrent edits.
 
-        A concurrent edit is one that another session made to the same file.
+        A concurrent edit is an edit of the same file by another session.
         """
         trail = self._trails[running.info.id]
         for place, act in enumerate(acts):

@@ -1,4 +1,4 @@
-"""Findings that follow from how a session and its tasks ended.
+"""Derive findings from how a session and its tasks ended.
 
 They are the outcome of each unit of work (task), tests that still failed, and the state of unfinished work.
 """

@@ -1,4 +1,4 @@
-"""Facts from a path: the module a file belongs to, and config files."""
+"""Derive facts from a path: the file's module, and whether it is config."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 def module_of(path: str) -> str:
     """Return the folder of a file, at most two levels deep: its module.
 
-    `src/auth/tokens.py` belongs to `src/auth`; a file at the root to ".".
+    The module of `src/auth/tokens.py` is `src/auth`. The module of a file at the root is ".".
     """
     parts = path.split("/", 3)[:-1] if path.count("/") < 3 else path.split("/", 3)[:3]
     return "/".join(parts[:2]) or "."

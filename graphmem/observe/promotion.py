@@ -1,8 +1,8 @@
 """Turn findings of a session into memories: filter, then write once.
 
 The steps are, in order: guard, validation, frequency, novelty, trust, score and points, wording, vectors, one write. Every finding gets an
-outcome with a reason, and the receipt lists them all. A session that was processed before, or a copy of one, only returns the existing
-receipt.
+outcome with a reason, and the receipt lists them all. For a session that was processed before, or a copy of such a session, only the
+existing receipt is returned.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Means(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A finding that is examined, with its counts and its sentence."""
+    """A finding under examination, with its counts and its sentence."""
 
     finding: Finding
     seen: Seen
@@ -175,7 +175,7 @@ class _Promotion:
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
         """Check a finding and its frequency, then make its sentence.
 
-        None if a check already decided that it does not become a memory.
+        None if a check has rejected the finding.
         """
         stopped = self._stopped(one, seen)
         if stopped is None:
@@ -190,14 +190,14 @@ class _Promotion:
     def _unproven(self, one: Finding) -> MemoryRow | None:
         """Return a finding's memory if nothing has confirmed or used it yet.
 
-        None if it has no memory, or one that was used, confirmed or verified.
+        None if the finding has no memory, or if the memory was used, confirmed or verified.
         """
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Add to a pair of files which of them leads, if the statistics show it.
+        """Add to a finding about two files which file leads, if known.
 
         The leading file is the one whose use usually brings use of the other; see `frequency.leads`.
         """
@@ -205,7 +205,7 @@ class _Promotion:
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Return why a finding is rejected, or None if it is not.
+        """Return why a finding is rejected, or None if it is accepted.
 
         The result is the outcome, the reason and the memory concerned. A person's request is rejected only if a memory of it already
         exists.
@@ -239,7 +239,7 @@ class _Promotion:
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
         """Select the findings that are new and valuable enough, best first.
 
-        It returns their indices, at most as many as the limit of memories for the session.
+        Returns the indices of these findings, at most as many as the session's limit of memories.
         """
         kept: list[int] = []
         preset = gates.PRESETS[self.means.preset]
@@ -378,7 +378,7 @@ class _Promotion:
     def _strengthen(self) -> None:
         """Confirm the memories that this session's findings repeat.
 
-        The session was not shown them, so it found the same independently. A session confirms a memory once.
+        These memories were not shown to the session, so its findings are independent evidence. A session confirms a memory only once.
         """
         info = self.record.info
         with self.book.writing():
@@ -433,7 +433,7 @@ class _Promotion:
         return item
 
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
-        """Return those facts of the model that are new, within the memory limit."""
+        """Return the model's facts that are new, within the memory limit."""
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
         made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []

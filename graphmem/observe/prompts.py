@@ -1,9 +1,9 @@
 """Find a request to remember at the start of a person's prompt.
 
-People paste mails, review comments, issues and logs. A request inside such text is not the person's own, quoted or not. So a request is the
-first sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Some marks
-show where pasted text begins and ends (a fence, a quotation, tags); they do not affect the first sentence. Other marks (a signature, the
-header of a mail) do not show where it begins. They make a request doubtful, unless the person first announces that a text follows.
+People paste mails, review comments, issues and logs. A request inside such text is not the person's own. So only a request in the first
+sentence of a prompt, in the person's own words, is accepted. A prompt with marks of pasted text counts as external text. Some marks show
+where pasted text begins and ends (a fence, a quotation, tags); they do not affect the first sentence. Other marks (a signature, the header
+of a mail) do not show where the pasted text begins. They make a request doubtful, unless the person first announces that a text follows.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ _THAT: Final = re.compile(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|at
 
 
 class Heard(NamedTuple):
-    """What a prompt asks to remember, and signs that text was pasted into it."""
+    """A request to remember in a prompt, and signs of pasted text."""
 
     wish: str = ""  # text that the person asks to be kept
     corrects: bool = False  # it says that something was wrong
@@ -259,7 +259,7 @@ class _Head(NamedTuple):
 def heard_in(text: str) -> Heard:
     """Find a request to remember at the start of a prompt, and pasted text.
 
-    A question ("Do you remember that …?") and an order for now ("Remember to …") are not requests.
+    A question ("Do you remember that …?") and an order for the current task ("Remember to …") are not requests.
     """
     said = text[:LOOKED].replace("’", "'")
     if not said.strip():
@@ -280,7 +280,7 @@ def heard_in(text: str) -> Heard:
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     """Find the first sign that a text was pasted into a prompt.
 
-    Returns its name ("" for none), its place, and whether all signs show where the pasted text begins and ends.
+    Returns the sign's name ("" without a sign), its position, and whether all signs show where the pasted text begins and ends.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
@@ -320,8 +320,8 @@ def _asks(text: str) -> str:
 def _claim(text: str) -> str:
     """Return the statement that follows a denial at the start of a prompt.
 
-    For example, "No. The tests use pytest here." gives the second sentence. The statement says how the code is in general. Orders,
-    questions and reports of the current state give "".
+    For example, "No. The tests use pytest here." gives the second sentence. Only a general statement about the code is returned. For
+    orders, questions and reports of the current state, the result is "".
     """
     place, denied = 0, False
     for sentence in [match.group().strip(" \t\n-*•_") for match in _SENTENCE.finditer(text)][:3]:
@@ -354,7 +354,7 @@ def _is_order(sentence: str) -> bool:
 def _head(text: str) -> _Head | None:
     """Find a request at the start of a prompt that can be the person's own.
 
-    None if the prompt does not start with a request.
+    The result is None if the prompt does not start with a request.
     """
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False

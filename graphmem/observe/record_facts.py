@@ -1,4 +1,4 @@
-"""Facts of a session's whole record: its modules, and a digest.
+"""Derive facts from a session's whole record: modules and a digest.
 
 Modules are folders of files. The digest detects copies of the same session.
 """
@@ -46,7 +46,7 @@ def modules_of(record: SessionRecord) -> dict[str, int]:
 def digest_of(record: SessionRecord) -> str:
     """Return a hash of a session's record without its ids.
 
-    It is equal for copies of the same session.
+    The hash is equal for copies of the same session.
     """
 
     def plain(value: Any) -> Any:
@@ -61,7 +61,7 @@ def digest_of(record: SessionRecord) -> str:
 def latest(record: SessionRecord) -> datetime:
     """Return the time of the last use of a file in a session.
 
-    It is 1970 if no file was used.
+    The result is the beginning of 1970 if no file was used.
     """
     times = [one.last_at for one in record.files if one.last_at is not None]
     return max(times, default=datetime(1970, 1, 1, tzinfo=UTC))

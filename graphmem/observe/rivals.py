@@ -26,7 +26,7 @@ class _Edit(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A concurrent edit of one file by two sessions, as told to one of them."""
+    """A concurrent edit of one file by two sessions, for one session's record."""
 
     session: str  # the session that is informed
     path: str
@@ -36,7 +36,7 @@ class Meeting(NamedTuple):
 
 
 class Rivals:
-    """Remembers which sessions last edited each file, to find conflicts.
+    """Stores which sessions last edited each file, to find conflicts.
 
     Not thread-safe: the caller must hold the observer's lock.
     """
@@ -52,7 +52,7 @@ class Rivals:
         Args:
             running: the session that made the edit.
             path: the edited file.
-            act: the act that is the edit.
+            act: the edit, as an act.
             others: sessions that run, by name.
         """
         own = running.info

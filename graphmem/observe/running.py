@@ -1,7 +1,7 @@
-"""A running session: accepts events, finds patterns, makes the record.
+"""A running session: accept events, find patterns, make the record.
 
-Nothing of a session is in the graph while it runs. The cost of each event is measured. Exceeding the budget is logged and is never an
-error.
+The graph contains nothing of a session while it runs. The processing time of each event is measured. If it exceeds the budget, this is
+logged, but is not an error.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Running:
     def apply(self, act: Act) -> None:
         """Count one act, such as an edit, and look for patterns in it.
 
-        A restored session replays its acts with it.
+        To restore a session, its acts are replayed with this method.
         """
         pad = self.pad
         if act.kind in ("start", "step", "end") and act.info:
@@ -235,7 +235,7 @@ class Running:
     def early(self) -> list[Finding]:
         """Return the findings that may be learnt before the session ends.
 
-        They need no further session as evidence.
+        For these findings, one session is enough evidence.
         """
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
@@ -310,9 +310,9 @@ def _end_of(pad: Scratchpad) -> Act:
 
 
 def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
-    """Return what is known of a session at its start, from reported fields.
+    """Return a session's information at its start, from reported fields.
 
-    Unknown words, such as an unknown kind, give the default.
+    Unknown words, such as an unknown kind, are replaced by the default.
     """
     told = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in told.items()}
     texts: dict[str, Any] = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
@@ -332,5 +332,5 @@ def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> Ses
 
 
 def _unit(way: Methodology, told: Mapping[str, Any]) -> str:
-    """Return the label of the task that a session reports; "" if none."""
+    """Return the label of the task that a session reports, or ""."""
     return way.unit(told).label if any(told.get(name) for name in UNIT_KEYS) else ""

@@ -1,8 +1,8 @@
 """The scratchpad: all counts of one running session, bounded in size.
 
-Each act, such as an edit, changes the counts in constant time. A fork gets a copy. Evidence for findings is kept in tables that know their
-size. If they exceed the limit of a session, the tables of the least valuable kinds of findings are halved first. Their least significant
-entries are removed before the others. The session's record counts the removed entries.
+Each act, such as an edit, changes the counts in constant time. A fork gets a copy. Evidence for findings is kept in tables with an
+estimated size. If the tables exceed the limit of a session, the tables of the least valuable kinds of findings are halved first. In each
+table, the least significant entries are removed. The session's record counts the removed entries.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Scratchpad:
     Acts are counted in the order of arrival.
 
     Args:
-        info: the session's description of itself.
+        info: information about the session.
     """
 
     def __init__(self, info: SessionInfo) -> None:
@@ -133,7 +133,7 @@ class Scratchpad:
     def taint(self, n: int, sources: Iterable[str]) -> None:
         """Record that the session read external text at act number `n`.
 
-        Everything from this act on may come from that text.
+        Everything after this act may be influenced by that text.
         """
         self.web_n = self.web_n or n
         for source in sources:
@@ -143,7 +143,7 @@ class Scratchpad:
     def _memories(self, info: Mapping[str, Any]) -> None:
         """Record memories that the session was shown or that it used.
 
-        For a shown memory the phase of work at that time is kept too; the first time counts.
+        For a shown memory, the phase of work when it was first shown is stored, too.
         """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
@@ -239,16 +239,16 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Update the session's main module after the counts of one have changed.
+        """Update the session's main module after a module's counts have changed.
 
-        It is the module with most edited files, then most uses, then the first by name.
+        The main module has the most edited files. Among equals it has the most uses, then the first name.
         """
         own = (module, self._edited_in.get(module, 0), self.modules[module])
         if own[0] == self._most[0] or (-own[1], -own[2], own[0]) < (-self._most[1], -self._most[2], self._most[0]):
             self._most = own
 
     def _undoing(self, act: Act, path: str) -> None:
-        """Detect an edit that puts back the text an earlier edit replaced."""
+        """Detect an edit that restores text which an earlier edit replaced."""
         if not act.before or not act.after:
             return
         for mark in reversed(self.recent_edits):
@@ -372,7 +372,7 @@ class Scratchpad:
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
         """Remove evidence until the size of the counts is within the limit.
 
-        Evidence of the least valuable kinds of findings is removed first, the counts themselves last.
+        Evidence of the least valuable kinds of findings is removed first. The counts are removed last.
         """
         if self.cost() <= most:
             return
@@ -393,7 +393,7 @@ class Scratchpad:
     def module(self) -> str:
         """Return the session's main module: the folder with most edited files.
 
-        If no file was edited, it is the one with most uses; "" if no file was used.
+        If no file was edited, the main module is the folder with most uses; "" if no file was used.
         """
         return self._most[0]
 
@@ -413,7 +413,7 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding: a pattern found in the session, with its evidence.
 
-        From the acts of the evidence follow its steps, whether it is from external text, and whether the approach failed.
+        The acts of the evidence determine the finding's steps, whether it comes from external text, and whether the approach failed.
         """
         row = row_of(signal)
         places = sorted(set(marks))

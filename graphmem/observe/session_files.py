@@ -1,6 +1,6 @@
 """Files of agents' sessions: checkpoint logs, records, and marks.
 
-A mark says that a session's record was not learnt from yet. Only the thread that forces checkpoints waits for the disk. A failing disk is
+A mark means that a session's record was not learnt from yet. Only the thread that forces checkpoints waits for the disk. A failing disk is
 reported once, and sessions continue in memory.
 """
 
@@ -71,7 +71,7 @@ class SessionFiles:
         self._disk.submit(_forced, trail)
 
     def refused(self, error: OSError) -> None:
-        """Log, once, that the disk refused a write; sessions continue in memory."""
+        """Log once that a write to disk failed; sessions continue in memory."""
         if not self._fails:
             log.warning("sessions cannot be written to %s: %s; they continue in memory until this process ends", self.folder, error)
         self._fails = True
@@ -79,7 +79,7 @@ class SessionFiles:
     def idle(self) -> ThreadPoolExecutor | None:
         """Detach the background thread, so that it can end without the lock.
 
-        It forces logs to the disk. The caller shuts it down. A new thread is started when needed.
+        The thread forces logs to the disk. The caller shuts the thread down. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk
@@ -94,7 +94,7 @@ class SessionFiles:
         """Write the record of an ended session, and delete its checkpoint log.
 
         Returns:
-            False if the disk refused the write.
+            False if the write failed.
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Classify a command line: does it read, search, edit, test or run?
 
-The line is not interpreted as a shell would. It is split at its operators outside quotes, and each part is judged by its first words, from
-one table. Other classes are revert, list and read from the web. Unrecognised parts are `run`.
+The line is not interpreted as by a shell. It is split at its operators outside quotes, and each part is judged by its first words, from one
+table. Other classes are revert, list and read from the web. Unrecognised parts are `run`.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ _LABEL: Final = re.compile(r"[\w@.:/+-]{1,30}(?: [\w@.:/+-]{1,30}){0,2}\Z")
 
 
 def urls_of(text: str) -> tuple[str, ...]:
-    """Return the URLs in a text that lead outside.
+    """Return the URLs in a text, except local ones.
 
-    URLs of this machine or the local network are left out.
+    Local URLs lead to this machine or the local network.
     """
     return tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(text) if not _LOCAL.match(url))) if "://" in text else ()
 
@@ -93,7 +93,7 @@ def urls_of(text: str) -> tuple[str, ...]:
 def command_of(line: str) -> Command:
     """Classify a command line by its words.
 
-    Secrets are redacted first: they are recognised by their context, which splitting would destroy.
+    Secrets are redacted before the line is split, because their context is needed to recognise them.
     """
     line = redact(line)[0]
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
@@ -134,7 +134,7 @@ def program_of(line: str) -> str:
 def line_of(args: Sequence[object] | str) -> str:
     """Convert a command line from an agent's format to one text.
 
-    Agents send a text, or a list as `["bash", "-lc", "pytest -q"]`.
+    Agents send a string, or a list such as `["bash", "-lc", "pytest -q"]`.
     """
     if isinstance(args, str):
         return args
@@ -147,7 +147,7 @@ def line_of(args: Sequence[object] | str) -> str:
 def _masked(line: str) -> str:
     """Mask operators such as `>` inside quotes of a command line.
 
-    So they neither split the line nor count as redirections.
+    So quoted operators do not split the line and do not count as redirections.
     """
     return _QUOTED.sub(lambda match: match[0].translate(_MASKED), line)
 
@@ -251,9 +251,9 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def own_command(words: Sequence[str]) -> bool:
-    """Return whether a tool such as `uv` runs its own command.
+    """Return whether a command line runs a tool's own command.
 
-    Such a tool can also start other programs. Its own commands are for example `poetry add`, `uv pip` and `bundle install`.
+    Tools such as `uv` can also start other programs. Their own commands are for example `poetry add`, `uv pip` and `bundle install`.
     """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
@@ -262,7 +262,7 @@ def own_command(words: Sequence[str]) -> bool:
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
     """Return the pattern and the folders of a search command.
 
-    They are fields of a `Command`. The fields for addresses and reverted files are empty, and `web` is False.
+    The result has the fields of a `Command`. The fields for addresses and reverted files are empty, and `web` is False.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

@@ -1,7 +1,7 @@
 """The seventeen signals: kinds of patterns in an agent's session.
 
-One table has the value of each signal, its memory types and the number of sessions that must show it. For example, an error that was fixed
-is a signal. A class in `detect_files`, `detect_tools` or `detect_words` recognises each signal.
+For example, an error that was fixed is a signal. One table has the value of each signal, its memory types, and the required number of
+sessions. A class in `detect_files`, `detect_tools` or `detect_words` recognises each signal.
 """
 
 from __future__ import annotations

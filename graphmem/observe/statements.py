@@ -1,6 +1,7 @@
 """Find decisions, conventions and requirements stated in a message.
 
-Only explicit sentences count: "we decided", "the convention here is", "acceptance criteria". English only, like `observe.words`.
+Only explicit sentences count: "we decided", "the convention here is", "acceptance criteria". Only English is supported, as in
+`observe.words`.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def statements(text: str, *, person: bool) -> Iterator[Statement]:
     """Return decisions and conventions that a text states, in order.
 
     Args:
-        text: the words.
-        person: whether a person says them; an agent's choice counts only with its reason or alternative.
+        text: text of the message.
+        person: whether a person wrote the text; an agent's decision counts only if a reason or an alternative is stated.
     """
     for sentence in sentences(spoken(text)):
         said = sentence.rstrip(".!\n ")

@@ -1,7 +1,7 @@
 """Decide whether the output of a tool call is local or external text.
 
-Text of the project and its people is local, not text of strangers. `observe.local` lists the known local sources. A call counts as a source
-of external text unless its tool, its command line and its files show that it is local.
+Text of the project and its people is local; all other text is external. `observe.local` lists the known local sources. A call counts as a
+source of external text unless its tool, its command line and its files show that it is local.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Files that a command line reads and writes, and its external part.
+    """Files that a command line reads and writes, and its external source.
 
-    The external part is a program or a source that is not local. The result is the same in every working folder.
+    The external source is a program or an input that is not local. The result does not depend on the working directory.
     """
 
     stranger: str = ""  # the part that is not local
@@ -113,7 +113,7 @@ class Judge:
         self._written: dict[str, None] = {}
 
     def of_call(self, tool: str, args: Mapping[str, Any], call: Call, listed: Iterable[str] = ()) -> str:
-        """Return the external text that a tool call reads: its source, or "".
+        """Return the source of the external text that a tool call reads, or "".
 
         A source is a page, tool, command or file; "" means that the call is local.
 
@@ -124,7 +124,7 @@ class Judge:
             tool: the agent's name of the tool.
             args: arguments as the agent gave them.
             call: the interpretation of tool and arguments.
-            listed: names of files in a search's results.
+            listed: names of files in the results of a search.
         """
         plain = PLAIN.sub("", tool).lower()
         foreign = FOREIGN.match(tool)
@@ -168,16 +168,16 @@ class Judge:
         return found
 
     def of_folder(self, path: str) -> str:
-        """Return the folder where a command runs if it is external; "" if local."""
+        """Return a command's working folder if it is external; "" if local."""
         plain = path.rstrip("/") or "/"
         if plain[0] not in "/~":
             return "" if _folder(plain) is None else _named("folder", path)
         return "" if plain in self._roots() else self.of_path(plain)
 
     def of_path(self, path: str, *, is_moved: bool = False) -> str:
-        """Return a file or folder that is read if it is external; "" if local.
+        """Return a path that is read if it is external; "" if it is local.
 
-        External means that its text was not written by the project's people.
+        A file or folder is external if its text was not written by the project's people.
 
         Args:
             path: the path as the agent writes it.
@@ -225,8 +225,8 @@ def _folder(path: str) -> str | None:
 def _is_package(path: str) -> bool:
     """Whether a folder is inside a folder of external packages.
 
-    For example, `node_modules/react` is inside `node_modules`. File names inside a package are external text. The names of the packages are
-    the project's choice.
+    For example, `node_modules/react` is inside `node_modules`. File names inside a package are external text, but the names of the packages
+    were chosen by the project.
     """
     return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
@@ -236,7 +236,7 @@ def _is_package(path: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def looked_at(line: str) -> Looked:
-    """Find the files of a command line, and whether it is local.
+    """Find the files that a command line uses, and whether it is local.
 
     Each part of the line is judged by the tables of `observe.local`.
     """
@@ -409,9 +409,9 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 
 
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
-    """Judge what an interpreter such as `python` runs.
+    """Judge the code that an interpreter such as `python` runs.
 
-    It is a module, inline code, a file or standard input.
+    The code is a module, inline code, a file or standard input.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")
@@ -431,7 +431,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
 
 
 def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
-    """Yield the file arguments of a printing program, such as `grep x a.py`.
+    """Yield the file arguments of a program that prints, such as `grep`.
 
     Options and patterns are left out.
     """
@@ -470,7 +470,7 @@ def _carried(program: str, rest: Sequence[str]) -> Looked:
 def _first(rest: Sequence[str]) -> str:
     """Return the subcommand of a program, such as `commit` of `git commit`.
 
-    It is the first word that is not an option or an option's value.
+    The subcommand is the first word that is not an option or an option's value.
     """
     skip = False
     for word in rest:

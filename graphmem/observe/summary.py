@@ -1,7 +1,7 @@
 """Summarise a session from its events: Markdown and a few lines of text.
 
-People read the Markdown; the next session gets the lines. No model is used. The content is files with lines added and removed, commands
-with exit codes, decisions, fixed errors, duration, kind and status.
+People read the Markdown. The next session gets the lines. No language model is used. The summary has files with numbers of added and
+removed lines, commands with exit codes, decisions, fixed errors, duration, kind and status.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _STATUS: Final = {
 def summarised(record: SessionRecord) -> dict[str, Any]:
     """Return the summary of a session as a mapping for JSON.
 
-    Every list has at most twelve entries and its total number. Text of tools is left out; an error appears by its kind. If external text
-    was read, the words of the agent and of its command lines are left out too, because they may repeat it.
+    Every list has at most twelve entries and its total number. Output of tools is left out; of an error only the kind is included. If the
+    session read external text, the agent's words and command lines are left out, too, because they may repeat that text.
     """
     info = record.info
     told = not record.contaminated
@@ -129,7 +129,7 @@ def short(summary: Mapping[str, Any]) -> str:
 
 
 def write(folder: Path, summary: Mapping[str, Any]) -> Path:
-    """Write a session's summary to a Markdown file, which may exist already.
+    """Write a session's summary to a Markdown file; replace an existing one.
 
     Only the newest 500 files are kept.
 
@@ -158,7 +158,8 @@ def title_of(info: SessionInfo) -> str:
 def _name(summary: Mapping[str, Any]) -> str:
     """Return the file name of a summary: `2026-03-01T120000-<id>.md`.
 
-    Names sort by time. Other characters than letters, digits, `_` and `-` are replaced, so that no id can name a file outside the folder.
+    Sorted names are in the order of time. Characters other than letters, digits, `_` and `-` are replaced, so that an id cannot lead to a
+    file outside the folder.
     """
     from hashlib import blake2b
 
@@ -224,7 +225,7 @@ def _code(text: str) -> str:
 
 
 def _line(text: str, most: int = _LINE) -> str:
-    """Cut a text to one line between words, without heading or fence marks."""
+    """Shorten a text to one line, without Markdown headings or fences."""
     from graphmem.memory.text import clipped
 
     return clipped(" ".join(text.split()).lstrip("#>"), most).strip()

@@ -88,9 +88,9 @@ class LearningSwitch:
 
 
 def _read(file: Path) -> Learning:
-    """Read the switch's file. Without one learning is on.
+    """Read the file of the switch; without a file, learning is on.
 
-    A damaged file pauses learning: a person may have switched it off, so damage must not switch it on.
+    A damaged file pauses learning, because a person may have switched learning off.
 
     Raises:
         ResourceError: out of memory or descriptors.

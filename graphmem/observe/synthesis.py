@@ -1,8 +1,8 @@
 """Memories made from counts over many sessions of a module.
 
-For example, which files the sessions of a module almost always read. They are made at 5, 10, 20, 50 and 100 sessions of a module, and
-weekly for pairs of modules. Templates make the text from the ledger's counts. A language model may reword it with the same names and
-numbers. A later milestone updates the memory, and keeps the old text as a version.
+For example, which files the sessions of a module almost always read. Such memories are made after 5, 10, 20, 50 and 100 sessions of a
+module, and weekly for pairs of modules. Templates make the text from the ledger's counts. A language model may reword the text with the
+same names and numbers. After more sessions, the memory is updated, and its old text is kept as a version.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Synthesis(NamedTuple):
 
 
 def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
-    """Make memories from the counts of sessions, where they are due.
+    """Make the memories from counts of sessions that are due.
 
-    They are due at certain numbers of sessions of a module, and weekly for pairs of modules.
+    Memories are due after certain numbers of sessions of a module, and weekly for pairs of modules.
 
     Returns:
         Ids of new or changed memories.
@@ -79,7 +79,7 @@ def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | No
 def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
     """Return memories about a module, made from counts of its sessions.
 
-    At most five are returned, those that most sessions support first.
+    At most five are returned; memories supported by most sessions come first.
     """
     stat = ledger.module(module)
     files = ledger.module_files(module)
@@ -237,7 +237,7 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 def _differs(details: str | None, one: Synthesis) -> bool:
     """Whether a stored memory needs an update by new counts.
 
-    A changed number of sessions alone is not enough.
+    A change of only the number of sessions does not need an update.
     """
     import json
 

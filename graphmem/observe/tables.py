@@ -20,7 +20,7 @@ class Table(dict[K, V], Generic[K, V]):
 
     Args:
         limit: greatest number of entries; beyond it, the half with the lower rank is removed.
-        rank: returns the significance of a value; among equal ones the older is removed first. None ranks by age.
+        rank: returns the significance of a value; among equal values, older entries are removed first. None ranks by age.
         bytes_each: estimated size of an entry without its key.
     """
 

@@ -1,7 +1,7 @@
-"""Recognise agents' tools by name: what each does, and to which files.
+"""Recognise agents' tools by name: their actions and files.
 
-The table covers Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. A tool with another name is
-`other`: it counts as a use of a tool and says nothing about files.
+The table covers Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. A tool with another name has the
+action `other`: its use is counted, but its files are unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The trial day of memories learnt from sessions, and undoing a session."""
+"""End the trial of new memories after a day, and undo sessions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Templates for the text of a memory that is made from a finding.
 
-A finding is a pattern found in a session, such as a fixed error. The text says what to do, for a reader who does not know the session. It
-names files and commands between backticks. Counts that vary between sessions are in the typed details, so that the same finding always has
-the same text.
+A finding is a pattern found in a session, such as a fixed error. The text states what to do, for a reader who does not know the session.
+Names of files and commands are between backticks. Counts that vary between sessions are not in the text but in the memory's typed fields,
+so that the same finding always has the same text.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def worded(one: Finding, sessions: int) -> Worded:
 def says_nothing(one: Finding) -> str:
     """Return why a finding is useless as a memory; "" if it is useful.
 
-    For example, an error message that names no error is useless, however frequent.
+    For example, an error message that does not name the error is useless.
     """
     if one.signal == "repeated_grep" and not 0 < len(one.facts.get("found_in", ())) <= _ANSWERS:
         return "no one place answers what was searched for"
@@ -78,7 +78,7 @@ def says_nothing(one: Finding) -> str:
 
 
 def is_bare(message: str) -> bool:
-    """Whether an error message says only that something failed.
+    """Whether an error message only states that something failed.
 
     For example, `1 failed` or `exit code 2`.
     """

@@ -1,7 +1,7 @@
 """Find errors, corrections, abandoned approaches and file names in texts.
 
-Only English is supported: agents reason in it whatever the language of the conversation. Code blocks and quoted lines are not the agent's
-words and are removed first.
+Only English is supported, because agents reason in English in conversations of any language. Code blocks and quoted lines are removed
+first, because they are not the agent's words.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def fingerprint(message: str) -> str:
 
 
 def same_error(one: str, other: str) -> bool:
-    """Whether two normalised errors are equal, or one is cut from the other.
+    """Whether two normalised errors are equal, or one is the other cut short.
 
     pytest's summary cuts messages at the end.
     """
@@ -83,7 +83,7 @@ def same_error(one: str, other: str) -> bool:
 def error_line(text: str) -> str:
     """Return the line of an output that describes the error best.
 
-    The last line if none looks like an error; "" for an empty output.
+    If no line looks like an error, the result is the last line; "" for an empty output.
     """
     for pattern in _ERROR_LINES:
         last = None
@@ -96,7 +96,7 @@ def error_line(text: str) -> str:
 
 
 def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
-    """Return whether a command succeeded, and its exit code, by its output.
+    """Read from a command's output whether it succeeded, and its exit code.
 
     None means that the output does not report it.
     """
@@ -155,9 +155,9 @@ _ADVICE: Final = re.compile(
 
 
 def advises(message: str) -> bool:
-    """Whether a message tells its reader what to do, besides reporting.
+    """Whether a message instructs its reader, besides reporting.
 
-    Its author may be outside the project.
+    Such a message may come from an author outside the project.
     """
     return _ADVICE.search(message) is not None
 
@@ -288,7 +288,7 @@ _NOT_MEANT: Final = re.compile(r"(?i)\b(?:if|unless|whether|in case|should) (?:t
 
 
 class GivenUp(NamedTuple):
-    """An approach that an agent abandons, and why, in its words."""
+    """An approach that an agent abandons, and why, in the agent's words."""
 
     approach: str
     why: str

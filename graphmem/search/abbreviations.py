@@ -1,7 +1,7 @@
-"""Abbreviations in code: `args` is found by "argument" and vice versa.
+"""Expand abbreviations: "argument" finds `args`, and the reverse.
 
-The table of abbreviations has one row for each idea, such as "argument". Each form occurs in one row only. A row holds the short forms and
-their full words. Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
+The table of abbreviations has one row for each concept, such as "argument". A row has the full words of the concept and their short forms.
+Each form occurs in one row only. Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ FILE: Final = "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Factors, accepted by a person, on the built-in weights of search.
+    """Factors for the built-in search weights, accepted by a person.
 
-    They come with the time and the number of commits that they rest on.
+    They are stored with the time of acceptance, and the number of commits that they were computed from.
     """
 
     factors: Mapping[str, float]  # by knob, a key of `search.evaluate.KNOBS`

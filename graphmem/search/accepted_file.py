@@ -25,7 +25,7 @@ class AcceptedFile(Generic[T]):
 
     Args:
         file: the JSON file, in an index directory.
-        decode: makes the weights from the content of the file. For a wrong content it raises ValueError, KeyError, TypeError or
+        decode: makes the weights from the content of the file. For invalid content it raises ValueError, KeyError, TypeError or
             AttributeError.
         encode: makes the content of the file from the weights.
     """

@@ -15,7 +15,7 @@ NO_ALIASES: Final[Aliases] = MappingProxyType({})
 
 
 def expand(query: str, aliases: Aliases) -> tuple[str, list[str]]:
-    """Append synonyms of its words to a query; also return a note for each.
+    """Append synonyms to a query; also return a note for each synonym.
 
     `aliases` has the synonyms of each term. A term matches as whole words after normalisation, so that case and punctuation do not matter.
     Synonyms are not expanded again.

@@ -1,7 +1,7 @@
 """Find candidates by words, vectors, names in the query, and the graph.
 
-The last way follows edges from the symbols that the query names. These four ways are independent of each other; `pipeline` runs them in
-parallel and fuses their lists.
+The search of the graph follows edges from the symbols that the query names. These four ways are independent of each other; `pipeline` runs
+them in parallel and fuses their lists.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _IMPORTED: Final = 0.5  # nearness of a file to the files it imports
 
 
 class Filters(NamedTuple):
-    """Restrictions on the paths and kinds of results; empty for none."""
+    """Restrictions on the paths and kinds of results."""
 
     chunk_kinds: tuple[str, ...]
     paths: tuple[str, ...]  # files, and directories with everything below them
@@ -41,7 +41,7 @@ class Filters(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Chunks found by their vectors, with cosines, and the query's vector."""
+    """The chunks that vectors found, with cosines, and the query's vector."""
 
     query: F32  # the query's vector
     chunks: dict[str, float]  # chunk id -> cosine
@@ -89,10 +89,10 @@ def query_vector(embedder: Embedder, query: str) -> F32:
 
 
 def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
-    """Find the symbols that the query names, each with a confidence.
+    """Find the symbols named in the query, each with a confidence.
 
     The confidence is 1 for a name written as code that only one symbol has. It is 1 / sqrt(n) for a name shared by n symbols. For an
-    ordinary word that is also a name, it is divided by three. Externals are left out: they have no location in the project.
+    ordinary word that is also a name, the confidence is divided by three. Externals are left out: they have no location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:
@@ -109,9 +109,9 @@ def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict
 
 
 def _named(view: GraphView, name: str) -> list[int]:
-    """Find symbols by name: qualified name, its last parts, or its last part.
+    """Find symbols by a qualified name or the last parts of one.
 
-    The last part alone counts only for a name without dots.
+    A name without dots matches the last part. A name with dots must match as many parts.
     """
     exact = [int(node) for node in view.by_qualname(name) if view.label[node] == SYMBOL]
     if exact:
@@ -161,8 +161,8 @@ def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
     """Return how near files are to the files that are open ("active files").
 
     The nearness of an active file is 1. A file joined to an active file by an import, in either direction, gets one half divided by the
-    logarithm of its degree. A file with many imports is therefore hardly near. Active files that are not in the index are kept, because
-    memories may name them.
+    logarithm of its degree. So a file with many imports gets a low value. Active files that are not in the index are kept, because memories
+    may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

@@ -1,7 +1,7 @@
 """Find and rank code: search chunks, then rank the symbols in them.
 
-Chunks are found by words and vectors, and their lines are divided among symbols. Symbols that the query names and their neighbours are
-candidates too.
+Chunks are found by words and vectors, and their lines are divided among symbols. Symbols that the query names, and neighbours of these
+symbols, are candidates, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OF_DOCUMENTS: Final = re.compile(
 
 
 class Signs(NamedTuple):
-    """What is known about symbols and files before any text is read.
+    """Known facts about symbols and files, used to rank candidates.
 
     Examples are the symbols that the query names, and files that change often.
     """
@@ -113,7 +113,7 @@ def gather(
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether any code candidate is good enough to be shown as a match.
+    """Whether a code candidate matches well enough to be shown.
 
     A match is a word, a name, a place (file and line) or a near vector.
     """
@@ -138,7 +138,7 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
-    """Map each chunk to the units (symbols) that are scored by its vector.
+    """Map each chunk to the units (symbols) that get a score from its vector.
 
     These are the units in the chunk and the classes that contain them. A vector describes a whole chunk. The lines between small
     definitions have no vector of their own.
@@ -159,7 +159,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return the best cosine of each unit, of all chunks that contain it."""
+    """Return for each unit the best cosine of the chunks that contain it."""
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
         cosine = cosines.get(chunk)
@@ -171,7 +171,7 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 
 
 def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterator[str]:
-    """Yield a symbol and those enclosing symbols that are candidates, too."""
+    """Yield a symbol, and its enclosing symbols that are candidates."""
     yield unit
     node = view.index_of.get(unit, -1)
     while node >= 0 and (node := int(view.parent[node])) >= 0:
@@ -190,7 +190,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
         request: the search request.
         weights: weights of the paths for the query's type.
         tuning: the normaliser and the switches for optional steps.
-        best_cosine: the cosine that gives a full score when code is ranked together with memories; None for the best cosine found.
+        best_cosine: the cosine that gives the full score when code is ranked together with memories; None to use the best cosine found.
     """
     lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
     fused = fuse(lists, tuning.normaliser)
@@ -248,10 +248,10 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
 
 
 def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
-    """Lower sections of documents that repeat a section of another page.
+    """Lower the rank of document sections that repeat another page.
 
     Such pages exist once for each version. A section repeats another if it has the same heading, in a file of the same name. The section in
-    the outermost folder takes the best place.
+    the outermost folder gets the best place.
     """
     copies: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(voted):

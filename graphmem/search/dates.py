@@ -80,7 +80,7 @@ def periods(query: str, now: datetime, years: tuple[int, int]) -> list[Period]:
 
 
 def nearness(created: datetime, spans: Iterable[Period]) -> float:
-    """Return how near a time is to the nearest of some periods.
+    """Return how near a time is to the nearest of several periods.
 
     The value is 1 inside a period, and falls with the distance from it.
     """

@@ -1,8 +1,8 @@
 """Measure search on the project's own commits, and propose weights.
 
 A case is the message of a commit with the files it changed. Messages describe changes, so proposed weights hold for descriptions, names and
-error texts only. The weights of questions stay. Weights are chosen on the older cases and checked on the newer ones. They are proposed only
-if both halves gain.
+error texts only. The weights for questions are not changed. Weights are chosen with the older cases and checked with the newer cases. They
+are proposed only if results improve in both halves.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Ready(NamedTuple):
 def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], state: IndexState, until: float) -> list[Ready]:
     """Collect the candidates of each case, until a given time.
 
-    The time is one of the clock `monotonic`.
+    `until` is a time of the clock `time.monotonic`.
     """
     ready = []
     tuning = with_factors(Tuning(), {"churn": 1.0})
@@ -116,7 +116,7 @@ def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
 
 
 def scores(shot: Snapshot, ready: Sequence[Ready], tuning: Tuning) -> list[Measured]:
-    """Rank the candidates of each case with given weights; return the results."""
+    """Measure how well given weights rank the candidates of each case."""
     return [_scored(shot, one, tuning) for one in ready]
 
 
@@ -146,10 +146,10 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 
 
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
-    """Propose factors for groups of weights; none if the built-in ones stay.
+    """Propose factors for groups of weights; empty without an improvement.
 
-    Knobs are changed one after the other, each time the one that gains most on the older half. The proposal is the longest series of
-    changes that the newer half confirms.
+    A knob is a group of weights. In each step, the knob that improves the older half of the cases most is changed. The proposal is the
+    longest series of changes that also improves the newer half.
 
     Args:
         shot: the searched snapshot.

@@ -43,7 +43,7 @@ class Frame(NamedTuple):
 def frames(query: str) -> list[Frame]:
     """Return the stack frames (file, line, function) that a query contains.
 
-    None occurs twice.
+    Duplicates are left out.
     """
     found: dict[Frame, None] = {}
     for match in _FRAME.finditer(query):
@@ -56,8 +56,8 @@ def frames(query: str) -> list[Frame]:
 def framed(view: GraphView, query: str) -> set[int]:
     """Return the functions and classes that the query's frames refer to.
 
-    The name in a frame takes precedence over its line, because the code that ran may be older than the index. Of several
-    definitions with that name, the one that contains the line counts, else the nearest.
+    The name in a frame takes precedence over its line, because the code that ran may be older than the index. Among several definitions
+    with that name, the one that contains the line is chosen, or else the nearest.
     """
     meant: dict[str, tuple[list[list[Definition]], bool]] = {}
     found = set()
@@ -71,10 +71,10 @@ def framed(view: GraphView, query: str) -> set[int]:
 
 
 def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
-    """Return the files that a path matches, and whether a folder agrees too.
+    """Return the files that a path matches, and whether a folder also matches.
 
-    The beginning of the path may come from another machine. Too many matches give none. A path inside a library matches only if the
-    library is the project.
+    The beginning of the path may come from another machine. If too many files match, the result is empty. A path inside a library matches
+    only if the library is the project.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     library = max((at for at, part in enumerate(parts[:-1]) if part in _LIBRARIES or _LIBRARY.fullmatch(part)), default=-1)
@@ -98,7 +98,8 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 def _around(file: list[Definition], frame: Frame, sure: bool) -> int:
     """Return the definition to which a stack frame refers.
 
-    It is -1 for code outside all definitions. It is also -1 for a function that is missing from a file of which only the name agrees.
+    It is -1 for code outside all definitions. It is also -1 if the file lacks the function and only the file's name matches, not its
+    folder.
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

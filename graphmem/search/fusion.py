@@ -1,7 +1,7 @@
 """Join ranked lists of candidates into one, by weighted normalised scores.
 
-Source: Cormack, Clarke, Buettcher 2009 (reciprocal rank fusion, k = 60 in the paper); Fox and Shaw 1994 (sums of
-normalised scores). Measurements chose the default: docs/decisions/0006-fusion.md.
+Sources: Cormack, Clarke, Buettcher 2009 (reciprocal rank fusion, k = 60 in the paper); Fox and Shaw 1994 (sums of normalised scores).
+Measurements chose the default: docs/decisions/0006-fusion.md.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Ranked(NamedTuple):
     """The candidates that one way of searching found, with their raw scores.
 
     Attributes:
-        name: name of the way of searching.
+        name: name of the way of searching, such as "words".
         scores: raw score of each candidate; larger is better.
         weight: weight of the list; at least 0.
-        absent: raw score of a candidate without a score: 0 for BM25, where a text without any of the words has 0.
-            None means the lowest score in the list.
-        full: raw score that is normalised to the highest score if every candidate has less; None for the best score of the list.
+        absent: raw score assumed for a candidate that is not in the list. For BM25 it is 0, because a text without the words has the score
+            0. None means the lowest score in the list.
+        full: raw score that is normalised to 1 even if every candidate has less; None for the best score of the list.
     """
 
     name: str

@@ -51,7 +51,8 @@ def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
 def near_names(view: GraphView, query: str) -> tuple[list[NearMiss], str]:
     """Return names of symbols and files that are spelt like words of a query.
 
-    Each word is compared with all names, so only the first words of a long query are compared. A note says so; else it is empty.
+    Each word is compared with all names, so only the first words of a long query are compared. The second result is a note about this, or
+    "".
     """
     found: dict[str, str] = {}
     files = {path.rpartition("/")[2].partition(".")[0].casefold(): path for path in sorted(view.paths, reverse=True)}

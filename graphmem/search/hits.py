@@ -1,4 +1,4 @@
-"""Present ranked memories and code as hits."""
+"""Convert ranked memories and code to search hits."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
     """Return the lines of given units, with their numbers in the file.
 
-    They are taken from all chunks that were found.
+    The lines come from all chunks that were found.
     """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():

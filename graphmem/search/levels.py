@@ -51,7 +51,7 @@ class ServiceLevel:
     def level(self) -> Level:
         """Return the current level.
 
-        It does not change while times are between the two bounds.
+        The level stays the same while times are between the two bounds.
         """
         with self._lock:
             if len(self._times) < ENOUGH:

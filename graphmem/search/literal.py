@@ -1,7 +1,7 @@
 """Find names and quoted phrases of a query exactly as they are written.
 
-BM25 splits `session_id` into words and also finds texts with the separate words. Code that contains the exact name or message is rarely
-unrelated. This matters most for names that the project does not define: parameters, keys, names from libraries.
+BM25 splits `session_id` into words and also finds texts with the separate words. Code that contains the exact name or message is probably
+related to the query. This matters most for names that the project does not define: parameters, keys, names from libraries.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _LEAST: Final = 3  # minimum letters of a name
 def literal(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
     """Return the weighted share of a query's names that each unit contains.
 
-    A unit is a symbol or a section. The share is 0 to 1. Quoted phrases count as names. The fewer units contain a name or phrase, the more
-    it counts. Only the last part of a dotted name is matched: the parts before it are rarely written where it is used.
+    A unit is a symbol or a section. The share is 0 to 1. Quoted phrases count as names. A name or phrase that fewer units contain counts
+    more. Only the last part of a dotted name is matched, because code that uses a name rarely writes the other parts.
 
     Args:
         query: the search text.

@@ -1,6 +1,6 @@
 """Choose the lines of a hit that show why it matches the query.
 
-The lines have words of the query, and are shown with their numbers.
+These lines contain words of the query, and are shown with their line numbers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
     def lines(self, numbered: Iterable[tuple[int, str]], name: str = "") -> list[MatchedLine]:
         """Choose at most MOST lines that together have most of the words.
 
-        A word that fewer of the lines have counts more. Each further line is chosen for words that the earlier ones lack.
+        A word that fewer lines contain counts more. Each further line is chosen for words that the earlier lines lack.
 
         Args:
             numbered: the lines of one hit with their numbers in the file.
@@ -74,14 +74,14 @@ class Wanted(NamedTuple):
 
 
 def _has_name(text: str, name: str) -> bool:
-    """Whether a text has a name that is not a part of a longer name."""
+    """Whether a text contains a name as a whole word."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def summary_of(doc: str) -> str:
     """Return the first sentence of a documentation text, on one line.
 
-    A short one is followed by the next. Markup of reStructuredText is removed.
+    A short first sentence is followed by the second. Markup of reStructuredText is removed.
     """
     paragraph = _ROLE.sub(lambda match: match[1] or match[2], " ".join(doc.strip().partition("\n\n")[0].split()))
     said = ""

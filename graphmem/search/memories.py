@@ -1,10 +1,10 @@
 """Find and rank memories: by words and vectors, then by neighbours.
 
-Lists of neighbours take part in the fusion. Two memories are neighbours if one was learnt just before or after the other, if both are
-about the same code, or if a link joins them. The memory right after a question counts most: it may be the answer. A hit gives its
+Neighbours of good hits form further lists for the fusion. Two memories are neighbours if one was learnt just before or after the other, if
+both are about the same code, or if they are linked. The memory right after a question counts most: it may be the answer. A hit gives its
 neighbours a share proportional to the fourth power of its score, so that the top of the list decides. The share is divided among all
-memories of the same node, so that memories of a hub receive little.
-Measured, with controls without the graph: docs/decisions/0006-fusion.md.
+memories of the same node, so memories about much-described code get little. Measured, with controls without the graph:
+docs/decisions/0006-fusion.md.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """The score that a memory gets from its neighbours among the hits."""
+    """The score that a memory gets because its neighbours are hits."""
 
     score: float
     by: str  # the neighbour with the largest share
@@ -98,7 +98,7 @@ def gather(
         words: normalised words of the query.
         vector: vector of the query, or None.
         request: the search request.
-        tuning: weights, and the depth of the lists.
+        tuning: weights, and the maximum length of the lists.
         active: node id -> nearness to the active files, in (0, 1].
         allowed: restricts candidates to these memories; None for all.
         now: the time from which relative dates in the query count.
@@ -138,7 +138,7 @@ def gather(
 def is_heard(lists: MemoryLists, faint: float) -> bool:
     """Whether any memory has a word of the query or a similar vector.
 
-    Only then is it good enough to be shown as a match.
+    If not, no memory is good enough to be shown as a match.
     """
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 
@@ -146,9 +146,9 @@ def is_heard(lists: MemoryLists, faint: float) -> bool:
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
     """Rescale memory candidates so that they compare with code.
 
-    Among memories alone the best one has a full score, however little of the query it has. Beside code, a memory with a single
-    common word would then outrank code with all of the words. Here the words of a memory count by its share of the query, weighted by the
-    rarity of the words in code and memories together. Cosines of code and memories have one scale.
+    When only memories are searched, the best one has the full score, even if it contains little of the query. Together with code, a memory
+    with a single common word would then outrank code with all of the words. Here the words of a memory count by its share of the query,
+    weighted by the rarity of the words in code and memories together. Cosines of code and memories are scaled together.
 
     Args:
         lists: the result of `gather`.

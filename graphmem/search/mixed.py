@@ -1,7 +1,7 @@
-"""Rules for answers of code and memories together.
+"""Rules for search answers that contain both code and memories.
 
-Lessons of commits are unconfirmed drafts from the project's history. They share the words of fixes with many questions, so
-without these rules five commits would be the answer to a question about code. Search for memories alone is not affected.
+Lessons of commits are unconfirmed drafts from the project's history. They share words with many questions, so without these rules the best
+five answers to a question about code would be commits. A search for only memories is not affected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def is_history(row: MemoryRow) -> bool:
 def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
     """Whether a memory must rank below all code hits.
 
-    This holds for sentences taken from files of the project ("seeds"), and for lessons of commits about other files than the hits'.
+    This holds for sentences taken from files of the project ("seeds"), and for lessons of commits whose files are not among the hits'
+    files.
     """
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 
@@ -52,8 +53,8 @@ def without_strangers(
         scored: the memories.
         code: the code hits, best first.
         paths_of: returns the files that a memory is about.
-        vectors: the code has vectors. Without them, words alone connect a lesson with a question, so no lesson comes before code.
-        coming: vectors are still being made. Until then lessons are left out.
+        vectors: whether the code has vectors. Without them, only words connect a lesson with a question, so no lesson ranks above code.
+        coming: whether vectors are still being computed. Meanwhile lessons are left out.
 
     Returns:
         The memories, and whether lessons were left out.
@@ -76,7 +77,7 @@ def without_strangers(
 def with_room(hits: Sequence[SearchHit], query: str, k: int) -> list[SearchHit]:
     """Return the best k hits, with places for code and for memories.
 
-    Half of the places are for code, a quarter if the query asks what was decided or learnt; then a quarter is for memories. Hits keep
+    Half of the places are for code. If the query asks for decisions or lessons, a quarter is for code and a quarter for memories. Hits keep
     their order.
 
     Args:

@@ -1,9 +1,9 @@
 """Weights of memory types by phase of work.
 
 Three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in weights
-(`search.request.PHASES`) are judgement. Sessions show which memories of a phase were used. The estimate moves each weight by the use
-of its type relative to the average memory. Estimates change nothing until a person accepts them. Accepted weights are in a
-small file of the index. Search and packing read all weights from `PhaseBook`.
+(`search.request.PHASES`) were chosen by judgement. Sessions show which memories of a phase were used. The estimate changes each weight by
+how often its type is used, relative to the average memory. Estimates change nothing until a person accepts them. Accepted weights are in a
+small file of the index. Search and the selection of context for agents read all weights from `PhaseBook`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; unnamed ty
 
 
 class Use(NamedTuple):
-    """Numbers of memories of a type that were shown, and used, in a phase.
+    """How many memories of a type were shown and used in a phase.
 
     A memory counts once for each session.
     """
@@ -41,7 +41,7 @@ class Use(NamedTuple):
 def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the word of the domain
     """Return the weight of a memory type in a phase of work.
 
-    It is 1 if the table has none.
+    The weight is 1 if the table has none.
     """
     return table.get(phase, {}).get(type, 1.0)
 
@@ -49,13 +49,11 @@ def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the wo
 def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], float]:
     """Propose weights from the use of memories, by (phase, type).
 
-    Pairs that were shown too rarely are left out.
-    The formula is weight = built-in × clamp(r / R, 1/2, 2), with
-    R = U / N, the share of all memories shown in the phase that were used, and
-    r = (u + S R) / (n + S), the same share for the type, shrunk towards R. The value r is the mean of the posterior
-    Beta(u + S R, n − u + S (1 − R)), from a Beta prior with mean R and the weight of S = STRENGTH memories
-    (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4, 5.3).
-    The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
+    Pairs of phase and type whose memories were shown too rarely are left out. The formula is weight = built-in × clamp(r / R, 1/2, 2), with
+    R = U / N, the share of all memories shown in the phase that were used, and r = (u + S R) / (n + S), the same share for the type, shrunk
+    towards R. The value r is the mean of the posterior Beta(u + S R, n − u + S (1 − R)), from a Beta prior with mean R and the weight of S
+    = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4, 5.3). The estimate starts from the built-in weight
+    and all counts, so that accepting it twice changes nothing more.
 
     Args:
         counts: counts of use, by (phase, type).
@@ -141,7 +139,7 @@ class PhaseBook:
 
 
 class _Joined(NamedTuple):
-    """Accepted weights, and the built-in table in which they are replaced."""
+    """Accepted weights over the built-in table, as one mapping."""
 
     accepted: Accepted
     table: Table

@@ -1,10 +1,10 @@
-"""Run a search of code and memories, and join what it finds.
+"""Run a search of code and memories, and join the results.
 
-Candidates are found in several ways ("paths") in parallel, such as by words and by vectors. Each path has until the deadline. The answer
-names paths that are late, missing or incomplete, and uses the others. The ranked items are *units*: a symbol with its chunks, a chunk
-without a symbol, or a memory. Code and memories have separate lists and weights. If both are searched, cosines share one scale, and the
-words of a memory count by its share of the query. Otherwise the best of a kind without a near match would look as good as a close match of
-the other kind.
+Candidates are found in several ways ("paths") in parallel, such as by words and by vectors. Each path must finish before the deadline. The
+answer names paths that are late, missing or incomplete, and uses the results of the others. The ranked items are *units*: a symbol with its
+chunks, a chunk without a symbol, or a memory. Code and memories have separate lists and weights. If both are searched, cosines share one
+scale, and a memory's words count by their share of the query. Otherwise the best of several bad memories could rank as high as a close
+match in code, or the reverse.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def search(
     The same snapshot, query and time give the same answer.
 
     Raises:
-        BadInputError: an empty or overlong query, `k` out of range, an unknown kind or phase.
+        BadInputError: the query is empty or too long, `k` is out of range, or a kind or phase is unknown.
     """
     check(request)
     run = _Run(shot, embedder, request, state, tuning or Tuning(), aids or Aids())
@@ -324,7 +324,7 @@ class _Run:
     def _without_strangers(
         self, index: MemoryIndex, scored: list[memories.ScoredMemory], hits: Sequence[SearchHit], coded: code.CodeLists
     ) -> list[memories.ScoredMemory]:
-        """Rank lessons of commits below code that they are not about."""
+        """Rank lessons of commits below code if they are about other code."""
         view = self.shot.graph
 
         def paths_of(memory_id: str) -> set[str]:
@@ -343,9 +343,9 @@ class _Run:
         return kept
 
     def _beside_memories(self, coded: code.CodeLists) -> float:
-        """Return the factor that makes code scores comparable with memories'.
+        """Return the factor that makes code scores comparable with memory scores.
 
-        Texts and vectors of code have more lists than those of memories, but carry no more evidence.
+        Code gets scores from more ranked lists than memories do, without more evidence.
         """
         said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores)
         said += (self.weights.alike + self.weights.echo) * coded.share
@@ -369,7 +369,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, and all their parts, by a factor."""
+    """Multiply the scores of code hits and the parts of each score."""
 
     def times(one: Voted) -> Voted:
         parts = [part._replace(weight=part.weight * by) for part in one.hit.parts]
@@ -418,7 +418,7 @@ def _word_notes(words: WordAnswer | None) -> list[str]:
 def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
     """Return the kinds of chunks to search.
 
-    For symbols, these are code chunks: the symbols around a chunk are found through it.
+    Symbols are found through the chunks that they contain, so for symbols the result is code chunks.
     """
     wanted = {"code" if kind == "symbol" else kind for kind in kinds - SYSTEM_KINDS if kind != "memory"}
     return tuple(sorted(wanted))

@@ -1,4 +1,4 @@
-"""Files that a query names: by path, file name, module or scope.
+"""Find the files that a query names: by path, name, module or scope.
 
 A scope is the beginning of a description of a change, as in `fix(cli): ...`.
 """
@@ -24,8 +24,8 @@ _TITLE: Final = 200  # characters of the first line in which a scope is searched
 def named_files(view: GraphView, query: str) -> dict[str, float]:
     """Return the files that a query names, each with a confidence.
 
-    The confidence is 1 for a name that only one file has, and 1 / sqrt(n) for a name of n files. A plain word that equals a file name
-    names the file only in a scope; elsewhere it is an ordinary word.
+    The confidence is 1 for a name that only one file has, and 1 / sqrt(n) for a name that n files have. In a scope, a plain word can name a
+    file. Elsewhere it is an ordinary word.
 
     Args:
         view: the graph that contains the files.
@@ -41,9 +41,9 @@ def named_files(view: GraphView, query: str) -> dict[str, float]:
 
 
 def _readings(place: str) -> Iterator[str]:
-    """Yield the paths that a path in a query may mean.
+    """Yield the project paths that a path in a query may mean.
 
-    The first is the path as written. For an absolute path, as in tracebacks, its ends follow, longest first.
+    The first is the path as written. For an absolute path, as in tracebacks, its trailing parts follow, longest first.
     """
     parts = place.strip("./-").split("/")
     yield "/".join(parts)

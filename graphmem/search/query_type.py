@@ -1,6 +1,6 @@
 """Classify a search query, and find the words in it that may name code.
 
-The class decides the weights of the ways to search.
+The class of a query decides the weights of words, vectors and other ways to search.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Mention(NamedTuple):
 def classify(query: str) -> str:
     """Classify a query as STRUCTURAL, IDENTIFIER, ERROR, QUESTION or SEMANTIC.
 
-    A STRUCTURAL query asks for relations of a named symbol. An IDENTIFIER query names code. An ERROR is a message as a program prints it.
-    A QUESTION asks about behaviour or names it in a few words. All other queries are SEMANTIC: mostly descriptions of changes.
+    A STRUCTURAL query asks for relations of a named symbol. An IDENTIFIER query names code. An ERROR is a message as a program prints it. A
+    QUESTION asks about behaviour, or describes behaviour in a few words. All other queries are SEMANTIC: mostly descriptions of changes.
     """
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
     words = query.split()
@@ -95,12 +95,12 @@ def classify(query: str) -> str:
 def without_language(query: str, language: str) -> str:
     """Return a query without the name of the project's own language.
 
-    "python" says nothing in a project of Python, but few texts contain the word, so that it would count most. It stays if fewer than two
-    other words remain.
+    In a Python project the word "python" is useless, but it is rare in the texts, so it would count most. The word is kept if fewer than
+    two other words remain.
 
     Args:
         query: the search text.
-        language: id of the language of most of the project; "" for none.
+        language: id of the language of most of the project; "" if unknown.
     """
     if not language or "\n" in query.strip():
         return query
@@ -126,9 +126,9 @@ def mentions(query: str) -> list[Mention]:
 
 
 def phrases(query: str) -> list[str]:
-    """Return the quoted texts of several words in a query.
+    """Return the quoted texts in a query that have several words.
 
-    They are messages or lines of code.
+    Such texts usually are messages or lines of code.
     """
     return [quoted for quoted in _quoted(query) if len(quoted.split()) > 1]
 

@@ -80,9 +80,9 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Weights of words by where they occur in a symbol (BM25F).
+    """Weights of a word by the field of a symbol that contains it (BM25F).
 
-    Examples are its name and its path. A word in the text has weight 1.
+    Examples of fields are the name and the path. A word in the text has weight 1.
     """
 
     name: float = 3.0  # a word in the unit's name
@@ -161,14 +161,14 @@ class Request(NamedTuple):
     Attributes:
         query: words, an identifier, or a question; not empty.
         k: number of hits, 1 to 200.
-        files: the active files. They raise nearby hits and exclude none.
-        within: restricts hits to these files and directories, and memories to those about code in them; empty for everywhere.
+        files: the active files, which raise the scores of related hits.
+        within: restricts hits to these files and directories, and to memories about code in them; empty for no restriction.
         kinds: kinds of results, from KINDS; "code" means symbols and code outside definitions; empty for all.
         types: restricts memories to these types; empty for all.
         phase: the current phase of work, a key of PHASES, or "".
         retired: include superseded and deprecated memories.
-        stale: include memories that are marked stale; the mark is shown.
-        as_of: restricts results to knowledge of that time; None for now.
+        stale: include memories that are marked as stale.
+        as_of: restricts results to what was known at that time; None for now.
         explain: fill in `parts` and `factors` of every hit.
         deadline_s: seconds after which late paths are left out.
     """
@@ -212,7 +212,7 @@ def check(request: Request) -> None:
     """Validate a request.
 
     Raises:
-        BadInputError: an empty or overlong query, `k` out of range, an unknown kind or phase, too many files.
+        BadInputError: the query is empty or too long, `k` is out of range, a kind or phase is unknown, or there are too many files.
     """
     if not request.query.strip():
         raise BadInputError("the query is empty; give words, a name or a question", argument="query")

@@ -53,7 +53,8 @@ class Timed:
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
     """Reorder the best hits by a cross-encoder.
 
-    Returns the hits, and the reason if the model failed. Scores still decrease along the list: the best hit gets the previous best score.
+    Returns the hits, and the reason if the model failed. The old scores are assigned to the hits in the new order, so scores still decrease
+    along the list.
     """
     head, tail = list(hits[:READ]), list(hits[READ:])
     if len(head) < 2:

@@ -54,9 +54,9 @@ class Searcher:
         vectors: provides the model for queries.
         book: the repository of the memories.
         patience_s: total seconds that searches wait for missing vectors.
-        reranker: a cross-encoder that reorders the best hits; None for none.
+        reranker: a cross-encoder that reorders the best hits, or None.
         phases: weights of memory types by phase of work.
-        language_model: writes a hypothetical memory when a search finds few memories; None for none.
+        language_model: writes a hypothetical memory when a search finds few memories, or None.
         weights: weights that a person accepted; None for the built-in ones.
         churn: returns how often each file changes, 0 to 1; called only if the weights use it.
     """
@@ -93,9 +93,10 @@ class Searcher:
         """Run a search; see `GraphMem.search`.
 
         Args:
-            request: the question.
+            request: the search request.
             state: returns the state of the index.
-            wait: allows work that may take seconds: waiting for vectors, and the cross-encoder. A search without it is not counted.
+            wait: allows work that may take seconds: waiting for vectors, and the cross-encoder. A search without waiting is not counted in
+                the statistics.
         """
         if request.wants_memories:
             self._projections.memories()
@@ -125,9 +126,9 @@ class Searcher:
         return dataclasses.replace(answer, hits=self._shown(shot, answer.hits))
 
     def _await_vectors(self, request: Request) -> None:
-        """Wait for missing vectors while patience remains.
+        """Wait for missing vectors, at most for the rest of `patience_s`.
 
-        Patience is restored once all vectors exist.
+        The full time is available again once all vectors exist.
         """
         embedder = self._vectors.query_embedder()
         if self._patience_left <= 0 or embedder is None or not self._is_missing(request):
@@ -146,9 +147,9 @@ class Searcher:
         self._patience_left = self._patience_s
 
     def _is_missing(self, request: Request) -> bool:
-        """Whether vectors for a request are missing and being made.
+        """Whether vectors for a request are missing and being computed.
 
-        The work is started if necessary.
+        The computation is started if necessary.
         """
         coming = False
         if request.wants_memories and len(self._projections.memories()):

@@ -1,10 +1,10 @@
 """Score candidates by their relation to the best hits (a second look).
 
-A description rarely uses the words of all the code it concerns. The best hits represent it here. Candidates gain if their vectors are
-near those of the best hits, or if an edge joins them with candidates of a high score. Both are separate lists in the fusion. They score
-existing candidates and find no new ones.
+A description rarely uses the words of all the code it concerns. So the best hits serve as a second query. Candidates gain if their vectors
+are near those of the best hits, or if an edge joins them with candidates of a high score. Each of these two scores is a separate list in
+the fusion. They do not find new candidates.
 
-Source: Rocchio 1971 (relevance feedback in a vector space), here without judgements: the best hits are assumed to be relevant
+Source: Rocchio 1971 (relevance feedback in a vector space), here without feedback from a person: the best hits are assumed to be relevant
 ("pseudo-relevance feedback"). Measured in docs/decisions/0006-fusion.md.
 """
 
@@ -56,7 +56,7 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
 def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str, float]:
     """Score candidates by the rare words that they share with the best hits.
 
-    Source: Abdul-Jaleel et al. 2004 (RM3), here among the candidates alone.
+    Source: Abdul-Jaleel et al. 2004 (RM3), here applied only to the candidates.
 
     Args:
         fused: candidates, best first.
@@ -90,7 +90,7 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
     """Score candidates that an edge joins to candidates with high scores.
 
-    A candidate receives the score of its best caller, best callee, best reference and best inheritance edge.
+    A candidate receives the scores of four others: its best caller, callee, reference, and base or subclass.
 
     Args:
         view: the graph.
@@ -125,7 +125,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """Return the highest value that each candidate is given; 0 for none.
+    """Return the highest value given to each candidate; 0 without a value.
 
     `size` is the number of candidates. `given` has arrays of candidates with their values.
     """

@@ -1,6 +1,6 @@
 """Count searches since the index was opened, with their durations.
 
-It also counts how often the graph contributed.
+It also counts how often the graph found hits.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Score candidates of a search by their words: BM25F, and shares of names.
+"""Score search candidates by the words in their texts and names.
 
 A candidate is a unit: a symbol with its own lines, or a chunk without a symbol. The word index finds chunks and knows the rarity of words.
-This module counts the words of the candidates again. A function is scored by its own lines, joined from all its parts that are candidates.
-Its name, enclosing names and path are separate fields. A description of several sentences may cover several functions, each with the words
-of one sentence. So units are also scored by their best sentence.
+This module counts the words of each candidate. A function is scored by its own lines, from all its chunks that are candidates. Its name,
+enclosing names and path are separate fields. A description of several sentences may cover several functions, each with the words of one
+sentence. So units are also scored by their best sentence.
 
-Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they are saturated).
+Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: the counts of all fields are weighted and added before saturation).
 Parameters are measured in docs/decisions/0006-fusion.md.
 """
 
@@ -37,7 +37,7 @@ _FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their
 
 
 class UnitWords(NamedTuple):
-    """Scores of units by words; each list has only the units with a match."""
+    """Scores of units by words, without units that do not match."""
 
     whole: dict[str, float]  # BM25F of the query
     sentence: dict[str, float]  # BM25F of its best sentence, relative to the best unit's; 0 to 1
@@ -46,9 +46,9 @@ class UnitWords(NamedTuple):
 
 
 class _Terms(NamedTuple):
-    """The words of a query that a text has, as stems, and the text's length.
+    """The query's words that occur in a text, and the length of the text.
 
-    The stems are in the order of the text. The length is the number of all its words.
+    The words are stems, in the order of the text. The length is the number of all its words.
     """
 
     terms: list[str]
@@ -103,7 +103,7 @@ def unit_words(
 def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> list[_Terms]:
     """Return the query's words in the text of each unit, as stems.
 
-    The order is that of the units.
+    The results are in the order of the units.
     """
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]
@@ -122,7 +122,7 @@ def _terms_in(texts: Mapping[str, Sequence[str]], heads: tuple[str, ...], term_o
 
     Args:
         texts: the texts of each unit.
-        heads: first letters of the words that are looked at.
+        heads: only words that begin with one of these letters are compared.
         term_of: the term that a stem stands for.
     """
     distinct = list(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
@@ -181,17 +181,17 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the stems in a part of the query, each with its rarity.
+    """Return the stems in a part of the query, such as a sentence.
 
-    The part is, for example, one sentence.
+    The result maps each stem to its rarity.
     """
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
 def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
-    """Return the share of the words in each unit's names that a query has.
+    """Return the share of the words in each unit's names found in the query.
 
-    It is the weighted mean of three shares: of the words in the unit's name, in its enclosing names and in its file's name.
+    The result is the weighted mean of three shares: for the unit's name, its enclosing names and its file's name.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)
@@ -207,7 +207,7 @@ def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, floa
 
 
 def _told(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
-    """Return the share of the query that each unit's documentation contains.
+    """Return the share of the query's words in each unit's documentation.
 
     Long documentation gets a lower score.
     """

@@ -1,9 +1,9 @@
-"""Divide chunks of files among the symbols in them, which are ranked.
+"""Divide the lines of chunks among symbols, so that symbols are ranked.
 
 The ranked items are units: a symbol with its own lines, or the rest of a chunk outside every symbol. A chunk has the size that an embedding
-model reads, and may hold several small functions or a part of a large one. Chunks are found first. Their lines are then divided among their
-symbols, and each symbol is ranked by its own words, so that a function does not match by the words of its neighbour. An inner function in
-the same chunk belongs to its enclosing function: no other code can call it.
+model reads, and may hold several small functions or a part of a large one. Search first finds chunks. This module divides the lines of each
+chunk among its symbols. Each symbol is then ranked by its own words, so that a function does not match by the words of its neighbour. An
+inner function in the same chunk belongs to its enclosing function, because no other code can call it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 class StemsOfUnits(NamedTuple):
-    """The words of all units as numbers of stems, in the order of the texts."""
+    """The words of all units, stored as stem numbers in text order."""
 
     units: list[str]
     stems: I64
@@ -71,7 +71,7 @@ class Units:
     def numbered(self, segment: Segment) -> Iterable[tuple[int, str]]:
         """Return the lines of a segment with their numbers in the file.
 
-        A repeated signature, with which a part of a definition begins, is left out.
+        If the chunk continues a definition, it begins with a repetition of the signature, which is left out.
         """
         entry = self.entries[segment.chunk]
         lines = self.lines(segment)
@@ -86,7 +86,7 @@ class Units:
 
 
 class Voted(NamedTuple):
-    """A candidate whose score other good hits in its file have raised."""
+    """A candidate with its score, raised by other good hits in its file."""
 
     hit: Fused
     score: float
@@ -100,10 +100,10 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
     Args:
         view: the graph of the chunks.
         entries: the chunks with their texts, best first.
-        named: the nodes that the query names, with their confidence.
-        divide: False keeps each chunk whole, for the symbol at which it was cut.
-        most: number of segments after which no chunk is divided and the remaining chunks are dropped. Code of many tiny functions
-            has ten in a chunk, and each costs as much as a large one.
+        named: the nodes named in the query, each with a confidence.
+        divide: False assigns each whole chunk to the symbol from which it was cut.
+        most: number of segments after which no chunk is divided and the remaining chunks are dropped. Code of many tiny functions has ten
+            in a chunk, and each costs as much as a large one.
     """
     every, ends, line, counts = _lines_of(entries)
     worded = np.zeros(sum(counts) + 1, np.bool_)
@@ -143,9 +143,9 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return the stems of all chunks with line ends, as one array.
+    """Return the stem numbers of all chunks, with line ends, as one array.
 
-    The other results are which of them are line ends, the line of each, and the number of lines of each chunk.
+    The other results are: which elements are line ends, the line of each element, and the number of lines of each chunk.
     """
     parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
     every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
@@ -161,7 +161,7 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 def _has_letters(entry: Entry, rows: Iterable[int]) -> bool:
     """Whether any of the given lines of a chunk has a letter or a digit.
 
-    Lines without an indexed word may have letters, such as encoded data. Other lines are blank or have brackets between definitions; they
+    Lines without an indexed word may have letters, such as encoded data. Lines without letters, such as blank lines between definitions,
     belong to no unit.
     """
     lines = entry.text.split("\n")
@@ -171,7 +171,7 @@ def _has_letters(entry: Entry, rows: Iterable[int]) -> bool:
 class _Symbols:
     """Lines of the symbols of a file, enclosing symbols first.
 
-    They are plain numbers, because every chunk scans them.
+    The lines are plain numbers for speed, because they are scanned for every chunk.
     """
 
     def __init__(self, view: GraphView, path: str) -> None:
@@ -196,9 +196,9 @@ class _Symbols:
         ]
 
     def _stands_alone(self, row: int, entry: Entry) -> bool:
-        """Whether a definition is ranked as a unit of its own.
+        """Whether a definition is ranked as a separate unit.
 
-        A definition inside a function of the same chunk is not.
+        A definition inside a function of the same chunk is not ranked separately.
         """
         view, parent = self._view, int(self._view.parent[self.nodes[row]])
         around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
@@ -211,7 +211,8 @@ class _Symbols:
 def _before(entry: Entry, lines: int) -> int:
     """Return the line number in the file at which a chunk's text begins.
 
-    A part of a definition begins with its repeated signature, so that its first lines have numbers before the part.
+    A chunk that continues a definition begins with a repetition of the signature. The repeated lines are counted before the first continued
+    line.
     """
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 
@@ -235,7 +236,7 @@ def _segments(view: GraphView, entry: Entry, count: int, symbols: _Symbols, name
 def _enclosing(view: GraphView, entry: Entry) -> str:
     """Return the id of the innermost definition around a whole chunk.
 
-    It is the chunk's own id if no definition contains it.
+    The result is the chunk's own id if no definition contains the chunk.
     """
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:

@@ -1,8 +1,8 @@
 """Turn changes of this machine's memories into operations.
 
-An operation is one author's change of one memory (`wire.Op`). The journal names the memories that were written since the last exchange, and
-by which kind of write. The base of a memory has its values at the last comparison (`sidecar.Base`). The difference between a memory and its
-base is the change. Memories that stay on this machine never become operations.
+An operation is one author's change of one memory (`wire.Op`). The journal shows which memories were written since the last exchange, and by
+which kind of write. The base of a memory has the memory's values at the last comparison (`sidecar.Base`). The difference between a memory
+and its base is the change. Memories that stay on this machine never become operations.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class _Touched:
-    """What the journal's new entries say about one memory."""
+    """The content of the journal's new entries about one memory."""
 
     at: str = ""
     decided: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ class Collector:
         repository: the memories of this machine.
         sidecar: holds the bases of the memories, and the outbox of operations that wait to be sent.
         person: name of the author of the operations.
-        organised: the database has people, so memories of others are not sent in this person's name.
+        organised: whether the database has accounts for people; then memories of others are not sent in this person's name.
     """
 
     def __init__(self, repository: MemoryRepository, sidecar: Sidecar, person: str, *, organised: bool = False) -> None:
@@ -71,7 +71,8 @@ class Collector:
     def anchor(self) -> Anchor | None:
         """Return the last journal entry whose changes were collected, or None.
 
-        None means that nothing was collected yet, or that this journal lacks the entry: it is new, or was restored.
+        The result is None if nothing was collected yet. It is also None if the journal lacks the entry, because the journal is new or was
+        restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -111,7 +112,7 @@ class Collector:
     def tick(self) -> int:
         """Return the next time of the hybrid clock, in microseconds.
 
-        It is the current time, but always later than the time before.
+        The result is the current time, but always later than the previous result.
         """
         now = int(self._book.clock.now().timestamp() * 1_000_000)
         tick = max(now, int(self._side.get("hlc", "0")) + 1)
@@ -170,10 +171,10 @@ class Collector:
             self._side.mark(one, DIRTY)
 
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
-        """Return ids of the operations whose words a `forget` must erase.
+        """Return ids of the operations whose text a `forget` must erase.
 
-        They wrote the texts, tags and links of the memory that this machine's user saw. Operations in the outbox are included if they wrote
-        or removed such values.
+        These operations wrote the texts, tags and links of the memory that this machine's user saw. Operations in the outbox are included
+        if they wrote or removed such values.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)
@@ -223,7 +224,7 @@ class Collector:
         self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements, sorted(past), base.upto))
 
     def _met(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
-        """Collect changes of a memory that was never compared with the shared one.
+        """Collect changes of a memory that was never compared before.
 
         A local value that the shared memory had earlier is an old copy and is not sent. Any other different value is sent as a concurrent
         change, which replaces no value.

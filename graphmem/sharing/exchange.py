@@ -1,8 +1,8 @@
-"""One exchange of memories between this machine and the shared log.
+"""Exchange memories between this machine and the shared log.
 
 An exchange collects this machine's changes as operations, pushes them to the shared log and pulls the operations of others. Concurrent
-texts of one memory become separate memories. The result is written to this machine's memories through the journal. The next exchange
-repeats an interrupted step without adding anything twice.
+texts of one memory become separate memories. The result is written to this machine's memories through the journal. If a step is
+interrupted, the next exchange repeats it without duplicates.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Exchange:
 
     Args:
         repository: the memories of this machine.
-        sidecar: this machine's copy of what the shared log says.
+        sidecar: this machine's copy of the content of the shared log.
         person: name of the user, shown to others.
     """
 
@@ -72,7 +72,7 @@ class Exchange:
         again.
 
         Raises:
-            SharingError: the database refused a call, or this machine's clock is wrong. Steps that were completed stay.
+            SharingError: the database refused a call, or this machine's clock is wrong. Completed steps are kept.
         """
         tally = Tally()
         self.person = log.person or self.person
@@ -189,7 +189,7 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Discard what is known of a database that was replaced or restored.
+        """Discard the local copy if the database was replaced or restored.
 
         Then the exchange compares all memories again.
         """
@@ -201,7 +201,7 @@ class Exchange:
     def _settle_pending(self) -> None:
         """Finish an exchange that stopped after its write of the journal.
 
-        If the journal has the write, the values of the memories at that time become those that later changes are compared with.
+        If the journal contains the write, the values of the memories at that time become the base for later comparisons.
         """
         token, bases = self._side.pending()
         if token:
@@ -251,8 +251,8 @@ class Exchange:
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
         """Fetch memories that this person may see now; remove hidden ones.
 
-        Nothing is done while everybody's access is unchanged. Memories with unsent changes of this person are kept. Returns the value of
-        `SharedLog.sight` for which the memories were checked.
+        The method does nothing if the access rights have not changed. Memories with unsent changes of this person are kept. Returns the
+        value of `SharedLog.sight` that identifies the checked access rights.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -285,7 +285,7 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Queue operations that turn a memory's concurrent texts into memories."""
+        """Queue operations that turn concurrent texts into separate memories."""
         collector = self._collector()
         for one in self._side.ids(dirty=DIRTY):
             state = self._side.view(one)
@@ -400,7 +400,7 @@ class Exchange:
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
         """Return relations of a memory that exist here but not in the shared log.
 
-        Each is (source id, target id, kind).
+        Each relation is (source id, target id, kind).
         """
         stay = {(link.dst, link.kind) for link in one.relates}
         links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]

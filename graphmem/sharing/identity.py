@@ -16,8 +16,9 @@ MAX_CHARACTERS: Final = 200
 def project_key(root: Path | None) -> str:
     """Return the key of a project, which does not depend on its directory.
 
-    Clones of one repository have the same first commit, so it is the key. A project in a subdirectory adds its path. A shallow clone does
-    not know the first commit, and a directory without commits has none: these get a random key, which others name with `--key`.
+    The key is the first commit of the repository, which is the same in all clones. For a project in a subdirectory, the path is added. A
+    shallow clone, or a directory without commits, gets a random key, because the first commit is unknown. Other people pass such a key with
+    `--key`.
     """
     if root is not None:
         try:
@@ -34,7 +35,7 @@ def checked_key(key: str) -> str:
     """Return a project's key in the shared database, if it is a valid one.
 
     Raises:
-        BadInputError: it is empty, too long, or contains spaces or control characters.
+        BadInputError: the key is empty, too long, or contains spaces or control characters.
     """
     if not 0 < len(key) <= MAX_CHARACTERS or not key.isprintable() or " " in key:
         raise BadInputError(
@@ -46,7 +47,7 @@ def checked_key(key: str) -> str:
 def person_of(root: Path | None, configured: str) -> str:
     """Return the name under which others see changes by this machine's user.
 
-    It is the configured one, else Git's name and address, else the login.
+    The name is the configured name, or else Git's name and address, or else the login.
     """
     if configured.strip():
         return _plain(configured)

@@ -1,6 +1,6 @@
-"""A private PostgreSQL on this machine, to try sharing and for tests.
+"""A private PostgreSQL server on this machine, for trials and tests.
 
-It listens on a socket in its own directory, which only its user may enter, and on no network address.
+The server listens only on a socket in its own directory, which only its user may enter, and not on a network address.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LocalPostgres:
     """A PostgreSQL server in a directory. Started by `start`, ended by `stop`.
 
     Args:
-        folder: created if needed; its path must be short.
+        folder: directory of the server's files, created if needed; its path must be short.
         durable: flush every commit to disk.
 
     Raises:

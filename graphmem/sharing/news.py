@@ -1,6 +1,6 @@
 """News of a team: recent memories, disagreements, and who knows what.
 
-They come from this machine's copy of the shared memories.
+The news come from this machine's copy of the shared memories.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def news(
         sidecar: the states of the shared memories.
         exchange: finds the disagreements.
         days: length of the period, up to now.
-        limit: number of recent memories.
-        important: ids of memories that a newcomer must know; those that the team does not share are left out.
+        limit: maximum number of recent memories.
+        important: ids of memories that a newcomer should read; memories that are not shared are left out.
     """
     since = repository.clock.now() - timedelta(days=days)
     describer, index = repository.describer(), repository.index()

@@ -1,6 +1,7 @@
 """People, teams and roles of the shared database.
 
-The rules are in the database (`queries/organisation/people.sql`), so they hold for every client. This module calls them.
+The access rules are in the database (`queries/organisation/people.sql`), so they apply to every client. This module calls the functions of
+the database.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
 
     Args:
         url: `postgresql://…`, as libpq reads it.
-        new: the database may have no people yet.
+        new: allow a database without tables for people.
 
     Raises:
-        SharingError: constructor and methods: the database cannot be reached, has no people, or a rule forbids the call.
+        SharingError: raised by the constructor and the methods: the database cannot be reached, has no people, or a rule forbids the call.
     """
 
     def __init__(self, url: str, *, new: bool = False) -> None:
@@ -161,9 +162,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return self.people()
 
     def audit(self, person: str, limit: int) -> list[AuditedAct]:
-        """Return what people did in the database, newest first, from its audit.
+        """Return entries of the database's audit log, newest first.
 
-        `person` is a name or a login; an empty one selects everybody's acts.
+        `person` is a name or a login; an empty one selects the acts of all people.
         """
         rows = self._all(
             "SELECT at, person, action, target, details FROM graphmem.audit WHERE %s = '' OR person = %s "
@@ -197,7 +198,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def comment(self, project: str, memory: str, text: str, reply: str) -> None:
         """Add a person's comment on a memory to the shared database.
 
-        `reply` is the id of the comment that it answers, or "".
+        `reply` is the id of the comment to answer, or "".
         """
         self._all(
             "INSERT INTO graphmem.comment (project, memory, parent, text) VALUES (%s, %s, %s, %s) RETURNING 1",
@@ -205,7 +206,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         )
 
     def export(self, login: str) -> Exported:
-        """Return all that is stored of one person or the organisation, as JSON.
+        """Return all stored data of one person or the organisation, as JSON.
 
         There is one JSON object on each line. An empty login means the whole organisation.
         """
@@ -218,7 +219,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def erase(self, login: str) -> Erased:
         """Erase all data of one person for good; return a receipt.
 
-        The audit keeps the receipt.
+        The receipt is stored in the audit log.
         """
         [[receipt]] = self._all("SELECT graphmem.erase_person(%s)", login)
         return Erased(**receipt)

@@ -1,8 +1,8 @@
 """The shared log of operations, in PostgreSQL.
 
-Each project has a log without holes: one statement takes the next numbers and serialises the writers of a project. An operation has an id,
-so that a push whose answer was lost can be repeated. The database has an epoch. It changes when the database is made or restored, and then
-every machine compares everything again.
+The log numbers of a project have no gaps: one statement assigns the next numbers and serialises the project's writers. An operation has an
+id, so a push can be repeated if its answer was lost. The database has an epoch, which changes when the database is created or restored.
+After such a change, every machine compares all memories again.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     Args:
         url: `postgresql://…`, as libpq reads it.
         project: key of the project.
-        name: its name, for people.
-        team: the caller's team, for memories that a team alone sees; needed by members of several.
+        name: readable name of the project.
+        team: the caller's team, for memories that only one team sees; required if the caller is in several teams.
 
     Raises:
-        SharingError: constructor and methods: the database cannot be reached, or is of a newer graphmem.
+        SharingError: raised by the constructor and the methods: the database cannot be reached, or a newer graphmem created it.
     """
 
     def __init__(self, url: str, project: str, name: str = "", team: str = "") -> None:
@@ -105,9 +105,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return [SharedProject(*row) for row in self._all("SELECT key, name, head FROM graphmem.project ORDER BY name, key")]
 
     def sight(self) -> str:
-        """Return a value that changes when anybody's right to see data changes.
+        """Return a value that changes when any person's access rights change.
 
-        It is empty for a database without people.
+        The value is empty for a database without people.
         """
         return str(self._one("SELECT sight FROM graphmem.about")[0]) if self.person else ""
 
@@ -118,7 +118,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def of(self, memories: Sequence[str], upto: int) -> Page:
         """Return all operations on some memories, up to a number in the log.
 
-        They are in the order of the log.
+        The operations are in the order of the log.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
@@ -129,15 +129,15 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._page(rows, upto)
 
     def note(self, device: str, pulled: int) -> None:
-        """Record an exchange in the audit of the organisation.
+        """Record an exchange in the organisation's audit log.
 
-        `pulled` is the number of operations that were received. Without people nothing is recorded.
+        `pulled` is the number of operations that were received. Nothing is recorded if the database has no people.
         """
         if self.person:
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
 
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
-        """Append operations to the log; return the log number of each, by its id.
+        """Append operations to the log; return their log numbers by id.
 
         An operation that is already in the log keeps its number, so a push may be repeated. `refused` has the operations that a rule
         forbids.
@@ -174,7 +174,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return Page(ops, rows[-1][0] if rows else after, self.head(), unreadable)
 
     def _prepare(self, name: str, team: str) -> None:
-        """Make the tables and the project's row, if they are missing."""
+        """Create the tables and the project's row if they are missing."""
         try:
             if self._one("SELECT to_regclass('graphmem.op')")[0] is None:
                 with self._db.transaction():
@@ -257,7 +257,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
-        """Remove the words that a `forget` operation erases from earlier ones.
+        """Remove text from earlier operations that a `forget` operation erases.
 
         The removal is permanent.
         """
@@ -321,7 +321,7 @@ def refusal(what: str, error: Exception) -> SharingError:
 def _without_words(body: bytes) -> bytes | None:
     """Return an encoded operation without texts that people wrote.
 
-    None means that it has no words. An unreadable operation becomes an empty object, because it may contain words.
+    The result is None if the operation has no such texts. An unreadable operation becomes an empty object, because it may contain words.
     """
     try:
         op = decoded(body)

@@ -44,7 +44,8 @@ class Record(NamedTuple):
 def is_shared(row: MemoryRow) -> bool:
     """Return whether a memory may leave this machine.
 
-    Three kinds stay: personal memories, those from the user's own file, and seeds, which every machine makes from the repository itself.
+    Three kinds of memories stay on the machine: personal memories, memories from the user's own file, and seeds. Every machine makes seeds
+    from the repository itself.
     """
     return row.visibility != "personal" and row.scope != USER and row.source != SEEDED
 
@@ -93,7 +94,7 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
     Args:
         repository: the memories of this machine.
         state: the shared memory, which has a text.
-        before: row of the memory on this machine; None if it has none.
+        before: row of the memory on this machine; None if the memory is not on this machine.
         taken: short ids that are in use.
     """
     kinds: list[str] = []
@@ -144,8 +145,8 @@ def _about(
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
     """Find the code that a shared memory is about, by name.
 
-    Ids of code differ between machines, because they contain the name of the project's directory. Returns the links, the files that they
-    name, and whether every name was found.
+    Ids of code differ between machines, because they contain the name of the project's directory. Returns the links, the files that the
+    links name, and whether every name was found.
     """
     view, project = repository.view(), repository.project()
     known = {(one.label, one.target_id, one.role): one for one in repository.index().about(memory_id)}

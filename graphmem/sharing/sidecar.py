@@ -2,8 +2,8 @@
 
 For each memory it has a `state` and a `base`. The state is the memory as the shared log defines it. The base has the values that this
 machine's memory had at the last comparison. The difference between a memory and its base is a change by people and agents of this machine.
-Such changes wait as operations in `outbox` until they come back from the shared log. The file can be deleted: then the next exchange
-compares everything again.
+Such changes wait as operations in the table `outbox` until the shared log returns them. If the file is deleted, the next exchange compares
+all memories again.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Sidecar:
                     seal(self._path)
 
     def delete(self) -> list[str]:
-        """Delete the SQLite file and its logs; return the names of deleted files.
+        """Delete the SQLite file and its logs; return the names of the files.
 
         The next call of a method creates a new file.
         """
@@ -130,7 +130,7 @@ class Sidecar:
         return self.get("device")
 
     def begin_again(self) -> None:
-        """Delete what is known of each shared memory; keep the unsent operations.
+        """Delete the state of each shared memory; keep unsent operations.
 
         The next exchange then compares all memories.
         """
@@ -142,9 +142,9 @@ class Sidecar:
     # ---- memories
 
     def ids(self, *, dirty: int = 0) -> list[str]:
-        """Return ids of all memories, or of those with a flag.
+        """Return the ids of all memories, or of memories with a flag.
 
-        The flag DIRTY marks memories to compare again, UNLINKED those that are about code which does not exist here yet.
+        The flag DIRTY marks memories to compare again. UNLINKED marks memories about code that does not exist on this machine yet.
         """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:
@@ -156,7 +156,7 @@ class Sidecar:
         return None if row is None or row[0] is None else unpacked(memory, row[0])
 
     def view(self, memory: str) -> Shared | None:
-        """Return a memory as it is once this machine's operations are sent.
+        """Return a memory as it will be after this machine's operations are sent.
 
         None means that neither the shared log nor the outbox has an operation on the memory.
         """
@@ -171,7 +171,7 @@ class Sidecar:
     def base(self, memory: str) -> Base | None:
         """Return a memory's values at its last comparison with the shared log.
 
-        None means that it was never compared.
+        The result is None if the memory was never compared.
         """
         row = self._one("SELECT base FROM memory WHERE id = ?", memory)
         return None if row is None or row[0] is None else _base(row[0])
@@ -185,7 +185,7 @@ class Sidecar:
             )
 
     def put_base(self, memory: str, base: Base | None) -> None:
-        """Store the values that a memory has after its comparison; None deletes."""
+        """Store a memory's values at a comparison; with None, delete them."""
         data = None if base is None else orjson.dumps([list(base.record), *base[1:]])
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
@@ -210,14 +210,14 @@ class Sidecar:
             return [decoded(row[0]) for row in rows]
 
     def queue(self, ops: Iterable[Op]) -> None:
-        """Add operations to the outbox; those with a known id are left out."""
+        """Add operations to the outbox; leave out operations with a known id."""
         with self.writing() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO outbox (id, memory, body) VALUES (?, ?, ?)", [(op.id, op.memory, encoded(op)) for op in ops]
             )
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Remove operations from the outbox once the shared log has them."""
+        """Remove operations from the outbox when the shared log has them."""
         with self.writing() as db:
             db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
 
@@ -229,15 +229,15 @@ class Sidecar:
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store values of memories, to be used once a write is in the journal.
+        """Store values of memories, to use when a write is in the journal.
 
-        They then become the values that later changes are compared with. `token` identifies the write in the journal.
+        The values then become the base for later comparisons. `token` identifies the write in the journal.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})
 
     def pending(self) -> tuple[str, dict[str, Base]]:
-        """Return what `put_pending` stored: the token of a write, and the values."""
+        """Return the token of a write and the values stored by `put_pending`."""
         said = json.loads(self.get("pending") or '{"token": "", "bases": {}}')
         return said["token"], {one: _base(orjson.dumps(base)) for one, base in said["bases"].items()}
 

@@ -1,8 +1,9 @@
 """The state of one shared memory, computed from all operations on it.
 
-Operations are applied in the order of the shared log. There an operation comes after those its author had seen. A field keeps every value
-that no later author had seen. These values are its heads. Several heads are a disagreement: it is shown, and nobody's value is dropped.
-Counters add up. Tags, links and relations are sets: an element is gone when all its additions were taken back.
+Operations are applied in the order of the shared log. In the log, an operation comes after the operations that its author had seen. If an
+author changes a field, the values that the author had seen are replaced. The remaining values are the heads of the field. Several heads are
+a disagreement, which is shown; no person's value is dropped. Counters are added. Tags, links and relations are sets. An element is removed
+when all its additions were undone.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 class Head(NamedTuple):
     """A value of a memory's field that no later author has seen.
 
-    For example, two people change a title at the same time: the title then has two heads.
+    For example, if two people change a title at the same time, the title has two heads.
     """
 
     op: str
@@ -110,7 +111,7 @@ class Shared:
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the value of a field that is shown, with its author; or None.
+        """Return the shown value of a field, with its author, or None.
 
         A field has several values, its heads, if people changed it at the same time.
         """
@@ -131,7 +132,7 @@ class Shared:
     def disagreements(self) -> dict[str, list[Head]]:
         """Return the fields for which people chose different values.
 
-        The value that is shown comes first. Disagreements about the text become memories of their own; see `settled`.
+        The shown value comes first. Disagreements about the text become separate memories instead; see `settled`.
         """
         found: dict[str, list[Head]] = {}
         if self.is_erased:
@@ -147,10 +148,10 @@ class Shared:
     # ---- texts that two people wrote at the same time
 
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
-        """Return operations that keep each concurrent text as a memory of its own.
+        """Return operations that keep each concurrent text as a separate memory.
 
         The list is empty if the text is undisputed. Every machine makes the same operations with the same ids, so that the log keeps them
-        once. Two cases need them: several people changed the text, or one person changed it while another forgot the memory.
+        once. Such operations are needed if several people changed the text, or if one person changed it while another forgot the memory.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()
@@ -178,9 +179,9 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Return which texts authors had seen when they forgot the memory.
+        """Return the texts that authors had seen when they forgot the memory.
 
-        Keys are the operations that forgot it, values the operations that wrote those texts.
+        Keys are ids of the operations that forgot the memory. Values are ids of the operations that wrote these texts.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
@@ -191,7 +192,7 @@ class Shared:
         return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")
 
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
-        """Return the operation that turns one of concurrent texts into a memory."""
+        """Return the operation that turns a concurrent text into a memory."""
         memory = _named("copy", self.id, head.value[0])
         values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
         values |= {TEXT: head.value, STATUS: ["confirmed", None, None], "needs_review": True, "disputed": True}
@@ -219,7 +220,7 @@ class Shared:
 def digest(name: str, value: Any) -> str:
     """Return a hash of a field's value, for comparisons.
 
-    Of a text or a status only the first part counts, without its times. So equal texts of different times have the same hash.
+    For a text or a status, only the first part is hashed, without its times. So equal texts of different times have the same hash.
     """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]

@@ -1,7 +1,7 @@
 """Format of an operation on a shared memory, as machines exchange it.
 
-An operation says which fields of one memory its author changed, and which earlier operations the author had seen. So a reader can tell a
-later decision from a concurrent one. Operations come from other machines, so `decoded` checks every part.
+An operation has the fields of one memory that its author changed, and the earlier operations that the author had seen. So a reader can
+distinguish a later change from a concurrent one. Operations come from other machines, so `decoded` checks every field.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Op(NamedTuple):
 
 
 class UnreadableOpError(ValueError):
-    """An operation on a memory has an invalid part; the text says which."""
+    """An operation on a memory has an invalid field; the message names it."""
 
 
 class NewerOpError(Exception):
@@ -64,7 +64,7 @@ class NewerOpError(Exception):
 
 
 def encoded(op: Op) -> bytes:
-    """Encode an operation on a memory as bytes; leave out its empty parts."""
+    """Encode an operation on a memory as bytes, without empty fields."""
     parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
     if not op.of:
         del parts["of"]
@@ -75,11 +75,11 @@ def encoded(op: Op) -> bytes:
 
 
 def decoded(data: bytes) -> Op:
-    """Decode the bytes of an operation and check each of its parts.
+    """Decode the bytes of an operation, and check each field.
 
     Raises:
-        NewerOpError: a newer graphmem wrote it.
-        UnreadableOpError: a part is missing or invalid.
+        NewerOpError: a newer graphmem wrote the operation.
+        UnreadableOpError: a field is missing or invalid.
     """
     if len(data) > MAX_BYTES:
         raise UnreadableOpError(f"the operation is too large ({len(data):,} bytes)")
@@ -116,7 +116,7 @@ def decoded(data: bytes) -> Op:
 def element(given: Any) -> str:
     """Check a tag, link or relation of a memory; return its standard spelling.
 
-    Each is a JSON array: `["tag", text]`, `["about", label, role, name]` or `["relates", memory, kind, confidence, auto]`.
+    The spelling is a JSON array: `["tag", text]`, `["about", label, role, name]` or `["relates", memory, kind, confidence, auto]`.
     """
     parts = orjson.loads(given)
     match parts:
@@ -132,7 +132,7 @@ def element(given: Any) -> str:
 
 
 def spelled(*parts: Any) -> str:
-    """Return the JSON text of a tag, link or relation, as `["tag", "slow"]`."""
+    """Return the JSON of a tag, link or relation, such as `["tag", "slow"]`."""
     return orjson.dumps(parts).decode()
 
 

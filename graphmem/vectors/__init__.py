@@ -1,1 +1,1 @@
-"""Make vectors of texts in the background, and switch embedding models."""
+"""Compute vectors of texts in the background, and switch models."""

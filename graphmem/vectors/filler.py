@@ -1,8 +1,8 @@
 """Compute missing vectors in a background thread.
 
-The model is chosen at once and loaded on first use, by the filler or by the first query that finds vectors. Vectors of a former model
-answer until the new ones are complete (`model_switch`), and are deleted then. Filling pauses during an index run, because both need the
-processor.
+The embedding model is chosen at once, and loaded when vectors are computed or a query first needs it. After a change of the model, searches
+use the vectors of the former model until all new vectors exist (`model_switch`). Then the old vectors are deleted. The computation pauses
+during an index run, because both need the processor.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _log = logging.getLogger(__name__)
 
 
 class VectorFiller:
-    """Makes the missing vectors of one project. Thread-safe.
+    """Computes the missing vectors of one project. Thread-safe.
 
-    A *fill* is a run that makes all missing vectors. One fill runs at a time.
+    A *fill* is a run that computes all missing vectors. Only one fill runs at a time.
 
     Args:
-        store: keeps the vectors.
+        store: stores the vectors.
         projections: search the vectors.
-        settings: name the embedder.
+        settings: determine the embedding model.
         publish: receives reports of the progress.
         models: folder of prepared models; None to use none.
     """
@@ -89,7 +89,7 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Also fill the vectors of memories when the embedding model changes.
+        """Also compute vectors of memories when the embedding model changes.
 
         Args:
             book: the repository of the memories.
@@ -97,18 +97,20 @@ class VectorFiller:
         self._book = book
 
     def look_again(self) -> None:
-        """Choose again, at the next use, which model answers queries.
+        """Make the next query choose the embedding model again.
 
-        The owner calls this after the database was replaced.
+        Call this after the database was replaced.
         """
         with self._choosing:
             self._opened, self._switch, self._unused = False, None, []
 
     def query_embedder(self, model_id: str = "") -> Embedder | None:
-        """Return the model for queries, with stored vectors loaded; None for none.
+        """Return the embedding model for queries; None if no model is available.
+
+        The vectors stored for the model are loaded first.
 
         Args:
-            model_id: id of the model of the caller's vectors; "" for the model that answers now.
+            model_id: id of the model that computed the caller's vectors; "" for the model currently used for queries.
         """
         self._asked = time.monotonic()
         with self._choosing:
@@ -124,7 +126,9 @@ class VectorFiller:
         return _is_loaded(switch.old if switch is not None else self._embedder)
 
     def unload(self) -> str:
-        """Unload the model unless vectors are being made. The next use loads it.
+        """Unload the model unless vectors are being computed with it.
+
+        The next use loads the model again.
 
         Returns:
             The model's id; "" if no model was loaded.
@@ -142,7 +146,7 @@ class VectorFiller:
     def filled(self) -> int:
         """Return the number of chunks (pieces of files) that have a vector.
 
-        Only vectors of the model that answers queries count.
+        Only vectors of the model used for queries are counted.
         """
         if self._choosing.acquire(blocking=False):  # reading the state does not wait for vectors that are being loaded
             try:
@@ -156,16 +160,16 @@ class VectorFiller:
         return self._projections.covered()[1]
 
     def note(self) -> str:
-        """Return one sentence on why vectors cannot be made; "" if they can."""
+        """Return one sentence on why vectors cannot be computed, or ""."""
         return self._failure or ("" if self._embedder is not None else self._reason)
 
     def switching(self) -> str:
-        """Return one sentence while the former model still answers; else ""."""
+        """Return one sentence while queries use the former model; else ""."""
         switch = self._switch
         return switch.told() if switch is not None else ""
 
     def status(self) -> dict[str, Any]:
-        """Return the facts about vectors that `doctor` shows."""
+        """Return the state of the vectors, for `doctor`."""
         covered, total = self._projections.covered()
         model = self._embedder.model_id if self._embedder is not None else ""
         switch = self._switch
@@ -176,13 +180,13 @@ class VectorFiller:
         return {**found, "serving": switch.old.model_id, "switch": {"done": done, "of": wanted}}
 
     def start(self) -> None:
-        """Make vectors in the background, now and after later index runs."""
+        """Compute vectors in the background, now and after later index runs."""
         with self._lock:
             self._wanted = True
         self.resume()
 
     def resume(self) -> None:
-        """Resume filling if it was started and is not running."""
+        """Resume the computation if it was started and is not running."""
         with self._lock:
             if not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -204,7 +208,7 @@ class VectorFiller:
         return True
 
     def pause(self) -> None:
-        """Stop after the current batch is stored, and wait until then."""
+        """Stop after the current batch; return when the batch is stored."""
         self._stopping.set()
         with self._lock:
             thread, self._thread = self._thread, None
@@ -212,7 +216,7 @@ class VectorFiller:
             thread.join()
 
     def run(self) -> FillResult:
-        """Make missing vectors in this thread until every chunk has one.
+        """Compute missing vectors in this thread until every chunk has a vector.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -222,7 +226,7 @@ class VectorFiller:
         return self._fill()
 
     def _quietly(self) -> None:
-        """Run in the background thread; report errors in the state and the log."""
+        """Compute vectors in the background thread; report errors, do not raise."""
         try:
             self._fill()
         except Exception as error:  # noqa: BLE001 - see above
@@ -231,7 +235,7 @@ class VectorFiller:
             self._publish(IndexProgress("failed", 0, 0, self._failure))
 
     def _open(self) -> None:
-        """Determine which model answers queries and load its vectors.
+        """Determine which model is used for queries, and load its vectors.
 
         The caller holds the lock `_choosing`.
         """
@@ -290,16 +294,16 @@ class VectorFiller:
         return result
 
     def _step_back(self) -> None:
-        """Pause filling for a short time if a search came recently.
+        """Pause the computation briefly if a search arrived recently.
 
-        The search then gets the processor.
+        The search then has the processor for itself.
         """
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < min(end, self._asked + ANSWER_S) and not self._stopping.is_set():
             time.sleep(min(STEP_S, end - now))
 
     def _finish(self, switch: ModelSwitch) -> None:
-        """Let the new model answer for code and memories; delete the old vectors."""
+        """Use the new model for code and memories; delete the old vectors."""
         book = switch.book
         with book.writing(), self._choosing:  # no memory is written in between
             self._projections.use_model(switch.new.model_id, switch.new.dim)
@@ -310,7 +314,7 @@ class VectorFiller:
         self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete vectors of former models once the new ones are complete."""
+        """Delete vectors of former models when the new ones are complete."""
         covered, chunks = self._projections.covered()
         embedded, memories = self._book.index().covered() if self._book is not None else (0, 0)
         if not self._unused or (covered, embedded) != (chunks, memories) or self._projections.snapshot().words is None:

@@ -1,7 +1,7 @@
 """Switch from one embedding model to another.
 
-New vectors collect in the store while the old ones answer. A search sees vectors of one model only. The new ones become visible at once,
-for code and memories, when none is missing.
+New vectors are collected in the store while searches use the old vectors. A search uses vectors of only one model. When no new vector is
+missing, searches of code and memories switch to the new vectors at the same time.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 
 
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
-    """Return how many vectors are stored of each model other than the wanted."""
+    """Return the number of stored vectors of each model except the wanted."""
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
 
 class ModelSwitch:
-    """Vectors of a new model, until they replace those of the old one.
+    """The switch from an old to a new model, while its vectors are computed.
 
-    One thread makes the vectors. Any thread may read the progress.
+    One thread computes the vectors. Any thread may read the progress.
 
     Args:
-        store: keeps the vectors of both models.
+        store: stores the vectors of both models.
         projections: list the chunks.
         book: lists the memories.
-        old: the model that answers until the end.
-        new: the model that makes vectors.
+        old: the model that searches use until the end.
+        new: the model that computes the new vectors.
     """
 
     def __init__(self, store: GraphStore, projections: Projections, book: MemoryRepository, old: Embedder, new: Embedder) -> None:
@@ -68,10 +68,10 @@ class ModelSwitch:
         return done == total and self._projections.snapshot().words is not None
 
     def fill(self, stopped: Callable[[], bool], on_progress: Callable[[int, int], None]) -> FillResult:
-        """Make the missing vectors, memories first.
+        """Compute the missing vectors, memories first.
 
         Args:
-            stopped: called before every batch; True stops. Finished batches are stored.
+            stopped: called before every batch; if it returns True, the fill stops. Finished batches are stored.
             on_progress: receives (done, wanted) after every write.
 
         Raises:
