@@ -1,1 +1,1 @@
-"""Questions about the code graph: impact of a change, paths, diffs, names."""
+"""Analyse the code graph: impact of a change, paths, diffs, names."""

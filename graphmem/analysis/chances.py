@@ -1,8 +1,8 @@
 """Calibrated probabilities for the tests of an impact answer.
 
-One model gives the chance that a listed test runs the target. The other gives the chance that some test outside the list does.
-Both are logistic models over features of the walk. `python -m benchmarks completeness` fits the coefficients to recorded test runs
-and writes them to `chances.json` beside this file. docs/impact.md has the reliability table.
+One model gives the chance that a listed test runs the target. The other model gives the chance that a test outside the list runs the
+target. Both are logistic models over features of the graph walk that found the tests. `python -m benchmarks completeness` fits the
+coefficients to recorded test runs and writes them to `chances.json` beside this file. docs/impact.md has the reliability table.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def model(name: str) -> Model:
 def test_features(view: GraphView, reached: Reached) -> FloatArray:
     """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
 
-    The model `test` computes from them the chance that the node, if it is a test, runs the target.
+    From these features the model `test` computes the chance that a node that is a test runs the target.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
@@ -123,7 +123,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of all tests that reach a seed but are not among `cases`.
+    """Fraction of all tests that reach a seed but are not among `cases`.
 
     The seeds are code near a target, such as its class. `cases` are the tests that reach the target.
     """
@@ -135,7 +135,7 @@ def _gap(
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Share of the calls in some files whose target is unknown, 0 to 1."""
+    """Fraction of unresolved calls among all calls in some files, 0 to 1."""
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(np.count_nonzero(np.isin(view.arrays.unresolved.path, numbers)))
@@ -143,7 +143,7 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance that an answer misses a test although every test has a valid run."""
+    """Chance of a missing test although every test has a valid recorded run."""
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 

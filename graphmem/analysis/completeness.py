@@ -30,7 +30,7 @@ LEAST: Final = 0.01  # lowest confidence of a path that may matter
 
 
 class Runs(NamedTuple):
-    """Ids of the tests whose last recorded runs are still valid."""
+    """Ids of tests with recorded runs that are still valid."""
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
     met: Collection[str]  # tests that ran at least in part
@@ -64,11 +64,11 @@ def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
 def unjudged_tests(
     view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
 ) -> list[int]:
-    """Tests outside an answer that may run a target, without a valid run.
+    """Tests outside an answer that may run a target but lack a valid run.
 
-    They are sorted by path and line. A partly recorded test is included only if a path of any confidence leads to a target. A test
-    without a run is included if it leads to the file of a target. A file holds no tests if tests ran its functions but none of its
-    functions ran as a test, whatever their names are.
+    They are sorted by path and line. A partly recorded test is included only if a path of any confidence leads from it to a target. A test
+    without a recorded run is included if a path leads from it to a target's file. A file does not count as a test file if tests ran its
+    functions but none of its functions ran as a test.
 
     Args:
         view: the graph.
@@ -76,7 +76,7 @@ def unjudged_tests(
         seeds: nodes where the walk began.
         found: nodes that the answer lists.
         runs: valid results of the last test runs.
-        able: families of languages that can name a target.
+        able: families of languages whose code can name a target.
     """
     cases = np.setdiff1d(np.flatnonzero(view.is_test_case), found)
     nodes = [node for node in cases.tolist() if view.ids[node] not in runs.judged and family(view, view.path(node)) in able]
@@ -96,7 +96,7 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Numbers of files that tests ran, but in which no function was a test.
+    """Indices of files whose functions tests called but that have no test.
 
     Only recorded runs are considered.
     """
@@ -150,7 +150,7 @@ def family(view: GraphView, path: str) -> str:
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
     """Language families whose files can name one of the given nodes.
 
-    Every family is returned for an empty list, and if one of the nodes is external.
+    The result has every family if the list is empty or one of the nodes is external.
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:
@@ -183,9 +183,9 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct dependents that an answer omits only because of low confidence.
+    """Direct dependents that an answer omits because of low confidence.
 
-    For a question about dependencies, they are direct dependencies. They are sorted by path and line.
+    For a question about dependencies, the result has direct dependencies. The result is sorted by path and line.
     """
     nodes: list[IntArray] = []
     for values, seeds in walks:

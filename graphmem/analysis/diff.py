@@ -40,7 +40,7 @@ class FileChange(NamedTuple):
 class DefinitionChange(NamedTuple):
     """A changed definition with its file, the kind of change and its lines.
 
-    It is the definition on the new side if it exists there.
+    The definition is from the new side if it exists there.
     """
 
     path: str
@@ -104,7 +104,7 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
 def _at(start: int, length: int) -> int:
     """Index of the first line of a hunk in the file, counted from 0.
 
-    A hunk without lines on this side names the line before it.
+    If a hunk has no lines on this side, its header gives the line before it.
     """
     return start - 1 if length else start
 

@@ -16,7 +16,7 @@ _FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for
 
 
 def family_of(language: str) -> str:
-    """Name of a language's family, such as that of TypeScript and JavaScript.
+    """Name of a language's family; TypeScript and JavaScript share one.
 
     By default it is the language's own name. It is "" for plain text, which cannot name a definition.
     """

@@ -1,11 +1,12 @@
 """Impact analysis: what may behave differently if a symbol changes.
 
 One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests are separated, and
-calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. Only the listed hits are cut
-by `limit`, and the report says so.
+calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. `limit` cuts only the list of
+hits, and the report states this.
 
-A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test whose last run is
-completely known is judged by that run: it is a hit if it ran a target. It is not a hit if only its text leads to one, and a cause says so.
+A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test with a completely
+recorded last run is a hit only if it ran a target in that run. If only its source text leads to a target, the test is left out and the
+report states the cause.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _bad(argument: str, value: object, allowed: str) -> BadInputError:
 
 
 def expand(view: GraphView, targets: Collection[int]) -> list[int]:
-    """Nodes of the targets and of everything inside them, ascending.
+    """Nodes of the targets and of everything inside the targets, ascending.
 
     A class contains its members, and a file its symbols.
     """
@@ -212,7 +213,7 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
     """Nodes that several walks reach, and how many lie beyond the depth limit.
 
-    When the walk follows dependencies, the number is 1 if there are deeper ones, else 0.
+    When the walk follows dependencies, the number is 1 if there are deeper dependencies, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -268,7 +269,7 @@ class _Found(NamedTuple):
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
     """Keep only the tests among the nodes that a walk reached.
 
-    Their paths stay complete.
+    The paths to these tests stay complete.
     """
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
@@ -298,8 +299,8 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
 def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[_Found, list[int]]:
     """Exclude tests that ran without executing any target.
 
-    Returns the remaining hits, and the excluded tests sorted by path and line. Only functions and methods are judged this way: a run does
-    not show that a test did not use a class attribute. Code inside a test is judged with the test.
+    Returns the remaining hits, and the excluded tests sorted by path and line. Only targets that are functions or methods allow this,
+    because a run does not record the use of class attributes. Code inside a test counts as the test.
     """
     cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
@@ -325,7 +326,7 @@ def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
 def _shown(view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
     """Return the steps for edge rows, and the symbols for nodes, as shown.
 
-    Rows are converted together, because texts of nodes are cheap to read only in bulk. Hits and steps share their symbols, which are then
+    Rows are converted together, because reading names of nodes is fast only in bulk. Hits and steps share symbol objects, so each is
     rendered once.
     """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
@@ -362,7 +363,7 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
     """Keep at most `limit` nodes in their order; half are for tests.
 
-    Of the tests, those that a runner calls come before code that tests share, and likelier ones before others.
+    Tests that a runner calls come before code that tests share; then more probable tests come first.
     """
     if len(found.nodes) <= limit:
         return found

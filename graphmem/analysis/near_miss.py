@@ -1,6 +1,6 @@
-"""Explain why no path between two symbols was found.
+"""Explain why a path between two symbols was not found.
 
-The explanation is a path beyond the bounds of the question, or the gap between the two symbols.
+The explanation is a path that exceeds the requested limits, or the gap between the two symbols.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _reached(view: GraphView, found: Walk) -> str:
 
 
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Sentences on calls without a known target that could close the gap.
+    """Sentences on unresolved calls that could close the gap.
 
     Args:
         view: the graph.

@@ -36,10 +36,10 @@ def best_path(
 ) -> PathAnswer:
     """Find how the source depends on the target.
 
-    The result is the path with the greatest product of edge confidences. Among equals the fewest steps win, then a path to the target
-    itself, then the lowest index. Several sources or targets are twins of one symbol. A class includes its members and a file its
-    symbols, as for impact: the first step may begin at a member of the source, and the last one may end at a member of the target.
-    Members of both belong to the narrower of them.
+    The result is the path with the greatest product of edge confidences. Among equal products, a path with fewer steps is chosen, then a
+    path to the target itself, then the lowest index. Several sources, or targets, are definitions with the same path and name. A class
+    includes its members and a file its symbols, as for impact: the first step may begin at a member of the source, and the last step may
+    end at a member of the target. If source and target share members, they count for the smaller of the two.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -93,7 +93,7 @@ def subgraph(
 ) -> Subgraph:
     """Nodes within some steps of the seeds, and all edges among them.
 
-    Both directions count. Nodes are sorted by distance, then by index, so a cut by `limit` keeps the nearest. Edges are
+    Edges are followed in both directions. Nodes are sorted by distance, then by index, so a cut by `limit` keeps the nearest. Edges are
     [source position, destination position, kind, confidence, rule], sorted.
 
     Raises:

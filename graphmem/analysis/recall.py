@@ -1,6 +1,6 @@
-"""Measured recall of calls by language: the share of calls that is found.
+"""Measured recall of calls by language: the share of calls found.
 
-Answers that depend on calls report it.
+Answers that depend on calls report the recall.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Measured(NamedTuple):
 def measured() -> dict[str, Measured]:
     """Measured recall and precision of calls, by language.
 
-    `benchmarks/languages.py` writes the table.
+    `benchmarks/languages.py` measures these values and writes the table.
     """
     rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
     return {

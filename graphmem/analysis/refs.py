@@ -11,8 +11,8 @@ Forms, in the order in which they are tried:
 * `module.qualname` (`django.db.models.query.QuerySet`);
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
 
-An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first. Several definitions
-with one path and qualified name (overloads, a property and its setter) are one answer; the one that runs comes first. Any other
+An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first. Several definitions with the
+same path and qualified name (overloads, a property and its setter) are one answer; the definition that runs comes first. Any other
 reference with two matches is ambiguous.
 """
 
@@ -41,13 +41,13 @@ MAX_REF_CHARACTERS = 1000
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
     """Nodes that a reference such as `query.py:QuerySet.filter` means.
 
-    There are several only for definitions with one path and name: overloads last, then by line.
+    The result has several nodes only for definitions with the same path and name: overloads come last, then by line.
 
     Raises:
         BadInputError: the reference is empty or longer than 1,000 characters.
         AmbiguousSymbolError: several symbols match; `candidates` lists up to 20 of them, `total` counts all.
-        SymbolNotFoundError: none matches; `suggestions` holds similar references. With the `root` of the project's files, the error names
-            partly parsed files that contain the name. The root also allows absolute paths and URIs of files below it.
+        SymbolNotFoundError: no symbol matches; `suggestions` holds similar references. With the `root` of the project's files, the error
+            names partly parsed files that contain the name. The root also allows absolute paths and URIs of files below it.
     """
     ref = in_project(raw(ref.strip()), root)
     if not ref or len(ref) > MAX_REF_CHARACTERS:
@@ -80,7 +80,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Paths of incompletely parsed files that contain a reference's last name."""
+    """Paths of partly parsed files whose text has a reference's last name."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -97,9 +97,9 @@ def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _ranks(view: GraphView, ref: str) -> list[list[int]]:
-    """Lists of nodes that a reference may mean, one for each way to read it.
+    """Lists of nodes that a reference may mean, one per interpretation.
 
-    The best way comes first. The first list that is not empty is the answer.
+    The preferred interpretation comes first. The first list that is not empty is the answer.
     """
     ranks: list[list[int]] = []
     if ":" in ref:
@@ -189,7 +189,8 @@ def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """Names similar to a reference that was not found, best first.
 
-    Equal letters come first, then similar spelling; within each, symbols in the named owner.
+    Names with the same letters come first, then names with similar spelling. Within each group, symbols inside the named class or file come
+    first.
     """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]

@@ -77,12 +77,12 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
-    """Symbols whose name contains the query, ignoring case, and their number.
+    """Symbols whose name contains the query in any case, and their number.
 
-    Exact names come first, then prefixes, then the rest; within a rank the shorter name, then path and line. An empty query lists
-    every symbol by path and line. A dotted query must be the end of the qualified name, except for its last part. Of several words,
-    each must be in the qualified name or the path, and one in the name. Names that are exactly these words come first, then names
-    that contain all of them.
+    Exact names come first, then names that begin with the query, then the rest. Within a rank, shorter names come first, then path and
+    line. An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its last part may
+    be a part of the name. If the query has several words, each must be in the qualified name or the path, and one in the name. Names of
+    exactly these words come first, then names that contain all of them.
     """
     folded = query.strip().casefold()
     several = folded.split()

@@ -52,7 +52,7 @@ def assess(facts: Facts) -> Risk:
         score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test,
         where w, e and m are the weight, the entry points and the modules of `Facts`.
         The score is at least 20 for a symbol that code outside the project may call.
-        `at_least` is set if unresolved sites are as many as resolved ones.
+        `at_least` is set if there are at least as many unresolved call sites as resolved ones.
     """
     if facts.unknown and not facts.outside:
         reason = "no dependents found, but text alone cannot prove that there are none"

@@ -1,6 +1,6 @@
 """Definitions that code outside the project may call.
 
-Their callers are not all known, whatever the graph contains.
+The graph cannot contain all callers of such definitions.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _CALLED_BY: Final = {
 
 
 def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
-    """Sentence on why code outside the project may call one of some nodes.
+    """Sentence on why code outside the project may call one of the targets.
 
-    Returns "" if nothing indicates it.
+    Returns "" if nothing indicates such calls.
     """
     for node in targets:
         if said := _said(view, node):
@@ -60,7 +60,7 @@ def _said(view: GraphView, node: int) -> str:
 
 
 def _is_public(view: GraphView, node: int) -> bool:
-    """Whether a definition is exported or public by name and place.
+    """Whether a definition is exported, or public by its name and location.
 
     A definition that a package's `__init__` imports is exported.
     """
@@ -81,9 +81,9 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """Classes that have a public method: its class and all subclasses.
+    """Classes that have a public method: the defining class and subclasses.
 
-    They are in ascending order. The list is empty for any other node.
+    The nodes are ascending. The list is empty for a node that is not such a method.
     """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or _is_private(view.name(node)):
@@ -101,7 +101,7 @@ def _classes_that_have(view: GraphView, node: int) -> list[int]:
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
     """Whether a name and its owners are public in a library.
 
-    No name may begin with an underscore or be inside a function, and the file must be in a package.
+    A name is public if no part begins with an underscore or is inside a function, and the file is in a package.
     """
     path = view.path(node)
     language = str(view.arrays.paths.language[view.path_number[path]].as_py())

@@ -1,12 +1,13 @@
 """Walk along edges of the graph that finds the most confident paths.
 
-Impact analysis and the search for paths use it. The walk goes level by level from the start nodes ("seeds"). Each level passes on only the
-nodes that it improved. After level d, the value of a node is the greatest product of step values over all paths of at most d edges. This is
-exact for the depth bound. The depth of a node is the level that reaches it first. Values only fall along a path, so nodes under the floor
-are dropped at once. (Bellman-Ford over the (max, x) semiring, cut at `max_depth`.)
+Impact analysis and the search for paths use it. The walk goes level by level from the start nodes ("seeds"). Each level continues only from
+nodes for which it found a better path. After level d, the value of a node is the greatest product of step values over all paths of at most
+d edges. The result is exact for paths of at most `max_depth` edges. The depth of a node is the first level that reaches it. Values never
+increase along a path, so nodes with a value below the minimum (`floor`) are dropped at once. (Bellman-Ford over the (max, x) semiring, cut
+at `max_depth`.)
 
-Edges by a rule of `weights.STAND_INS` may only begin a path of dependencies, whichever end is the seed. Towards dependencies they are steps
-of the first level alone. Towards dependents they are the last step of a path (`Walk.last`).
+An edge found by a rule of `weights.STAND_INS` may only be the first edge of a chain of dependencies. In a walk towards dependencies, such
+edges are followed only in the first level. In a walk towards dependents, such an edge is the last step of a path (`Walk.last`).
 """
 
 from __future__ import annotations
@@ -90,9 +91,9 @@ def _begins(view: GraphView) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The nodes for which one level of a walk found a better path, ascending.
+    """Nodes for which one level of a walk found a better path, ascending.
 
-    Each has the node and edge from which the path arrives, and the path's value.
+    Each node has the last edge and the previous node of its path, and the path's value.
     """
 
     nodes: IntArray
@@ -102,7 +103,7 @@ class _Level:
 
 
 class _Last(NamedTuple):
-    """An edge that only ends a path: the walk does not go on from it."""
+    """An edge that may only end a path: the walk does not continue after it."""
 
     edge: int
     level: int  # level of the entry before it; -1 for a seed
@@ -226,7 +227,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that can only be the last step of a path, for each walked level.
+    """Edges that can only be the last step of a path, for each level.
 
     They are sorted by depth and edge row.
     """
@@ -247,7 +248,7 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
 def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floor: float) -> IntArray:
     """Nodes that a `walk` without a bound of depth reaches, ascending.
 
-    It takes about half the time of that walk, because it keeps no paths.
+    This takes about half the time of `walk`, because it does not store paths.
     """
     best = np.zeros(len(adjacency.pointers) - 1, dtype=np.float32)
     first = frontier = np.unique(np.asarray(seeds, dtype=np.int64))
@@ -289,7 +290,7 @@ def _expand(
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Walk one edge further from the nodes `frontier`.
 
-    Returns the nodes that got a better path. `skips` leaves out edges that may only be the first step of a path.
+    Returns the nodes for which a better path was found. `skips` leaves out edges that may only be the first step of a path.
     """
     counts, nodes, edges = _neighbours(adjacency, frontier)
     if not len(nodes):

@@ -1,9 +1,9 @@
-"""How a change travels along each kind of edge.
+"""The table of how a change travels along each kind of edge.
 
-Impact, paths and the neighbourhood of a symbol use this one table. An edge always points from the dependent to its dependency: a
-caller to its callee, a subclass to its base, an importer to the imported name. So dependents are found against the direction of
-edges. The weight is the chance that a change at the head affects the tail, given that the edge is true. It multiplies the
-confidence of the edge.
+Impact, paths and the neighbourhood of a symbol use this one table. An edge always points from the dependent to its dependency: a caller to
+its callee, a subclass to its base, an importer to the imported name. So dependents are found against the direction of edges. The weight is
+the chance that a change of the dependency affects the dependent, given that the edge is true. It is multiplied by the confidence of the
+edge.
 """
 
 from __future__ import annotations

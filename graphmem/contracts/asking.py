@@ -1,4 +1,4 @@
-"""Find who offers a contract between programs, who uses it, what broke.
+"""Find contracts between programs: offers, uses and broken contracts.
 
 A contract is, for example, an HTTP route such as `GET /carts`.
 """
@@ -28,14 +28,14 @@ class Found(NamedTuple):
 
 
 def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
-    """Return rows of `contracts.json` with their project before each path."""
+    """Return rows of `contracts.json` with the project's name in each path."""
     return [row._replace(path=f"{project}{BETWEEN}/{row.path}", symbol=row.symbol and f"{project}{BETWEEN}{row.symbol}") for row in rows]
 
 
 def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
     """Return all contracts, such as HTTP routes, with their uses.
 
-    The most used outside tests comes first.
+    The contract with the most uses outside tests comes first.
     """
     offered: dict[tuple[str, str], list[ContractRow]] = {}
     asked: dict[tuple[str, str], dict[tuple[str, int, str], tuple[ContractRow, float]]] = {}
@@ -65,7 +65,8 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
     """Return calls and implementations of procedures that use a field.
 
-    A field belongs to a message of the schema. A place counts if its procedure has this message, and its file contains the field's name.
+    A field is part of a message in a schema. A call or implementation is returned if its procedure uses this message, and its file contains
+    the field's name.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
@@ -97,11 +98,11 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
     """Return contracts that a change removed or changed, with their uses.
 
-    A declaration that is gone from one of several copies of a schema counts, too.
+    If a schema has several copies, a declaration that was removed from one copy is included.
 
     Args:
         now: the rows of all projects.
-        before: the rows of the changed files in their former state.
+        before: the rows of the changed files before the change.
         changed: the paths of the changed files.
         read: reads a current file.
     """

@@ -1,8 +1,8 @@
 """Link uses of contracts between programs with the code that offers them.
 
-For example, `fetch("/carts")` is linked with the handler of the route `GET /carts`. A link is found by equal names. Where several services
-offer the same, the host, or the variable that holds the address, decides. Otherwise the confidence is shared, and more than `MOST`
-candidates give no link.
+For example, `fetch("/carts")` is linked with the handler of the route `GET /carts`. A use and an offer with equal names are linked. If
+several services offer the same name, the service is chosen by the host, or by the name of the variable with the address. If this is not
+possible, the confidence is divided among the candidates, and more than `MOST` candidates are not linked.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Link(NamedTuple):
 def link(rows: Iterable[ContractRow]) -> list[Link]:
     """Return links from code that uses a contract to code that offers it.
 
-    There is at most one for each two places. They are sorted by path, symbol and line of the use.
+    There is at most one link between two places. Links are sorted by path, symbol and line of the use.
 
     Args:
         rows: places that offer or use contracts; see `ContractRow`.
@@ -58,9 +58,9 @@ def link(rows: Iterable[ContractRow]) -> list[Link]:
 
 
 def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[ContractRow]]:
-    """Return the rows that offer a contract, and the rows that ask for one.
+    """Return the rows that offer a contract, and the rows that use one.
 
-    The routes of a file get the prefixes under which other files mount it: `/carts` becomes `/api/carts`.
+    The routes of a file get the prefix under which another file mounts the file: `/carts` becomes `/api/carts`.
     """
     mounts: dict[str, list[tuple[str, str]]] = {}
     paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}
@@ -101,7 +101,7 @@ def _prefixes(path: str, mounts: Mapping[str, Sequence[tuple[str, str]]], seen: 
 
 
 def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the files whose routes get the prefix that a mount gives them.
+    """Return the files whose routes get the prefix of a mount.
 
     For example, `app.use("/api", carts)` gives the prefix `/api` to the routes of the file `carts`.
     """
@@ -148,7 +148,7 @@ def _split(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Routes:
-    """HTTP routes, by their number of path segments and their last segment."""
+    """Index of HTTP routes by number of segments and last segment."""
 
     def __init__(self, offers: Iterable[ContractRow]) -> None:
         self._by_end: dict[tuple[int, str], list[_Route]] = {}
@@ -175,9 +175,9 @@ class _Routes:
 
 
 def _equal(asked: Sequence[str], offered: Sequence[str]) -> int:
-    """Return how many fixed segments two paths share; -1 if they differ.
+    """Return the number of fixed segments that two paths share, or -1.
 
-    A segment such as `{id}` in `/carts/{id}` matches any text.
+    The result is -1 if the paths do not match. A segment such as `{id}` in `/carts/{id}` matches any text.
     """
     if offered and offered[-1] == REST:
         asked, offered = asked[: len(offered) - 1], offered[:-1]
@@ -216,7 +216,7 @@ def _fits(asked: str, offered: str) -> bool:
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
     """Whether a client's call can reach a route.
 
-    A route in a test is reached only from that test.
+    A route in a test can be reached only from the same test.
     """
     if not offer.test:
         return True
@@ -263,8 +263,8 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
     """Return links from a client's call to the routes that fit it best.
 
-    The host, the variables and the removed path prefix of the call name a service. If they name none, all candidates count, except for a
-    call to an external host.
+    The host, the variables and the removed path prefix of the call may name a service. If they do not, all candidates are linked, except
+    for a call to an external host.
     """
     hints = row.said.split() + before.split()
     scores = [_score(hints, one.row, common) for one in candidates]
@@ -303,7 +303,7 @@ def _is_service(host: str) -> bool:
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
     """Return how well words in a call name the service of a route.
 
-    Such words are hosts, variables and path prefixes. 0 means that they do not name it.
+    Such words are hosts, variables and path prefixes. The result is 0 if they do not name the service.
     """
     wanted = words_of(offer.path) - common
     if not wanted:
@@ -356,7 +356,7 @@ _CLIENTS: Final = (
 
 
 class _Speaker(NamedTuple):
-    """Names in one file that may belong to gRPC, such as `NewCartClient`."""
+    """Names in one file that may be names of gRPC, such as `NewCartClient`."""
 
     words: frozenset[str]
     ends: frozenset[str]  # of the words, by their last and their last two parts
@@ -438,7 +438,7 @@ def _procedures(rows: Sequence[ContractRow]) -> list[Link]:
 
 
 def _is_spelled(row: ContractRow, method: str) -> bool:
-    """Whether a call has a procedure's name, as its language spells it.
+    """Whether a call has the name of a procedure, in its language's spelling.
 
     For example, Java code calls the procedure `GetCart` as `getCart`.
     """
@@ -478,6 +478,6 @@ def _implementations(
 
 
 def _is_client(row: ContractRow, service: str) -> bool:
-    """Whether a method's class only calls a gRPC service, as `CartStub` does."""
+    """Whether a method's class is a client of a gRPC service (`CartStub`)."""
     owner = _bare(row.said)
     return owner.endswith(("client", "stub", "gateway")) and not owner.endswith("server")

@@ -1,7 +1,7 @@
 """The list of an organisation's projects, which may call each other.
 
-The list is a file of the user. Each project publishes its contracts (such as HTTP routes) in its index directory, so that no other index
-is opened.
+The list is a file in the user's home directory. Each project publishes its contracts (such as HTTP routes) in its index directory, so that
+no other index is opened.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LIST: Final = "organisation.json"
 
 
 class Neighbour(NamedTuple):
-    """Another project of the organisation, and the contracts it publishes."""
+    """Another project of the organisation, with its published contracts."""
 
     root: Path
     published: Published | None  # None: it has no index, or one of an earlier version
@@ -33,7 +33,7 @@ class Neighbour(NamedTuple):
 def listed() -> list[Path]:
     """Return the root directories of the organisation's projects.
 
-    They are in the order in which they were added. Without a list there are none.
+    They are in the order in which they were added. Without a list, the result is empty.
 
     Raises:
         BadInputError: the list is damaged.
@@ -56,9 +56,9 @@ def listed() -> list[Path]:
 
 
 def change(roots: Iterable[Path], *, remove: bool = False) -> list[Path]:
-    """Add projects to the organisation's list, or remove them; return it.
+    """Add projects to the organisation's list, or remove them.
 
-    Two processes that change the list wait for each other.
+    Returns the changed list. Processes that change the list wait for each other.
 
     Raises:
         BadInputError: the list is damaged.
@@ -79,9 +79,9 @@ def change(roots: Iterable[Path], *, remove: bool = False) -> list[Path]:
 
 
 def neighbours(root: Path) -> list[Neighbour]:
-    """Return the other projects on the list of the project at `root`.
+    """Return the other projects of the organisation's list.
 
-    There are none if `root` is not on the list.
+    The result is empty if the project at `root` is not on the list.
 
     Raises:
         BadInputError: the list is damaged.
@@ -98,8 +98,8 @@ def neighbours(root: Path) -> list[Neighbour]:
 def names(roots: Sequence[Path]) -> dict[Path, str]:
     """Return a short, unique name for the root directory of each project.
 
-    The name is the shortest end of the path that no other root has. For example, `/a/web` and `/b/web` are named `a/web` and `b/web`;
-    `/b/shop` is named `shop`.
+    The name is the shortest end of the path that is unique. For example, `/a/web` and `/b/web` are named `a/web` and `b/web`. `/b/shop` is
+    named `shop`.
     """
     found: dict[Path, str] = {}
     for root in roots:

@@ -1,6 +1,6 @@
-"""Store places that offer or use contracts, in `contracts.json`.
+"""Store the code that offers or uses contracts, in `contracts.json`.
 
-A contract is, for example, an HTTP route. Other projects read the file, too: it is what a project publishes to its organisation.
+A contract is, for example, an HTTP route. With this file, a project publishes its contracts to the other projects of the organisation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORMAT: Final = 1
 
 
 class ContractRow(NamedTuple):
-    """A place that offers, asks for or declares a contract, and its code.
+    """A place in code that offers, uses or declares a contract.
 
     A contract is, for example, an HTTP route.
     """
@@ -49,7 +49,7 @@ class Published(NamedTuple):
 def read(folder: Path) -> Published | None:
     """Read `contracts.json` of an index; None if it is missing or unusable.
 
-    An unchanged file is read once.
+    An unchanged file is read only once.
 
     Raises:
         ResourceError: the process lacks file descriptors or memory.
@@ -80,7 +80,7 @@ def write(folder: Path, run: str, project: str, rows: Mapping[str, Sequence[Cont
     """Replace `contracts.json` of an index directory atomically.
 
     Raises:
-        OSError: the disk refuses.
+        OSError: the file cannot be written.
     """
     plain = {path: [[*one[:3], *one[4:]] for one in rows[path]] for path in sorted(rows) if rows[path]}
     data = json.dumps({"format": FORMAT, "run": run, "project": project, "rows": plain}, separators=(",", ":"))

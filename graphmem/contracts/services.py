@@ -112,7 +112,7 @@ _TOKEN: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @cache
 def tokens(text: str) -> frozenset[str]:
-    """Return the words of a name that tell services apart, in lower case.
+    """Return the words of a name that distinguish services, in lower case.
 
     `orders-service` gives `order`; general words such as `service` are left out.
     """
@@ -150,7 +150,7 @@ def words_of(path: str) -> frozenset[str]:
 def shared_words(paths: Iterable[str]) -> frozenset[str]:
     """Return the words in the names of at least half of the services.
 
-    They do not tell services apart. For two services or fewer there are none.
+    Such words do not distinguish services. For two services or fewer, the result is empty.
     """
     names = {service_of(path): words_of(path) for path in paths}
     counted = Counter(word for words in names.values() for word in words)

@@ -1,8 +1,9 @@
-"""Read data files of coverage.py with contexts: the lines each test ran.
+"""Read data files of coverage.py, recorded with one context per test.
 
-Two formats of context names are supported: pytest-cov's (`tests/test_x.py::TestA::test_b[1]|run`) and coverage's own
-`dynamic_context = test_function` (`tests.test_x.TestA.test_b`). The file is SQLite (coverage 5 and later), so coverage need not be
-installed. It has no hashes of the sources, so files that changed after it was written are skipped.
+The contexts show which lines each test ran. Two formats of context names are supported: pytest-cov's
+(`tests/test_x.py::TestA::test_b[1]|run`) and coverage's own `dynamic_context = test_function` (`tests.test_x.TestA.test_b`). The file is
+SQLite (coverage 5 and later), so coverage need not be installed. The data file has no hashes of the sources, so source files that changed
+after it was written are skipped.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
     """Return the functions that each test ran, by the lines of their bodies.
 
     Raises:
-        EvidenceError: see `check`; or every file in the data is missing from the tree or has changed.
+        EvidenceError: see `check`; or all files in the data are missing from the tree or have changed.
     """
     check(path)
     try:
@@ -72,7 +73,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
 def _open(path: Path) -> sqlite3.Connection:
     """Open a coverage data file (SQLite) with a timeout for every statement.
 
-    A crafted file can have endless views in place of tables.
+    A crafted file can have views that never end in place of tables.
     """
     data = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
     data.execute("PRAGMA trusted_schema = OFF")
@@ -153,7 +154,7 @@ class _Reading:
             yield file, {source, target}  # entry and exit of a function have the negative number of its first line
 
     def _test(self, context: str) -> End | None:
-        """Return the test function that a coverage context names; None if unknown."""
+        """Return the test function named by a coverage context, or None."""
         context = context.rpartition("|")[0] if context.endswith(("|setup", "|run", "|teardown")) else context
         path, colons, name = context.partition("::")
         if colons:
@@ -169,7 +170,7 @@ class _Reading:
     def _modules(self, dotted: str) -> list[str]:
         """Return the files whose module name ends with a dotted name.
 
-        For `a.b` they are `a/b.py` and `src/a/b.py`. Coverage records the name under which a module was imported.
+        For `a.b` the files are `a/b.py` and `src/a/b.py`. Coverage records the name under which a module was imported.
         """
         tail = dotted.replace(".", "/")
         return sorted(path for path in self._owners if path.removesuffix(".py") == tail or path.removesuffix(".py").endswith("/" + tail))

@@ -1,8 +1,8 @@
 """Folder in which files of outside tools wait for the next index run.
 
 Such a file is a recorded test run, a coverage report or a SCIP index. The command line or the pytest plug-in puts it into the folder. The
-process that owns the index reads the file, and may be another one. The suffix of a file selects its reader. A file is deleted when the
-graph contains its evidence. A file that cannot be read is renamed to `*.refused` and reported in the summary of the run, so that it is
+process that owns the index, which may be another process, reads the file. The suffix of a file selects its reader. A file is deleted when
+the graph contains its evidence. A file that cannot be read is renamed to `*.refused` and reported in the summary of the run, so that it is
 neither lost nor read again in every run.
 """
 
@@ -84,7 +84,7 @@ class Inbox:
 
 
 class Reader(NamedTuple):
-    """How one kind of waiting file, such as a SCIP index, is checked and read."""
+    """The check and the reader for one kind of waiting file."""
 
     rule: str  # of its edges
     check: Callable[[Path], object]  # raises EvidenceError for files that can be refused at once

@@ -42,7 +42,7 @@ class Indexer(NamedTuple):
 
 
 class Fitting(NamedTuple):
-    """A SCIP indexer for some files of a project; it may not be installed."""
+    """A SCIP indexer that fits files of a project, installed or not."""
 
     indexer: Indexer
     files: int  # number of files with its suffixes
@@ -78,7 +78,7 @@ def indexers() -> tuple[Indexer, ...]:
 
 
 def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
-    """Return the SCIP indexers for a project's files, in order of the table.
+    """Return the SCIP indexers that fit a project's files, in table order.
 
     Args:
         root: root directory of the project.
@@ -169,9 +169,9 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 
 
 def _telling(said: Sequence[str]) -> str:
-    """Return the line of an indexer's output that best tells why it failed.
+    """Return the line of an indexer's output that best explains its failure.
 
-    It is the first line with the word "error", else the last line.
+    This is the first line with the word "error", or else the last line.
     """
     return next((line.strip() for line in said if "error" in line.lower()), said[-1].strip() if said else "")[:300]
 

@@ -1,9 +1,9 @@
 """Merge edges that outside tools observed into the graph, file by file.
 
-An observation lists the edges from one definition, its subject, that a test run or a SCIP indexer saw. One of a test run is valid while
-the body of its subject is unchanged and the other end exists. One of a SCIP indexer is valid while both bodies are unchanged. The result
-depends only on the stored observations and the definitions of the tree. So a fresh index and any sequence of incremental runs over the
-same tree and observations give the same edges.
+An observation lists the edges from one definition, its subject, that a test run or a SCIP indexer saw. An observation of a test run is
+valid while the body of the subject is unchanged and the other end of the edge exists. An observation of a SCIP indexer is valid while the
+bodies of both ends are unchanged. The result depends only on the stored observations and the definitions of the tree. So a fresh index and
+any sequence of incremental runs over the same tree and observations give the same edges.
 """
 
 from __future__ import annotations
@@ -64,9 +64,10 @@ class Outside:
         return self._sidecar.mark()
 
     def is_due(self, mark: str) -> bool:
-        """Whether an index run is needed although no source file changed.
+        """Whether outside evidence needs an index run without changed files.
 
-        It is needed if files of outside tools wait, or if the graph's version of the observations, `mark`, is not the stored one.
+        A run is needed if files of outside tools wait. It is also needed if `mark`, the graph's version of the observations, differs from
+        the stored version.
         """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
@@ -84,11 +85,11 @@ class Outside:
             resolver: has the current tree.
             touched: files that were added, changed or deleted.
             mark: version of the observations in the graph; see `Outside.mark`.
-            body_before: returns the body hash of a symbol in the graph before this run, by id; None if it has none.
-            with_evidence: files with outside edges in the graph; read only if the evidence of the graph is lost.
+            body_before: returns the body hash of a symbol in the graph before this run, by id, or None.
+            with_evidence: files with outside edges in the graph; read only if the stored observations were lost.
 
         Returns:
-            Files to merge again, and problems.
+            The files whose edges must be merged again, and diagnostics.
         """
         self._resolver = resolver
         self._definitions = {}
@@ -107,7 +108,7 @@ class Outside:
         return {path for path in changed if resolver.facts(path) is not None}, notes
 
     def merged(self, path: str, found: FileResolution) -> FileResolution:
-        """Return a file's edges, with the valid ones that outside tools observed."""
+        """Return a file's edges, with valid edges that outside tools observed."""
         if path not in self._begun_in:
             return found
         edges = {edge[:3]: edge for edge in found.edges}
@@ -127,7 +128,7 @@ class Outside:
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load all definitions in stored observations, if those have changed."""
+        """Load all definitions in stored observations, if observations changed."""
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
@@ -138,12 +139,12 @@ class Outside:
 
         Args:
             number: of the definition in the stored observations.
-            body: hash of its current body; None if the definition does not exist.
+            body: hash of the definition's current body; None if the definition does not exist.
         """
         return body is not None, body == self._ends[number].body_hash
 
     def _body(self, place: Place) -> str | None:
-        """Return the hash of the body that a definition has now.
+        """Return the hash of the current body of a definition.
 
         None if the definition does not exist.
         """
@@ -206,7 +207,7 @@ class Outside:
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
     """Return an edge with the rule and confidence of an outside observation.
 
-    The edge may be known from parsing; then its lines are kept. A recorded test run adds lines only to an edge without any.
+    If the edge is known from parsing, its lines are kept. A recorded test run adds lines only to an edge without lines.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -1,8 +1,8 @@
 """Edges that outside tools observed, such as SCIP indexers and test runs.
 
-The types here are shared by readers, sidecar and merge. They use the terms of the graph but not its ids. An end of an edge is a definition
-*at the time of the observation*: its place and the hash of its body. The subject of an observation is the end where its edges begin. An
-observation is valid if this hash equals the hash of the current body, so no reader needs to know what has changed since.
+Readers, sidecar and merge share the types of this module. An end of an edge is a definition *at the time of the observation*: its place and
+the hash of its body, instead of an id of the graph. The subject of an observation is the end where its edges begin. An observation is valid
+if the hash of the subject equals the hash of the current body.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """A definition at one end of an observed edge, with its body's hash then."""
+    """A definition at one end of an observed edge, with its body's hash."""
 
     path: str
     qualname: str
@@ -44,7 +44,7 @@ class End(NamedTuple):
 class Place(NamedTuple):
     """Identity of a definition without its body; `symbol_id` hashes it.
 
-    It is the path, the qualified name, the kind and the ordinal among definitions with the same name.
+    The identity is the path, the qualified name, the kind, and the ordinal among definitions with the same name.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """All edges of one kind that one tool saw to begin at one definition."""
+    """All edges of one kind from one definition, as one tool observed them."""
 
     rule: str  # key of SOURCE_OF_RULE
     kind: str  # EdgeKind
@@ -71,7 +71,7 @@ class Observation(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The observations in one file of an outside tool, as a reader returns."""
+    """The observations that a reader found in one file of an outside tool."""
 
     observations: Sequence[Observation]
     scope: frozenset[str] | None  # files whose former observations of this rule are replaced; None: by subject

@@ -1,4 +1,4 @@
-"""The function whose body contains each line of a file."""
+"""Find the function whose body contains each line of a file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FUNCTIONS: Final = ("function", "method")
 
 
 def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
-    """Return for each line of a file the innermost function around it.
+    """Return the innermost function around each line of a file.
 
-    Only the function's body counts. Its first line belongs to the scope that defines it.
+    Only lines of the function's body belong to the function. Its first line belongs to the enclosing scope.
     """
     owners: list[End | None] = [None] * (lines + 2)
     ends: list[End | None] = []

@@ -28,15 +28,15 @@ PROCESS: Final = 0
 class Recorder:
     """Records which functions of a project run, from `start` to `stop`.
 
-    For each function it records the callers. It covers the current thread and every thread that starts in between.
+    For each function it records the callers. The current thread, and every thread that starts after `start`, are recorded.
 
     Args:
-        root: root directory; only code in files below it counts, without installed packages.
+        root: root directory; only code in files below it is recorded, without installed packages.
 
     Attributes:
         codes: the code objects that ran, by `id`; kept alive, so that no id is reused.
-        callers: for each function of the project that ran, its callers with the line of the first call, counted from
-            the first line of the caller's code; callers outside the project have -1.
+        callers: for each function of the project that ran, its callers with the line of the first call, counted from the first line of the
+            caller's code; callers outside the project have -1.
         stamps: for each file of the project, its modification time and size when its first function ran.
     """
 
@@ -104,7 +104,7 @@ class Recorder:
     def _starters(self) -> set[int]:
         """Return the `id` of the code of functions that start another process.
 
-        They are functions of the standard library, such as `subprocess.Popen.__init__`.
+        These are functions of the standard library, such as `subprocess.Popen.__init__`.
         """
         functions = (subprocess.Popen.__init__, BaseProcess.start)
         codes = [code for function in functions if isinstance(code := getattr(function, "__code__", None), CodeType)]
@@ -124,7 +124,7 @@ class Recorder:
     def _line_in(self, frame: FrameType) -> int:
         """Return the line that a calling frame executes.
 
-        It is counted from the first line of the frame's code. For a caller outside the project it is -1.
+        The line is counted from the first line of the frame's code. For a caller outside the project the result is -1.
         """
         code = frame.f_code
         self.codes[id(code)] = code
@@ -219,7 +219,7 @@ class Recorder:
 
 
 def _beginning(code: CodeType) -> int:
-    """Bytecode offset of the first RESUME of a code object; -1 without one.
+    """Bytecode offset of the first RESUME of a code object, or -1.
 
     The body of a generator or coroutine begins there.
     """
@@ -230,7 +230,7 @@ def _beginning(code: CodeType) -> int:
 def stamp(path: str) -> tuple[int, int]:
     """Return a file's modification time (nanoseconds) and size, or (0, 0).
 
-    (0, 0) means that the file is missing.
+    The result is (0, 0) if the file is missing.
     """
     try:
         found = os.stat(path)  # noqa: PTH116

@@ -1,6 +1,6 @@
 """Formats of coverage reports: LCOV, Go, JaCoCo's XML and V8's JSON.
 
-A format is recognised by its content. Each reader returns the code that ran, by the path in the report: lines, or spans of functions.
+A format is recognised by its content. Each reader returns the code that ran (lines, or spans of functions), by the path in the report.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def tests_of(data: bytes) -> list[Test]:
 def _lcov(data: bytes) -> list[Test]:
     """Return the tests of an LCOV report; `TN:` lines name them.
 
-    The line of a function runs when the file is loaded. It counts only if the function was called (`FNDA:`).
+    The first line of a function also runs when the file is loaded. So it counts only if the function was called (`FNDA:`).
     """
     found: dict[str, list[Ran]] = {}
     name, path, lines, starts, idle = "", "", set[int](), dict[str, int](), set[str]()
@@ -80,7 +80,7 @@ def _lcov(data: bytes) -> list[Test]:
 
 
 def _go(data: bytes) -> list[Test]:
-    """Return the one test of a Go cover profile, which does not name it.
+    """Return the single, unnamed test of a Go cover profile.
 
     The profile's lines are `file:line.column,line.column statements count`.
     """
@@ -100,7 +100,7 @@ def _go(data: bytes) -> list[Test]:
 
 
 def _jacoco(data: bytes) -> list[Test]:
-    """Return the one test of JaCoCo's XML report; the session's id names it."""
+    """Return the single test of a JaCoCo XML report, named by session id."""
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")
     report = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above
@@ -115,7 +115,7 @@ def _jacoco(data: bytes) -> list[Test]:
 
 
 def _v8(data: bytes) -> list[Test]:
-    """Return the one test of a coverage file of V8 (`NODE_V8_COVERAGE`).
+    """Return the single test of a V8 coverage file (`NODE_V8_COVERAGE`).
 
     The scripts of one process are in the order of loading. The first test file among them names the test.
     """

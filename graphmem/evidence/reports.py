@@ -34,7 +34,7 @@ _PLAIN: Final = ("lcov", "coverage", "jacoco", "cover")  # names that tools give
 
 
 class Report(NamedTuple):
-    """A coverage report: when written, a name from its path, and its tests."""
+    """A coverage report: time of writing, name from its path, and tests."""
 
     written_ns: int
     name: str
@@ -42,7 +42,7 @@ class Report(NamedTuple):
 
 
 def pack(path: Path) -> bytes:
-    """Convert a coverage report, or all in a directory, to one file.
+    """Pack a coverage report, or all reports of a directory, into one file.
 
     Returns the bytes of the file, which the next index run reads.
 
@@ -114,7 +114,7 @@ def _files(path: Path) -> Iterator[Path]:
 def _name(file: Path, given: Path) -> str:
     """Name of a test, derived from the path of its coverage report.
 
-    It is the path of the report without suffix. If tools give all reports the same name, it is the path of the directory.
+    The name is the path of the report without suffix. If tools give all reports the same file name, it is the path of the directory.
     """
     inner = file.relative_to(given) if given.is_dir() else Path(file.name)
     stem = inner.with_suffix("")
@@ -170,7 +170,7 @@ class _Reading:
     # which test
 
     def _first_file(self, test: Test) -> list[End]:
-        """Return the module of the first test file that a process loaded.
+        """Return the module of the first test file that was loaded.
 
         The list is empty if the process loaded no test file.
         """
@@ -240,10 +240,10 @@ class _Reading:
         return False
 
     def _place(self, given: str) -> str:
-        """Return the indexed path that a path in a coverage report means.
+        """Return the indexed path for a path in a coverage report.
 
-        It is "" if the path is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path
-        (Go), or paths without the source folder (Java). So one of the two paths must be the end of the other.
+        The result is "" if the path is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages
+        before a path (Go), or paths without the source folder (Java). So the paths match if one of them is the end of the other.
         """
         if given not in self._places:
             plain = given.replace("\\", "/")

@@ -1,8 +1,8 @@
 """Find the definitions that a recorded test run called.
 
-A recorder identifies functions as Python does: by file, qualified name and first line. The graph has definitions with the hash of
-their bodies. The conversion happens right after the run, while the files are those that ran. The hashes show later which parts of the
-record are still valid.
+A recorder identifies functions by file, qualified name and first line. The graph has definitions with the hash of their bodies. The
+functions are converted to definitions right after the run, before files change. The hashes show later which parts of the record are still
+valid.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class ItemRun(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What one process recorded during a test run, in plain values.
+    """The record of one process during a test run, as plain values.
 
-    `execnet` sends it from a worker to the process that started it.
+    `execnet` sends the record from a worker to the process that started the worker.
     """
 
     codes: dict[int, tuple[Any, ...]]  # id -> Code
@@ -58,7 +58,7 @@ class Run(NamedTuple):
 
 
 def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code]) -> Run:
-    """Convert what a `Recorder` recorded to plain values.
+    """Convert the record of a `Recorder` to plain values.
 
     Args:
         recorder: a stopped recorder.
@@ -106,7 +106,7 @@ def describe(runs: Iterable[Run], root: Path) -> Sighting:
 
 
 class _Describing:
-    """Finds the definitions of a test run's functions; holds those found."""
+    """Finds the definitions of functions in a test run, and caches them."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
@@ -152,7 +152,7 @@ class _Describing:
     def _named(self) -> list[str]:
         """Return functions that ran but match no definition in their file.
 
-        They are written as `path:qualname`.
+        Each function is written as `path:qualname`.
         """
         return sorted({f"{self._shown(one.path)}:{one.qualname}" for one in self._nowhere} - {*self._unmatched})
 
@@ -160,7 +160,7 @@ class _Describing:
         return os.path.realpath(path).removeprefix(self._root)
 
     def _offset(self, caller: Code, src: End, line: int) -> int:
-        """Return the line of a call, counted from its definition's first line."""
+        """Return the line of a call, counted from the caller's first line."""
         file = self._files[caller.path]
         return max(0, caller.line + line - file.first_line(src)) if file is not None else NO_SITE
 
@@ -194,7 +194,7 @@ class _Describing:
 
 
 class _File:
-    """Finds the definitions in one file that code objects belong to."""
+    """Finds the definitions of code objects in one file."""
 
     def __init__(self, path: str, definitions: Iterable[Definition]) -> None:
         self._path = path
@@ -211,9 +211,9 @@ class _File:
         return self._lines[end]
 
     def definition(self, code: Code) -> End | None:
-        """Return the definition that a code object runs, or one that encloses it.
+        """Return the definition of a code object, or an enclosing definition.
 
-        None if the file has neither.
+        None if the file has no such definition.
         """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
@@ -239,7 +239,7 @@ def _is_nameless(code: Code) -> bool:
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
     """Yield the qualified names that a code object may have in the graph.
 
-    A flag tells whether the name is the code's own. A lambda or comprehension has the name of the function around it.
+    The flag tells whether the name is that of the code itself. For a lambda or comprehension, the name is that of the enclosing function.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

@@ -1,9 +1,9 @@
 """Read SCIP indexes, in which a type checker has resolved each name.
 
-An index has the definitions and occurrences of symbols, by line and column. It is used only for files that have not changed since it was
-made, so its places must fit the text. A place becomes an edge if parsing found a use of that name at the same place. Parsing distinguishes
-calls from reads and gives the caller; the indexer gives the target. Documents are read twice, one at a time: first for definitions, then
-for uses.
+An index has the definitions and occurrences of symbols, by line and column. The index is used only for files that have not changed since it
+was made, so its positions must match the text. An occurrence becomes an edge if parsing found a use of the name at the same position.
+Parsing distinguishes calls from reads and gives the caller; the indexer gives the target. Documents are read one at a time, twice: first
+for definitions, then for uses.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class _Index:
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _folder_elsewhere(self) -> str:
-        """Return the directory of this project that a SCIP index's paths are in.
+        """Return the project directory to which a SCIP index's paths relate.
 
-        The index was made on another machine, and maybe for a part of the project. "" means the root.
+        The index was made on another machine, possibly for a part of the project. The result is "" for the root.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
@@ -170,7 +170,7 @@ class _Index:
 def _folder(project_root: str, root: Path) -> str:
     """Return the directory where a SCIP index was made, from the project root.
 
-    It ends with "/". It is "" for the root itself and for directories outside.
+    The result ends with "/". It is "" for the root itself and for directories outside the project.
     """
     try:
         made_in = Path(unquote(urlsplit(project_root).path) or "/")

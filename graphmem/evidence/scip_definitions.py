@@ -1,8 +1,8 @@
 """Find the parsed definition that a symbol of a SCIP index refers to.
 
-A symbol contains its package and version. The package of the tree can occur under several of them: as an installed copy, in another
-version from a lock file, or as a module of the same build. So an undefined symbol has two more look-ups: in the same package of any
-version, and by the name under which files of the tree import its module.
+A symbol contains its package and version. The project's own package can occur with several names or versions: as an installed copy, in
+another version from a lock file, or as a module of the same build. So for a symbol without a definition, there are two more look-ups: in
+the same package of any version, and by the name under which files of the project import the module.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Definitions:
         Args:
             symbol: the symbol in the index.
             meant: the definition to which the symbol refers.
-            module: the name under which other files import the definition's file; "" if they cannot.
+            module: the name under which other files import the definition's file; "" if it cannot be imported.
         """
         _put(self._exact.setdefault(symbol, []), meant)
         for key in _keys(symbol, module):
@@ -53,7 +53,7 @@ class Definitions:
     def find(self, symbol: str) -> list[Meant]:
         """Return the definition of a SCIP symbol, as a list; empty if unknown.
 
-        Of overloads and redefinitions, it is the last one with a body, which is the one that runs.
+        Of overloads and redefinitions, the result is the last one with a body, because this one runs.
         """
         found = self._exact.get(symbol)
         if found is not None:
@@ -65,7 +65,7 @@ class Definitions:
         return []
 
     def made_by(self, symbol: str) -> list[Meant]:
-        """Return the class whose constructor a SCIP symbol is, as a list.
+        """Return the class of a constructor's SCIP symbol, as a list.
 
         The list is empty if the class is unknown.
         """
@@ -75,7 +75,7 @@ class Definitions:
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
     """Return further keys, in order, to look up a symbol without a definition.
 
-    With `module`, they are the keys under which a definition is added.
+    With `module`, the result has the keys under which a definition is added.
     """
     parts = split(symbol)
     if parts is None:
@@ -95,7 +95,7 @@ def _put(twins: list[Meant], meant: Meant) -> None:
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
     """Return the definition that runs: the last one with a body.
 
-    A symbol has several definitions if it is overloaded or redefined. Overloads are written before the body.
+    A symbol has several definitions if it is overloaded or redefined. Overload signatures come before the implementation.
     """
     found = list(twins)
     if len(found) < 2:

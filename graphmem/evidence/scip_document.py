@@ -49,8 +49,8 @@ class Document:
         """Add the definitions of this SCIP document that the parser found as well.
 
         Args:
-            definitions: the definitions of the whole index; they are added to it.
-            module: the name under which other files import this one; "" if they cannot.
+            definitions: the definitions of the whole index, to which this document's definitions are added.
+            module: the name under which other files import this file; "" if it cannot be imported.
         """
         known: dict[tuple[int, int, str], Definition] = {}
         last: dict[int, list[Definition]] = {}
@@ -67,7 +67,7 @@ class Document:
     def observations(self, definitions: Definitions) -> list[Observation]:
         """Return the edges in this SCIP document: uses and relationships.
 
-        They are grouped by kind of edge and by the definition that contains the use.
+        The edges are grouped by kind, and by the definition that contains the use.
         """
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}
@@ -89,7 +89,7 @@ class Document:
         return observations + self._related(definitions)
 
     def _related(self, definitions: Definitions) -> list[Observation]:
-        """Return edges to the definitions that others implement or override.
+        """Return edges to the definitions that are implemented or overridden.
 
         The SCIP index names them as relationships of symbols.
         """
@@ -109,7 +109,7 @@ class Document:
     def _reference(self, place: Place) -> Reference | None:
         """Return the parsed use, such as a call, at a place of the SCIP index.
 
-        Of nested uses it is the innermost, which begins last.
+        For nested uses, the result is the innermost use, which begins last.
         """
         text = place.text if place.text in self._references else bare(place.text)
         uses = self._references.get(text, [])
@@ -130,7 +130,7 @@ class Document:
 
 
 def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
-    """Return the parsed definition where SCIP places one; None without one."""
+    """Return the parsed definition at a SCIP definition's place, or None."""
     found = known.get((place.line, place.column, place.text))
     name = bare(place.text)
     if found is None and name and name != place.text:
@@ -142,7 +142,7 @@ def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> De
 def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
     """Return the only definition that has a SCIP place's name and contains it.
 
-    It must end at the line where the index ends the definition. It is used if the parser has another position for the name.
+    The definition must end at the same line as in the index. This is used if the parser has a different position for the name.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]
@@ -150,9 +150,9 @@ def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
 
 
 def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
-    """Return the definitions that SCIP says a name in the source refers to.
+    """Return the definitions to which a name refers, according to SCIP.
 
-    A definition counts only if the source writes its name there.
+    A definition is returned only if its name is in the source at this place.
     """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:
@@ -190,7 +190,7 @@ def _begin(one: Reference) -> tuple[int, int]:
 
 
 def _name_of(facts: FileFacts, reference: Reference) -> str:
-    """Return the name that a use writes, such as `b` of `a.b()`; "" if none."""
+    """Return the name in a use, such as `b` in `a.b()`, or ""."""
     term = facts.terms[reference.term]
     if term[0] in (CALL, NEW):
         term = facts.terms[term[1]]

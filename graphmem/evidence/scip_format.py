@@ -91,7 +91,7 @@ class ScipFile:
             )
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
-        """Yield the parsed SCIP documents at some positions; None if damaged.
+        """Yield the parsed SCIP documents at given positions; None if damaged.
 
         Raises:
             EvidenceError: the file is no longer readable.
@@ -176,7 +176,7 @@ def _parsed(name: str, data: bytes) -> Any:
 
 
 def _varint(file: BinaryIO) -> int:
-    """Read a variable-length number of protobuf; -1 if it does not end."""
+    """Read a protobuf variable-length number; -1 if it is incomplete."""
     value = 0
     for shift in range(0, 70, 7):
         one = file.read(1)

@@ -22,7 +22,7 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """How many names stand in a file where the SCIP index places them."""
+    """Count of names that are at the same place in a file and a SCIP index."""
 
     right: int
     wrong: int
@@ -30,12 +30,12 @@ class Fit(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether the file most likely has the text that the SCIP index describes."""
+        """Whether the file is most likely the one that the SCIP index describes."""
         return self.right >= MATCHING * (self.right + self.wrong)
 
 
 class Place(NamedTuple):
-    """One place in a file where the SCIP index has a symbol."""
+    """A position in a file at which the SCIP index has a symbol."""
 
     key: str  # its symbol; for a local symbol prefixed with the path
     symbol: Symbol
@@ -77,9 +77,9 @@ class Places:
         return best
 
     def definitions(self) -> Iterator[Place]:
-        """Yield the places of definitions, unless the file has another name there.
+        """Yield the places of definitions in a file.
 
-        Call `fit` first.
+        A place is skipped if the source text has another identifier there, because the file has changed. Call `fit` first.
         """
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:
@@ -125,7 +125,7 @@ class Places:
     def _place(self, occurrence: Any) -> Place | None:
         """Convert an occurrence of the SCIP index to a place, in characters.
 
-        None for empty ranges and for ranges over several lines.
+        The result is None for an empty range, or for a range of several lines.
         """
         span = occurrence.range
         if len(span) not in (3, 4) or (len(span) == 4 and span[2] != span[0]):
@@ -141,7 +141,7 @@ class Places:
         return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
 
     def _judge(self, place: Place, symbol: str) -> bool | None:
-        """Whether a file still has the symbol's name at a place; None if unclear."""
+        """Whether a file still has a symbol's name at a place; None if unclear."""
         if not place.text or self._cuts(place):
             return False
         if place.text == place.symbol.name:
@@ -156,7 +156,7 @@ class Places:
     def _cuts(self, place: Place) -> bool:
         """Whether a place begins or ends inside a word of the file.
 
-        This shows that the file is not the one that was indexed.
+        If so, the file differs from the file that was indexed.
         """
         line, first, last = self._lines[place.line - 1], place.column, place.column + len(place.text)
         starts_inside = first > 0 and _is_word(line[first]) and _is_word(line[first - 1])

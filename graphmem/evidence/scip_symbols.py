@@ -1,8 +1,8 @@
 """Parse SCIP symbols and compare them with names in sources.
 
-A symbol is `scheme manager package version descriptors`, or `local id`. The descriptors are the path to a definition:
-`namespace/`, `type#`, `term.`, `meta:`, `macro!`, `method(disambiguator).`, `[type parameter]` and `(parameter)`. Some names of
-each indexer differ from the source; `spells` has these conventions.
+A symbol is `scheme manager package version descriptors`, or `local id`. The descriptors are the path to a definition: `namespace/`,
+`type#`, `term.`, `meta:`, `macro!`, `method(disambiguator).`, `[type parameter]` and `(parameter)`. Indexers write some names differently
+from the source; `spells` has these conventions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Symbol(NamedTuple):
     def is_module(self) -> bool:
         """Whether a SCIP symbol is a file, a package or a namespace.
 
-        Sources name them by their path, or do not name them.
+        Source code refers to such a symbol by its path, or not at all.
         """
         return self.suffix == NAMESPACE or (self.suffix == META and self.name == "__init__")
 
@@ -112,7 +112,7 @@ def split(symbol: str) -> Parts | None:
 def bare(text: str) -> str:
     """Return a name without quotes or marks, such as `a` for `'a'` or `#a`.
 
-    Some languages write these around a name.
+    Some languages write quotes or marks around a name.
     """
     return text.strip(_MARKS)
 
@@ -120,8 +120,8 @@ def bare(text: str) -> str:
 def spells(symbol: Symbol, text: str) -> bool:
     """Whether a word in a source file is the name of a SCIP symbol.
 
-    Indexers and sources differ in counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`), accessors
-    (`<get>area`, `getArea` of a property `area`) and operators.
+    Indexers write some names differently: counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`),
+    accessors (`<get>area`, `getArea` of a property `area`) and operators.
     """
     name = symbol.name
     if text == name:

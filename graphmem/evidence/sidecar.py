@@ -1,8 +1,8 @@
-"""Store edges that outside tools observed in a file that lasts over runs.
+"""Store edges that outside tools observed, across index runs.
 
-The file is SQLite. The graph has only the valid observations; this file has all of them, so undoing an edit restores its edges. Every
-change increments a version and is recorded for its files. So a run after a failed one, or with a rebuilt index, knows which files to
-merge again.
+The file is SQLite. The graph has only the valid observations. This file has all observations, so undoing an edit of the source restores its
+edges. Every change increments a version, and records the affected files. So a run after a failed run, or with a rebuilt index, knows which
+files to merge again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Sidecar:
     An observation has the edges of one kind from one definition. Its rule names the kind of tool, such as `scip` or `runtime`.
 
     Args:
-        path: the SQLite file; the first `take` creates it, so a project without outside evidence has none.
+        path: the SQLite file; created by the first `take`, so a project without outside evidence has no file.
 
     Raises:
         EvidenceError: the file is damaged or was written by another version of graphmem.
@@ -71,7 +71,7 @@ class Sidecar:
     def mark(self) -> str:
         """Return the version of the stored observations; "" if there are none.
 
-        It changes with every change of them.
+        The version changes with every change of the observations.
         """
         if not self.exists:
             self.close()
@@ -80,9 +80,10 @@ class Sidecar:
         return f"{meta['id']}:{meta['version']}"
 
     def changed_since(self, mark: str) -> set[str] | None:
-        """Files whose observations changed after a version, as `mark` returned it.
+        """Return the files whose observations changed since a version.
 
-        None means that the version belongs to another store, so all files count as changed.
+        `mark` is an earlier result of the method `mark`. None means that the version belongs to another store, so all files count as
+        changed.
         """
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
@@ -144,9 +145,9 @@ class Sidecar:
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Return the files with a stored edge to one of some definitions.
+        """Return the files with a stored edge to any of the given definitions.
 
-        `seen` has the numbers of the definitions.
+        `seen` has the numbers of the definitions in this store.
         """
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
@@ -165,8 +166,9 @@ class Sidecar:
     def take(self, rule: str, reading: Reading) -> None:
         """Store the observations of one outside tool's file in a transaction.
 
-        Former observations of a subject with the same rule are replaced in three cases: the body has changed, the reading replaces whole
-        files (`scope`), or a test ran with at least as many parameter sets. In other cases the former and the new observations are merged.
+        Earlier observations of a definition with the same rule are replaced in three cases: the body has changed, the reading replaces
+        whole files (`scope`), or a test ran with at least as many parameter sets. Otherwise the earlier and the new observations are
+        merged.
 
         Raises:
             EvidenceError: the file cannot be written.

@@ -1,6 +1,6 @@
 """Read and write traces, the files of recorded test runs.
 
-A trace is one header line, then compressed JSON. Each definition occurs once and is referred to by number. The checksum of the compression
+A trace is one header line, then compressed JSON. Each definition is stored once and referred to by number. The checksum of the compression
 detects a truncated file. Unknown keys are ignored, so that later versions can add keys.
 """
 

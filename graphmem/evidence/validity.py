@@ -1,4 +1,4 @@
-"""Find which observed edges still hold, and which tests' runs still count."""
+"""Find the observed edges and test runs that are still valid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """Tests whose last run still counts, and counts of valid observed edges."""
+    """Tests whose last run is still valid, and counts of valid edges."""
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
@@ -24,7 +24,7 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
     Args:
         sidecar: the stored observations.
         project: name of the project, part of every id.
-        body_hash: returns the body hash of a symbol in the graph by id; None if it does not exist.
+        body_hash: returns the body hash of a symbol in the graph by id; None if the symbol does not exist.
     """
     ends = sidecar.ends()
     ids = {number: _id(project, end) for number, end in ends.items()}

@@ -1,6 +1,6 @@
 """Link the two ends of contracts, such as a route and the call of its URL.
 
-An end is a place that offers a contract or asks for it. The links depend on the ends of all files alone. So a fresh index and any sequence
+An end is a place in code that offers or uses a contract. The links depend only on the ends of all files. So a fresh index and any sequence
 of incremental runs give the same edges.
 """
 
@@ -97,7 +97,7 @@ class Contracts:
         Other projects read the file, too.
 
         Raises:
-            DiskFullError, BadInputError, ResourceError: the disk refuses.
+            DiskFullError, BadInputError, ResourceError: the write failed.
         """
         self._run = run
         try:
@@ -121,7 +121,7 @@ def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None)
 
 
 def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
-    """Return the (source id, destination id) of each CALLS edge in some rows."""
+    """Return the (source id, destination id) of each CALLS edge."""
     return {(edge.src, edge.dst) for edge in edges if edge.kind == EdgeKind.CALLS}
 
 
@@ -137,7 +137,7 @@ def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
 def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
     """Link the contract ends of all files; return the edges.
 
-    They are grouped by the path of the file that asks.
+    The edges are grouped by the path of the file that uses the contract.
     """
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):

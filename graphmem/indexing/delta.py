@@ -1,7 +1,7 @@
-"""Difference between the graph's rows of some files and their new rows.
+"""Compute the difference between stored rows and new rows of files.
 
-A run writes only this difference. A second run over the same tree therefore writes nothing, and the projections are patched with exactly
-the changes.
+An index run writes only this difference. So a second run over the same tree writes nothing, and projections are patched with exactly the
+changes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesR
 
 
 class Rows(NamedTuple):
-    """All graph rows of some files. An edge belongs to its source's file."""
+    """All graph rows of some files. An edge belongs to the file of its source."""
 
     files: list[FileRow] | PackedRows[FileRow]
     symbols: list[SymbolRow] | PackedRows[SymbolRow]
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
         """Return the chunks as row objects, to compare them with stored chunks.
 
         Raises:
-            AssertionError: the chunks are packed, which only those of a first index run are.
+            AssertionError: the chunks are packed, as only in a first index run.
         """
         if isinstance(self.chunks, PackedRows):
             raise AssertionError(
@@ -148,11 +148,11 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     Args:
         old: the graph's rows of the affected files (`externals` is not read).
         new: rows of the affected files that still exist.
-        external_uses: number of graph edges to each external that an old or a new edge leads to.
+        external_uses: number of edges in the graph to each external that an old or new edge leads to.
 
     Returns:
-        A delta whose lists are sorted by id, edges by (kind, source, destination). An edge that only
-        changed its evidence is removed and added. An external without edges is removed.
+        A delta whose lists are sorted by id, edges by (kind, source, destination). If only the evidence of an edge changed, the edge is
+            removed and added. An external without edges is removed.
         Rows that continue under a new id are in `moves`.
     """
     removed_files, files = _by_id(old.files, new.files)
@@ -194,7 +194,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Return the old rows, as the delta needs them.
+    """Return the old rows that the delta needs.
 
     Edges are included only for files in which an edge changes.
     """

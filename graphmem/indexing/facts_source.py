@@ -1,7 +1,7 @@
 """Read the facts of files, which are the results of parsing, when needed.
 
-Facts of a large project do not fit in memory. They are in the cache of parsed files as soon as they are parsed, and are read from there. If
-the cache lost some of them, the file is parsed again, provided that it still has the same content.
+Facts of a large project do not fit in memory. When a file is parsed, its facts are stored in the cache of parsed files, and are read from
+the cache when needed. If the cache has lost the facts of a file, the file is parsed again, provided that its content is unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FactsSource:
         """Return the facts of one file; every call gives an equal result.
 
         Raises:
-            FactsLostError: the cache lacks them, and the file has changed.
+            FactsLostError: the cache lacks the facts, and the file has changed.
         """
         file = FoundFile(path, str(self._root / path), 0, content_hash, language)
         facts = self._cache.get(file)
@@ -64,10 +64,10 @@ class FactsByPath(Mapping[str, "FileFacts"]):
     """Mapping from a path to the facts of the file, read at every look-up.
 
     Args:
-        source: reads facts that no parsed file holds.
+        source: reads facts that are not in `parsed`.
         files: the files; content hash and language are used.
         parsed: files parsed in this run, which may hold their facts.
-        cancelled: called now and then.
+        cancelled: called from time to time.
     """
 
     def __init__(
@@ -107,7 +107,8 @@ class FactsByPath(Mapping[str, "FileFacts"]):
     def hide_from_collector(self) -> None:
         """Exclude all loaded objects from cyclic garbage collection.
 
-        Facts live as long as the process. The collector would scan millions of tuples repeatedly. Nothing happens for few files.
+        Facts live as long as the process, and the collector would scan millions of tuples repeatedly. The method does nothing if there are
+        few files.
         """
         if len(self) >= _MANY:
             gc.freeze()

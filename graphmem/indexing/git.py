@@ -21,7 +21,7 @@ def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
 
 
 def diff(root: Path, base: str, head: str | None) -> str:
-    """Unified diff without context of `base..head`.
+    """Return the unified diff of `base..head`, without context lines.
 
     Without `head`, the working tree is compared. Untracked files are left out.
 
@@ -38,7 +38,7 @@ def diff(root: Path, base: str, head: str | None) -> str:
 
 
 def show(root: Path, revision: str, path: str) -> bytes | None:
-    """Bytes of a file at a revision, or None if the revision lacks the file.
+    """Return the bytes of a file at a revision, or None if it is missing.
 
     `path` is relative to `root`.
     """
@@ -51,7 +51,7 @@ def show(root: Path, revision: str, path: str) -> bytes | None:
 
 
 def revision(root: Path, name: str) -> str:
-    """Full commit id of a revision.
+    """Return the full commit id of a revision.
 
     Raises:
         GitError: the revision is unknown.
@@ -64,8 +64,8 @@ def revision(root: Path, name: str) -> str:
 def unpack(root: Path, name: str, into: Path) -> None:
     """Write the files of a revision below `root` into an empty folder.
 
-    The repository and its index do not change. `git archive` would leave out files that a project does not ship, such as its tests.
-    Externally stored contents of large files are not fetched.
+    The repository and its index do not change. `git archive` is not used, because it leaves out files that a project excludes from
+    archives, such as tests. Externally stored contents of large files are not fetched.
 
     Raises:
         GitError: the revision is unknown, or has no files below `root`.

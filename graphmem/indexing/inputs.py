@@ -1,9 +1,9 @@
-"""Which other files the edges of each file depend on, kept between runs.
+"""Store which other files the edges of each file depend on.
 
 Resolution takes most of the time of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new
-process resolves only the files that a change can affect. An input is a part of another file that was read to resolve a file, and its key
-names it. A group is a set of inputs. The data is one SQLite file. Without it a run only resolves all files again, so a damaged file is
-replaced by an empty one, with a note.
+process resolves only files that a change can affect. An input is a part of another file that was read to resolve a file; it is identified
+by a key. A group is a set of inputs. The data is in one SQLite file. If the data is missing, all files are resolved again, so a damaged
+file is replaced by an empty one, with a note.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def numbers_of(data: bytes) -> array[int]:
 
 
 class Inputs:
-    """File with the dependencies of all files. For one thread at a time.
+    """File with the dependencies of all files. Not thread-safe.
 
     Args:
         path: the SQLite file; created if missing, emptied if damaged or of another format.
 
     Attributes:
-        notes: one sentence each time stored data could not be used.
+        notes: one sentence for each time that stored data could not be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,7 +94,7 @@ class Inputs:
     def load(self, run: str, layout: str) -> Dependencies | None:
         """Return the dependencies that a run stored.
 
-        None if the stored data is of another run or of another layout of the project.
+        The result is None if the stored data is from another run or another layout of the project.
         """
         if self._connection is None:
             return None
@@ -113,7 +113,7 @@ class Inputs:
     def handles(self) -> list[HandlesRow] | None:
         """Return the framework keys of functions in all files, ascending.
 
-        A framework key is a route's path, an event or a command. None if they are unknown.
+        A framework key is a route's path, an event or a command. The result is None if the keys are unknown.
         """
         if self._connection is None:
             return None
@@ -151,14 +151,14 @@ class Inputs:
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str],
     ) -> None:
-        """Store the changes of a run; the file must hold the run before it.
+        """Store the changes of a run; the file must contain the previous run.
 
         Args:
             run: the new run.
             layout: the unchanged layout.
-            first: how many keys and how many groups are stored.
-            kept: keys and groups that follow them, and dependencies of the resolved files.
-            handles: framework names of functions in the resolved files that have some.
+            first: numbers of stored keys and stored groups.
+            kept: keys and groups after these numbers, and dependencies of the resolved files.
+            handles: framework keys of functions in the resolved files.
             removed: deleted files.
         """
         self._write(run, layout, first, kept, handles, removed)

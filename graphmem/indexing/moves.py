@@ -1,8 +1,8 @@
-"""Match removed files and symbols with new ones, so that memories follow.
+"""Match removed files and symbols with new ones (moves and renames).
 
-A file is matched by its content, or by shared lines, as Git does. A symbol is matched in the new file that its old file became, or by its
-body, whose hash does not change by a rename or a move. Between equal matches the more similar path decides. If paths do not decide, no
-match is made.
+A file is matched by its content, or by shared lines, as Git does. Memories about them then follow to the new ones. A symbol is matched in
+the new file that continues its old file, or by the hash of its body, which does not change by a rename or a move. Among equal matches, the
+one with the more similar path is chosen. If the paths are equally similar, no match is made.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 class Sides(NamedTuple):
     """Files, symbols and chunks that a run removes and adds.
 
-    Each is a pair of sequences: (removed, new). No id is on both sides.
+    Each attribute is a pair of sequences: (removed, new). An id is never on both sides.
     """
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]
@@ -77,7 +77,7 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
 
 
 def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Counter[str]]:
-    """Return how often each file has each line, without surrounding spaces.
+    """Return how often each line, stripped of spaces, occurs in each file.
 
     The lines are read from the files' chunks.
     """
@@ -91,7 +91,7 @@ def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Cou
 def similarity(one: Counter[str], other: Counter[str]) -> float:
     """Return the share of common lines in the longer of two texts, 0 to 1.
 
-    It is measured in characters.
+    The share is measured in characters.
     """
     longer = max(_length(one), _length(other))
     return _length(one & other) / longer if longer else 0.0
@@ -156,7 +156,7 @@ class _SymbolMoves:
             self._taken.add(new.id)
 
     def with_their_files(self) -> None:
-        """Match the definitions of a moved file with those of the same name."""
+        """Match definitions of a moved file with those of the same name."""
         gone, fresh = self._open()
         there = {(row.path, row.qualname, row.kind): row for row in _firsts(fresh)}
         self._take(

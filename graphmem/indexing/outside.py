@@ -1,6 +1,6 @@
 """Find the files of a graph that have edges from outside evidence.
 
-Outside evidence is reported by other tools, such as SCIP indexers and test runs.
+Outside evidence comes from other tools, such as SCIP indexers and test runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rows of a first index run, packed as bytes until they are written.
 
-A first run makes hundreds of thousands of rows while the facts of many files are in memory. Rows as objects would need memory in addition
-to the facts, and objects between the facts would keep the allocator from releasing them. Packed rows take a fifth of the memory, and most
-bytes of a large project are in a file (`spill`).
+A first run makes hundreds of thousands of rows while the facts of many files are in memory. Rows as Python objects would take additional
+memory, and objects allocated between the facts would prevent the release of the facts' memory. Packed rows take a fifth of the memory, and
+most bytes of a large project are in a file (`spill`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
 
     Args:
         kind: the type of the rows.
-        spill: takes the bytes; None keeps them in memory.
+        spill: stores the bytes; None keeps them in memory.
     """
 
     def __init__(self, kind: type[_Row], spill: Spill | None = None) -> None:
@@ -36,7 +36,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
 
     @classmethod
     def of(cls, kind: type[_Row], rows: Iterable[_Row]) -> PackedRows[_Row]:
-        """Return given rows as PackedRows, all of them packed."""
+        """Return given rows as PackedRows, all packed."""
         made = cls(kind)
         made.extend(rows)
         made.seal()
@@ -53,9 +53,9 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
             self.seal()
 
     def extend_packed(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
-        """Append rows that are packed already.
+        """Append rows that are already packed.
 
-        `data` is their bytes, or the place of these bytes in the spill. `unpack` converts the bytes to rows.
+        `data` has the bytes of the rows, or the position of these bytes in the spill. `unpack` converts the bytes to rows.
         """
         self.seal()
         if count:

@@ -1,8 +1,8 @@
 """One index run: discover, parse, resolve, and write the difference.
 
 A run compares the content hashes of all files, or of files that may have changed, and processes only changed ones. The rows, the facts and
-the edge dependencies of other files are reused. A process keeps them in memory; files beside the database keep them between processes. The
-run writes only at its end, so an interrupted run leaves the previous index unchanged.
+the edge dependencies of other files are reused. Within a process they are kept in memory, and between processes in files next to the
+database. The run writes only at its end, so an interrupted run leaves the previous index unchanged.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _PLAIN = Resolved("", "", 0, "", False, ())  # a file of a language without rule
 
 
 class _Kept(NamedTuple):
-    """State of the file `inputs`: its run, and its numbers of keys and groups."""
+    """State of the file `inputs`: its run, and numbers of keys and groups."""
 
     run: str = ""
     keys: int = 0
@@ -152,10 +152,10 @@ class Indexer:
 
         Args:
             full: drop the cached data of unchanged files and rebuild everything.
-            paths: the only files that may have changed since the last run of this object, from the root with '/';
-                None: any file may have changed.
+            paths: the only files that may have changed since the last run of this object, from the root with '/'; None if any file may have
+                changed.
             on_progress: receives every step, in this thread.
-            on_changed: receives the outdated paths before work on them begins.
+            on_changed: receives the outdated paths before they are processed.
             cancelled: called between steps; True stops without writing.
 
         Raises:
@@ -305,7 +305,7 @@ class Indexer:
         self._outside.close()
 
     def let_go(self) -> bool:
-        """Release the data kept for the next run; return whether there was any.
+        """Release the data kept for the next run; return whether any existed.
 
         The next run reads it from files.
         """
@@ -373,7 +373,7 @@ class Indexer:
     def _keep(self, fresh: list[ParsedFile], unfinished: Unfinished | None) -> None:
         """Move the facts of parsed files to the cache.
 
-        If the cache refuses them, they stay in memory.
+        If the cache cannot be written, the facts stay in memory.
         """
         if self._cache.put_many(one for one in fresh if one.head.language in languages()):
             for one in fresh:
@@ -397,7 +397,7 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
-        """Return a resolver of the current files, and the affected files.
+        """Return a resolver for the current files, and the affected files.
 
         A file is affected if its edges may have changed.
         """
@@ -427,7 +427,7 @@ class Indexer:
         return Resolver(self._project, layout, Shelf(self._source))
 
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
-        """Resolver restored from the data of earlier processes, or None."""
+        """Return a resolver restored from data of earlier processes, or None."""
         run = self._store.meta().get("run", "")
         found = self._inputs.load(run, _layout_key(layout))
         if found is None:
@@ -456,7 +456,7 @@ class Indexer:
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
         """Store the dependencies of all files for other processes.
 
-        They are written before the graph. They are valid once the graph contains the result of this run.
+        The dependencies are written before the graph. They are valid when the graph contains the result of this run.
         """
         kept, layout = self._kept, _layout_key(resolver.layout)
         follows = bool(kept.run) and kept.run == self._store.meta().get("run")
@@ -485,7 +485,7 @@ class Indexer:
     def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
         """Read outside evidence, such as from SCIP indexers and test runs.
 
-        Returns the files whose edges it may change.
+        Returns the files whose edges this evidence may change.
         """
         with meter.stage("evidence"):
             graph = self._projections.graph
@@ -502,7 +502,7 @@ class Indexer:
     def _join_contracts(
         self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
     ) -> None:
-        """Link contracts between files; add the files that change to `affected`.
+        """Link contracts between files; add changed files to `affected`.
 
         In a first index run, the ends of a file are collected while it is resolved, because its facts are in memory then.
         """
@@ -676,9 +676,9 @@ class Indexer:
             new.chunks.extend(one.chunks)
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
-        """Return the rows that the graph has of some files before the write.
+        """Return the graph's rows of some files before the write.
 
-        Their edges come from the projection.
+        The edges come from the projection.
         """
         generation = self._store.generation()
         if self._projections.graph().generation != generation:  # updating after the last commit failed
@@ -707,7 +707,7 @@ class Indexer:
 
 
 def _made_by() -> str:
-    """Version of the code that facts and edges depend on.
+    """Return the version of the code on which facts and edges depend.
 
     An index of another version is rebuilt.
     """
@@ -716,9 +716,9 @@ def _made_by() -> str:
 
 
 def _is_most(changed: int, files: int) -> bool:
-    """Whether so many files changed that all files should be resolved.
+    """Whether so many files have changed that all should be resolved again.
 
-    Many changes affect nearly all edges. To select the files, and to forget answers one by one, costs half of a full resolution.
+    Many changes affect nearly all edges. Selecting the files, and dropping single cached answers, takes half the time of a full resolution.
     """
     return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
 

@@ -1,4 +1,4 @@
-"""Cache of the graph's rows of the files that were written last.
+"""Cache the graph's rows of the files that were written last.
 
 A person edits the same few files repeatedly.
 """

@@ -1,7 +1,7 @@
 """Resolve all files of a first index in several processes.
 
-The processes are forks of one program (`resolving_worker`), so that nothing is forked while a database is open. The rows and
-dependencies equal those of one process. A program that fails costs only its time: the caller then resolves in its own process.
+The processes are forks of one program (`resolving_worker`), so that no process with an open database is forked. The rows and dependencies
+are equal to those of a single process. If the program fails, the caller resolves the files in its own process.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """The place and the number of rows of each type in a batch of files."""
+    """The position and number of rows of each type in a batch of files."""
 
     symbols: tuple[Piece, int]
     edges: tuple[Piece, int]

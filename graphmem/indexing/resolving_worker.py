@@ -1,8 +1,8 @@
 """Resolve files in forked processes of one program that opens no database.
 
-The program reads the facts of all files once and forks. Each process, the first included, resolves its own run of neighbouring files,
-because they share intermediate results. Then it takes batches that remain of other runs. Each process writes the rows of its batches to
-its own pipe. The bytes of a batch do not depend on the number of processes.
+The program reads the facts of all files once and forks. Each process, including the first, resolves its own sequence of neighbouring files,
+because they share intermediate results. Then it resolves remaining batches of other sequences. Each process writes the rows of its batches
+to its own pipe. The bytes of a batch do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Job(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Facts about one resolved file that are not rows of the graph."""
+    """Data about one resolved file that is not stored in rows of the graph."""
 
     path: str
     module: str
@@ -173,7 +173,7 @@ def _orders(begin: int, end: int) -> int:
 def _taken(orders: Sequence[int]) -> Iterator[int]:
     """Yield batch numbers from each pipe until all pipes are empty.
 
-    Other children read from the same pipes, so each number is yielded in one child only.
+    Other children read from the same pipes, so each number is yielded in only one child.
     """
     for order in orders:
         while len(taken := os.read(order, _NUMBER.size)) == _NUMBER.size:

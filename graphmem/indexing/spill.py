@@ -1,6 +1,6 @@
 """Temporary store for the bytes of one run, in bounded memory.
 
-The first megabytes stay in memory. More goes to a file without a name, which the system deletes when the process ends.
+The first megabytes stay in memory. More bytes are written to a file without a name, which the system deletes when the process ends.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Spill:
         self._end = 0
 
     def write(self, data: bytes) -> Piece:
-        """Append bytes; return where they are, for `read`.
+        """Append bytes; return their position, for `read`.
 
         Raises:
-            DiskFullError, ResourceError: the disk refused.
+            DiskFullError, ResourceError: the write failed.
         """
         with self._refusal_named("writing rows of the new graph beside the index"):
             self._file.seek(self._end)
@@ -53,7 +53,7 @@ class Spill:
         return piece
 
     def read(self, piece: Piece) -> bytes:
-        """Return the bytes that `write` stored at a place."""
+        """Return the bytes that `write` stored at a position."""
         with self._refusal_named("reading rows of the new graph beside the index"):
             self._file.seek(piece.start)
             data: bytes = self._file.read(piece.size)

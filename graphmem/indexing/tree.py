@@ -1,7 +1,7 @@
-"""Files of a project at the last scan, and what changed since.
+"""Find the files of a project that changed since the last scan.
 
-The first scan covers the whole tree of folders. A later one may be given the changed paths. It then reads only those, unless one of them
-affects others: a folder, a file of ignore rules, or a nested repository.
+The first scan covers the whole tree of folders. A later one may be given the changed paths. Then it reads only these paths, unless one of
+them affects other files: a folder, a file of ignore rules, or a nested repository.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Tree:
         return found if found is not None and (found.files or not known.keys() <= set(paths)) else None
 
     def layout(self) -> Layout:
-        """Return what configuration files say, such as import directories.
+        """Return facts from configuration files, such as import directories.
 
         The result includes the package name of the root, if it is a package. An unreadable configuration file is ignored; `faults` has the
         reason.
@@ -124,9 +124,9 @@ class Tree:
 
 
 def _is_layout(path: str) -> bool:
-    """Whether the content of a file affects the names of modules.
+    """Whether the content of a file determines names of modules.
 
-    Configuration files do, and the `__init__.py` in the root, which makes the root a package.
+    This is so for configuration files, and for the `__init__.py` in the root, which makes the root a package.
     """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 

@@ -1,8 +1,8 @@
 """Cut a file into chunks: pieces of text that are searched and embedded.
 
 Code is cut where definitions begin and end. A definition is divided only if it exceeds the input of an embedding model; the cuts are then
-between statements, and each part repeats the signature. Neighbours too small to be found alone share a chunk. Chunks contain every line of
-a code file except blank ones.
+between statements, and each part repeats the signature. Small neighbouring definitions share a chunk. Chunks contain every line of a code
+file except blank ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ChunkOptions:
 
     Attributes:
         max_tokens: limit of prefix and text together, which are the input of the embedding model; at least 64.
-        small_tokens: definitions below this share a chunk with their neighbours.
+        small_tokens: definitions with fewer tokens share a chunk with their neighbours.
         max_lines: limit of lines of a chunk in a file without definitions.
         max_data_tokens: limit of all chunks of a data file together; the rest of the file is not searchable.
     """
@@ -78,7 +78,7 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
 
 
 def hash_of_text(prefix: str, text: str) -> str:
-    """Return the blake2b-128 hash of a chunk: its prefix and its text.
+    """Return the blake2b-128 hash of a chunk's prefix and text.
 
     Line numbers in the prefix are left out, so code that only moved has the same hash.
     """
@@ -86,9 +86,9 @@ def hash_of_text(prefix: str, text: str) -> str:
 
 
 class _Writer:
-    """Makes the rows of a file's chunks and numbers those with equal anchors.
+    """Makes the rows of a file's chunks; numbers chunks with equal anchors.
 
-    An anchor is a text, such as a qualified name, that the chunk's id is made of.
+    An anchor is a string, such as a qualified name, from which the chunk's id is made.
     """
 
     def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
@@ -153,10 +153,10 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Return for each definition the definitions directly inside its span.
+        """Return the definitions directly inside the span of each definition.
 
-        Only definitions at which the text is cut are listed; short variables are not. In JavaScript, the method of a prototype is written
-        outside its class, so spans decide and not classes.
+        Only definitions at which the text is cut are listed; short variables are not. Spans are used instead of classes, because in
+        JavaScript the method of a prototype is written outside its class.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -194,7 +194,7 @@ class _CodeCutter:
     def _with_comments(self, floor: int, start: int) -> int:
         """Return the offset where a definition's indentation or comment begins.
 
-        Only comment lines directly above the definition count, and none before the offset `floor`.
+        Only comment lines directly above the definition are included, and only after the offset `floor`.
         """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
@@ -230,8 +230,8 @@ class _CodeCutter:
     def _group(self, container: int, group: list[_Unit]) -> None:
         """Write one chunk for several neighbouring definitions.
 
-        In a module, the chunk is named after the definitions. In a class, it has the name of the class, unless its first line starts the
-        only definition.
+        In a module, the chunk is named after the definitions. In a class, the chunk has the name of the class, unless it contains a single
+        definition at its beginning.
         """
         named = [unit.definition for unit in group if unit.definition >= 0]
         start, end = group[0].start, group[-1].end

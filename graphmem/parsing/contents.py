@@ -48,7 +48,7 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
 
 
 def language_of_script(data: bytes) -> str:
-    """Return a script's language by the interpreter in its first line, or ""."""
+    """Return a script's language, from the interpreter in its first line."""
     if not data.startswith(b"#!"):
         return ""
     first = data[2 : data.find(b"\n")].decode("utf-8", "replace").replace("/env ", "/").replace("-S ", "").split()
@@ -58,9 +58,9 @@ def language_of_script(data: bytes) -> str:
 
 
 def made_by_machine(data: bytes, language: str, name: str) -> str:
-    """Return the kind of generated code, judged by the content.
+    """Return whether code is generated or minified, judged by its content.
 
-    The kind is "generated", "minified" or "" for other code.
+    The result is "generated", "minified" or "".
     """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
         return ""

@@ -2,7 +2,7 @@
 
 In a git repository, git lists the files: tracked ones, and untracked ones that are not ignored. Elsewhere, or if git refuses, a walk of the
 directories applies the same ignore rules. Every remaining file is read once for its content hash. A skipped file is counted under its
-reason. A diagnostic names it if a person would expect it in the index.
+reason. A diagnostic names the file if a person would expect it in the index.
 """
 # os.path on plain strings: pathlib would double the time of a run.
 # ruff: noqa: PTH114, PTH118
@@ -70,7 +70,7 @@ class Discovery(NamedTuple):
 def content_hash(data: bytes) -> str:
     """Return the blake2b-128 hash of a file's bytes, as hex.
 
-    It identifies the content of the file.
+    The hash identifies the content of the file.
     """
     return blake2b(data, digest_size=_HASH_SIZE).hexdigest()
 
@@ -107,11 +107,12 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
     Args:
         root: the folder given to `discover`.
         paths: paths of the files, from the root with '/'. Missing and skipped files are left out of the answer.
-        options: those given to `discover`.
+        options: the options given to `discover`.
         by_git: whether `discover` got its list of files from git.
 
     Returns:
-        Files, skipped and diagnostics of these paths alone. None if the whole tree must be searched, because the root contains another
+        The found files, skipped files and diagnostics of only these paths. None if the whole tree must be searched, because the root
+            contains another
         repository or git does not answer.
 
     Raises:
@@ -123,9 +124,8 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
 def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
     """Return the folders below a root in which a new file could be indexed.
 
-    The root is "".
-
-    The ignore files in and above a folder determine this. An ignored folder is excluded, even if git tracks a file in it.
+    The root is "". The ignore files in and above a folder determine which folders are included. An ignored folder is excluded, even if git
+    tracks a file in it.
 
     Raises:
         RepositoryError: the root was removed or cannot be read.
@@ -214,7 +214,7 @@ class _Search(Listing):
     def _examined(self, path: str) -> FoundFile | None:
         """Return a file to index.
 
-        None if the file is skipped; its reason is then counted.
+        The result is None if the file is skipped; then the reason is counted.
         """
         name = path.rpartition("/")[2]
         reason = file_reason(name)
@@ -264,7 +264,7 @@ class _Search(Listing):
     def _keeps(self, path: str, reason: str) -> bool:
         """Whether a file is indexed although a rule gives a reason to skip it.
 
-        An option or a `!` pattern of an ignore file can demand that.
+        An option, or a `!` pattern of an ignore file, can require this.
         """
         if reason == "binary":
             return False

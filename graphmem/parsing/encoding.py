@@ -1,7 +1,7 @@
-"""Convert the bytes of a file to UTF-8, whatever their encoding.
+"""Convert the bytes of a file from any encoding to UTF-8.
 
-All later stages count in UTF-8 bytes of the text without its byte order mark. Spans of definitions are therefore valid only in the
-result of `to_utf8`.
+All later stages count in UTF-8 bytes of the text without its byte order mark. Spans of definitions are therefore valid only in the result
+of `to_utf8`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Utf8Text(NamedTuple):
 def is_marked_wide(data: bytes) -> bool:
     """Whether bytes begin with a UTF-16 or UTF-32 byte order mark.
 
-    A text with such a mark may contain NUL bytes and is not a binary file.
+    A file with such a mark is text, although it may contain NUL bytes.
     """
     return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 

@@ -1,8 +1,8 @@
 """Extract the facts of one file by a query over its syntax tree.
 
 Facts are definitions, imports, bindings and references. All matches of a language's query files are sorted by position. A stack of open
-definitions then gives the scope of each match. One short method, named after the main capture, handles each kind of match. This file thus
-depends on captures, not on languages.
+definitions then gives the scope of each match. One short method, named after the main capture, handles each kind of match. So this module
+depends on names of captures, not on languages.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ class _Extraction(Definitions):
         """Handle the matches of the queries by position, outer before inner.
 
         The syntax trees are those of the whole file and of its repaired pieces. For one node, matches follow the order of the query files.
-        `self.scope` is the definition whose body contains the match; headers belong to the scope outside. This is the inner loop of
-        indexing, hence comparisons instead of calls.
+        `self.scope` is the definition whose body contains the match; a definition's header belongs to the enclosing scope. This is the
+        inner loop of indexing, so for speed it uses comparisons instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
@@ -252,9 +252,9 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """Add an operation without an operator sign, as the truth test in `if x`.
+        """Add an operation without an operator, like the truth test in `if x`.
 
-        Others are formatting, `repr`, `del x[k]` and spreading (`*x`). A class can define what they do.
+        Other such operations are formatting, `repr`, `del x[k]` and spreading (`*x`). A class can define methods for these operations.
         """
         builder = self.builder
         operand = builder.term(node)
@@ -312,7 +312,7 @@ class _Extraction(Definitions):
     def exports(self) -> tuple[str, ...] | None:
         """Return the names that the module lists as its exports: `__all__`.
 
-        None if it has no list of exports, or a computed one.
+        None if the module has no list of exports, or computes the list.
         """
         name = self.grammar.spec.exports_name
         if not name:
@@ -336,7 +336,7 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 def _action(captures: Captures) -> Action:
     """Return the method that handles the matches of a query pattern.
 
-    The names of the pattern's captures decide.
+    The method is chosen by the names of the pattern's captures.
     """
     for prefix in _MAIN:
         for capture in captures:

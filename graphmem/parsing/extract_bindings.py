@@ -86,7 +86,7 @@ class Bindings(Extraction):
     def stands_before(self, target: Node, line: int) -> bool:
         """Whether a name occurs earlier on the first line of its block.
 
-        In `r.Get(func(r *R) {})`, the first `r` is another variable than the parameter `r`.
+        In `r.Get(func(r *R) {})`, the first `r` is a different variable than the parameter `r`.
         """
         if self.line(target.start_byte) != line:
             return False

@@ -36,9 +36,9 @@ class Definitions(Bindings):
     """The part of extraction that records definitions and their headers."""
 
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Begin a named definition; one with a body becomes a scope.
+        """Begin a named definition; a definition with a body becomes a scope.
 
-        If several query patterns match one syntax node, the first one counts.
+        If several query patterns match one syntax node, the first pattern is used.
         """
         if node.id in self.opened:
             return
@@ -94,7 +94,7 @@ class Definitions(Bindings):
                 self.stack.append(found)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
-        """Add the decorators above a definition, and modifiers that they imply.
+        """Add a definition's decorators, and the modifiers that they imply.
 
         The language's table gives the modifiers of some decorators.
         """
@@ -110,7 +110,7 @@ class Definitions(Bindings):
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
         """Add a base class that is named inside the body of its class.
 
-        In Ruby, an example is `include Name`. A method may name it too: `def self.included(other); other.extend Name`.
+        In Ruby, an example is `include Name`. A method may also name it: `def self.included(other); other.extend Name`.
         """
         found = self.stack[-1]
         while found.kind in FUNCTION_LIKE and found.parent:
@@ -134,7 +134,7 @@ class Definitions(Bindings):
     def hash_body(self, node: Node, name_node: Node) -> str:
         """Return the hash of a definition without its name and indentation.
 
-        Moved and renamed copies thus have equal hashes.
+        So moved and renamed copies have equal hashes.
         """
         indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
         text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
@@ -143,7 +143,7 @@ class Definitions(Bindings):
     def dotted(self, term: TermIndex) -> str:
         """Return the dotted name of an expression: `a.b` for `a.b` and `a.b(c)`.
 
-        It is "" for other expressions.
+        The result is "" for other expressions.
         """
         parts: list[str] = []
         terms = self.builder.terms
@@ -176,7 +176,7 @@ class Definitions(Bindings):
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
         """Record the syntax node around a definition, with its modifiers.
 
-        An example is an `export` statement. Its span then becomes the definition's span.
+        An example is an `export` statement. The span of this node becomes the definition's span.
         """
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)
@@ -191,7 +191,7 @@ class Definitions(Bindings):
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
         """Record a documentation text, such as a docstring.
 
-        It belongs to the definition that the query captures as `@doc.of`, else to the scope that contains it.
+        The text belongs to the definition that the query captures as `@doc.of`, or else to the scope that contains the text.
         """
         if "doc.of" in captures:
             self.add_said(captures["doc.of"][0], node)
@@ -210,9 +210,9 @@ class Definitions(Bindings):
             scope.doc = self.grammar.helper.docstring(text)
 
     def with_lines_above(self, node: Node, marker: str) -> str:
-        """Return the text of a line comment and those directly above it.
+        """Return the text of a line comment and of line comments directly above.
 
-        Any other comment is returned alone.
+        The text of any other comment is returned alone.
         """
         text = self.builder.text(node)
         lines, above = [text], node.prev_sibling
@@ -226,7 +226,7 @@ class Definitions(Bindings):
     def add_said(self, documented: Node, comment: Node) -> None:
         """Add the types that a documentation comment declares.
 
-        Types of parameters and results belong to the definition below the comment. Aliases of types belong to the scope.
+        Types of parameters and results belong to the definition below the comment. Aliases of types belong to the scope of the comment.
         """
         said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
         if not said:

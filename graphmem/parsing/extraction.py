@@ -1,4 +1,4 @@
-"""State that all parts of extraction share while they read one file.
+"""The state that all parts of extraction share while reading one file.
 
 Extraction converts a syntax tree to facts: definitions, imports, bindings and references.
 """
@@ -179,7 +179,7 @@ class Extraction:
         return len(self.source[start:byte].decode("utf-8", "replace"))
 
     def open_module(self) -> None:
-        """Begin the module, the definition that every file has."""
+        """Begin the module, which is the first definition of every file."""
         stem = self.path.rpartition("/")[2].partition(".")[0]
         module = OpenDefinition(0, "module", stem, MODULE_QUALNAME, -1)
         module.end_byte = module.span_end = module.body_end = len(self.source)
@@ -191,7 +191,7 @@ class Extraction:
         self.blocks.append((len(self.source) + 1, module.end_line))
 
     def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> OpenDefinition:
-        """Add a definition to the current scope, or to its class named `owner`."""
+        """Add a definition to the current scope, or to the class `owner` in it."""
         parent = self.definitions[self.scope]
         if owner and not (parent.index and parent.name == owner):
             apart = self.grammar.spec.methods_apart
@@ -227,7 +227,7 @@ class Extraction:
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
         """Begin a method or class that is written outside its class.
 
-        The class is not known yet: it is further down in the file, or in another file.
+        The class is not known yet, because it is further down in the file, or in another file.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
@@ -267,14 +267,14 @@ class Extraction:
     def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
         """Add a binding, such as `x = f()`, to the current scope.
 
-        `lines` are the first and last line of its statement's header.
+        `lines` are the first and last line of the header of the binding's statement.
         """
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def has_operands(self, term: TermIndex) -> bool:
         """Whether an operation has an operand whose class may define it.
 
-        For `a + b` it has; for `1 + 2` it does not, because both operands are literals.
+        True for `a + b`; False for `1 + 2`, because both operands are literals.
         """
         terms = self.builder.terms
         found = terms[term]
@@ -334,7 +334,7 @@ class Extraction:
     def add_declared(self) -> None:
         """Add a reference for each name in a declared type that was just read.
 
-        In `x: list[A]`, the names are `list` and `A`. The edges of these references begin at the declaration.
+        In `x: list[A]`, the names are `list` and `A`. These references later become edges from the declaration.
         """
         for term, spot in self.builder.declared:
             line, column = self.name_place(term, spot, spot, spot)

@@ -1,9 +1,9 @@
 """Facts: the result of parsing one file, from which names are resolved.
 
-Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so `marshal` and
-`pickle` are cheap and the content hash can key a cache. Every expression is a *term*: a tuple whose first item is its operator. Terms are
-hash-consed per file: `FileFacts.terms[i]` is a term, children are indices into the same list and always smaller than their parent's, and
-equal terms share one index. Type inference can thus memoise on (file, scope, index).
+Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so they are cheap
+to serialise, and can be cached by the content hash of the file. Every expression is a *term*: a tuple whose first item is its operator.
+Each file has one list of terms, `FileFacts.terms`. The children of a term are indices into this list, smaller than the index of the term
+itself. Equal terms have the same index, so type inference can cache results by (file, scope, index).
 
 Scopes are indices into `definitions`; index 0 is always the module itself.
 """
@@ -175,7 +175,7 @@ class Parameter(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A named thing that a file introduces, such as a class or a function.
+    """A named object that a file defines, such as a class or a function.
 
     `definitions[0]` is the module: kind "module", parent -1.
     """

@@ -1,8 +1,8 @@
-"""Cache the facts of files by content, so that restarts parse nothing.
+"""Cache the facts of files by content, to avoid parsing after a restart.
 
-The cache contains only facts: chunks of an unchanged file are in the graph, and a changed file is parsed anyway.
-
-One SQLite file holds compressed rows. Losing it only costs time, so damage leads to an empty cache and a note, never to an error.
+The cache contains only facts. It does not need chunks, because the graph has the chunks of unchanged files, and changed files are parsed
+anyway. One SQLite file has compressed rows. If it is lost, files are parsed again, so damage leads to an empty cache and a note instead of
+an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class FactsCache:
     """A cache of the facts of a project's files by content. Not thread-safe.
 
     Args:
-        path: the SQLite file; created when missing, replaced when damaged or of another format.
+        path: the SQLite file; created when missing, replaced if damaged or of another format.
         project: name of the project; entries of other projects are never used.
 
     Attributes:
@@ -65,7 +65,7 @@ class FactsCache:
         The facts are in the order of the files. Files without stored facts are left out.
 
         Raises:
-            IndexCancelledError: `cancelled`, which is called now and then, returned true.
+            IndexCancelledError: `cancelled`, which is called from time to time, returned true.
         """
         with collector_paused():
             found: list[FileFacts] = []
@@ -87,7 +87,7 @@ class FactsCache:
             return self._get(file)
 
     def missing(self, files: Iterable[FoundFile]) -> list[FoundFile]:
-        """Return the files without stored facts. Facts themselves are not read."""
+        """Return the files without stored facts, without reading any facts."""
         try:
             there = set(self._select("SELECT path, content_hash, origin FROM facts", ()))
         except sqlite3.Error as error:
@@ -98,7 +98,7 @@ class FactsCache:
     def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
         """Store the facts of parsed files in one transaction.
 
-        Return whether they were stored. If the disk refuses, the cache stays unchanged and gets a note.
+        Return whether they were stored. If the write fails, the cache is not changed and gets a note.
         """
         rows = (
             (
@@ -116,7 +116,7 @@ class FactsCache:
 
         Args:
             keep: (path, content hash) of the current files.
-            only: consider the entries of these paths alone.
+            only: only delete entries of these paths.
 
         Returns:
             Number of deleted entries.

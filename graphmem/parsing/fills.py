@@ -1,7 +1,7 @@
 """Find values put into containers, as in `x.append(y)` and `x[k] = y`.
 
-Each gives a binding with the operator `fill`. Its target is the container `x`, and its value is the list `[y]`. Type inference joins these
-lists with the other values of `x`.
+Each such statement is recorded as a binding with the operator `fill`. The target of the binding is the container `x`, and its value is the
+list `[y]`. Type inference joins these lists with the other values of `x`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    Examples are `x.append(y)` and `x[k] = y`. `methods` maps a method, such as `append`, to the argument that is put in: `first` or
-    `second`; `all` items of the first; or the second of a `pair`.
+    Examples are `x.append(y)` and `x[k] = y`. `methods` maps a method, such as `append`, to the value that is put in: the `first` or
+    `second` argument, `all` items of the first argument, or the second item of a `pair`.
     """
     terms = builder.terms
     for found in references:
@@ -47,7 +47,7 @@ def fills(
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
     """Whether an expression may be a function or the creation of an object.
 
-    A name, a lambda, and a call of a capitalised name count.
+    True for a name, a lambda, and a call of a capitalised name.
     """
     term = terms[item]
     if term[0] == CALL:
@@ -59,7 +59,7 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
     """Yield the binding for a list of values that are put into a container.
 
-    In `x[k].append(y)` the container is `x`, and its value is `[[y]]`.
+    For `x[k].append(y)`, the container is `x`, and the value is `[[y]]`.
     """
     while True:
         term = builder.terms[container]

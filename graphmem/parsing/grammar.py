@@ -1,7 +1,7 @@
 """Load installed grammars and the query files of `grammars/`, once each.
 
-They stay loaded until the process ends. Only this module knows the package of a grammar. A `Query` is compiled once and never freed: one
-release of the core crashed when queries were recreated repeatedly, and compiling takes milliseconds.
+Grammars and queries stay loaded until the process ends. Only this module imports the packages of grammars. A `Query` is compiled once and
+never freed, because compiling takes milliseconds, and one release of tree-sitter crashed when queries were freed.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ Names with a leading `_` serve predicates only.
 
 
 class Grammar(Syntax):
-    """Everything that extraction needs to read files of one language.
+    """The syntax, query and tables needed to extract facts of one language.
 
-    It has the syntax, query, helper and term table, and a version that is part of the keys of caches.
+    It also has the helper, and a version that is part of the keys of caches.
     """
 
     def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
@@ -159,7 +159,7 @@ def load_grammar(name: str) -> Grammar:
 def extraction_version(name: str) -> str:
     """Return a version of everything that affects facts besides the text.
 
-    It covers the code, the grammar and the tables of the language. Nothing is compiled to get the version.
+    The version covers the code, the grammar and the tables of the language. Computing it does not compile anything.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.

@@ -1,7 +1,7 @@
 """Rules for skipping files and folders by their paths.
 
-The rules cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root count, so a folder that is itself
-in `site-packages` can be indexed.
+The rules cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root are examined, so a root inside
+`site-packages` can be indexed.
 """
 # ruff: noqa: SIM905
 
@@ -52,7 +52,7 @@ class DiscoveryOptions:
         include_vendored: also index folders such as `vendor` and `node_modules`.
         include_generated: also index generated and minified files.
         exclude: further patterns in gitignore's syntax, relative to the root.
-        use_git: ask git for the list if the root is in a repository.
+        use_git: ask git for the list of files if the root is in a repository.
     """
 
     max_file_bytes: int = 1 << 20
@@ -88,9 +88,9 @@ _STARS: Final = re.compile(r"\*+")
 
 
 class IgnoreRules:
-    """The ignore files of a directory tree, each for the paths below it.
+    """The ignore files of a directory tree, each for paths in its folder.
 
-    The deepest file with a matching pattern decides.
+    For a path, the deepest ignore file with a matching pattern is used.
     """
 
     def __init__(self) -> None:
@@ -138,9 +138,9 @@ class IgnoreRules:
         return None
 
     def decide_below(self, path: str) -> bool | None:
-        """Return the same as `decide`, except below an ignored folder.
+        """Return the result of `decide`, but True below an ignored folder.
 
-        Git excludes everything below an ignored folder, and this method does the same.
+        Like git, this method excludes everything below an ignored folder.
         """
         if not self._specs:
             return None
@@ -153,7 +153,7 @@ class IgnoreRules:
 
 
 def folder_reason(name: str) -> str:
-    """Return the reason to skip folders of a given name; "" for none.
+    """Return the reason to skip folders of a given name, or "".
 
     The reason is one of "cache", "vendored" and "generated".
     """
@@ -165,7 +165,7 @@ def folder_reason(name: str) -> str:
 
 
 def file_reason(name: str) -> str:
-    """Return the reason to skip files by their name; "" for none.
+    """Return the reason to skip files of a given name, or "".
 
     The reason is one of "binary", "generated", "minified" and "translation".
     """

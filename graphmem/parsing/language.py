@@ -29,7 +29,8 @@ Place = Child | list[Child]
 class TermEntry(TypedDict, total=False):
     """A row of `[terms]` in `language.toml`: how to read one type of node.
 
-    The node is a node of the syntax tree, such as a call. The row gives the operator of the expression and the places of its parts.
+    A node is part of the syntax tree, such as a call. The row has the operator of the expression, and the location of its parts in the
+    node.
     """
 
     op: Required[str]  # a key of `term_operators.OPERATORS`, or helper
@@ -71,9 +72,9 @@ class TermEntry(TypedDict, total=False):
 
 
 class Written(NamedTuple):
-    """A decorator as the source writes it: dotted name and first text.
+    """A decorator: its dotted name and its first string argument.
 
-    For `@app.get("/x")`, they are `app.get` and `/x`.
+    For `@app.get("/x")`, the name is `app.get` and the text is `/x`.
     """
 
     name: str  # `app.get`, without arguments
@@ -84,9 +85,9 @@ class Written(NamedTuple):
 class EntryPointRule:
     """An entry point that a framework or a convention defines.
 
-    A definition is an entry point when every field that is set matches. Patterns are shell patterns (`*` also crosses dots).
-    `decorator` is matched against the decorator without its arguments. A pattern such as `*.get` is too general alone: with `begins`
-    or `objects`, one of the two must match as well.
+    A definition is an entry point if every field that is set matches. Patterns are shell patterns (`*` also crosses dots). `decorator` is
+    matched against the decorator without its arguments. A pattern such as `*.get` is too general. If `begins` or `objects` is set, one of
+    the two must match as well.
     """
 
     kind: str  # main | route | command | test | fixture | export

@@ -1,6 +1,6 @@
 """List the paths of a directory tree, from git or from a walk.
 
-Both apply the same ignore rules.
+Both lists follow the same ignore rules.
 """
 # os.path on plain strings: pathlib would double the time of a run.
 # ruff: noqa: PTH110, PTH113, PTH118, PTH123
@@ -32,11 +32,11 @@ class Listing:
     """Lists the paths of one directory tree, and counts the skipped ones.
 
     Args:
-        root: the tree, without links in its path.
+        root: the root directory, as a path without symbolic links.
         options: rules for skipping files.
 
     Attributes:
-        skipped: number of skipped files, or folders where a walk stopped, for each reason.
+        skipped: number of skipped files, or of folders that a walk did not enter, for each reason.
         diagnostics: skipped files that a person would expect in the index.
         rules: ignore files that were read so far.
     """
@@ -51,7 +51,7 @@ class Listing:
         self.virtual_environments: set[str] = set()
 
     def note(self, path: str, severity: str, code: str, message: str) -> None:
-        """Add a diagnostic about a path, such as that of a skipped file."""
+        """Add a diagnostic about a path, such as the path of a skipped file."""
         printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
         self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
 
@@ -109,7 +109,7 @@ class Listing:
         return bool(reason)
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Return the reason to skip a folder or one above it; "" for none."""
+        """Return the reason to skip a folder or a folder above it, or ""."""
         verdict = verdicts.get(folder)
         if verdict is None:
             above, _, name = folder.rpartition("/")
@@ -125,7 +125,7 @@ class Listing:
     def mode(self, path: str) -> int:
         """Return the file type and permission bits of a path, as in `st_mode`.
 
-        0 if it cannot be read. Links are not followed.
+        The result is 0 if the path cannot be read. Links are not followed.
         """
         try:
             return os.lstat(os.path.join(self.root, path)).st_mode
@@ -217,9 +217,9 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `walk` enters a folder, given that it entered the one above it.
+        """Whether `walk` enters a folder, if it has entered the folder above.
 
-        The ignore files of the folder apply from now on.
+        This call reads the ignore files of the folder.
         """
         absolute = os.path.join(self.root, folder)
         if folder:

@@ -1,7 +1,7 @@
 """Record the file being parsed, to find a file that crashes the process.
 
-A few changed files are parsed in the indexing process, because a worker takes longer to start than they take. A parser that runs out of
-stack ends the whole process. The file that it was parsing is then on disk, and later processes leave it to workers.
+A few changed files are parsed in the indexing process, because starting a worker would take longer. A parser that runs out of stack crashes
+the process. The path of the file that it was parsing is then on disk, and later processes parse this file in a worker.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Marker:
     """Records the path of the file that is being parsed, in a marker file.
 
     Args:
-        descriptor: of the marker file, open for writing; None if it is not writable, and then nothing is recorded.
+        descriptor: file descriptor of the marker file, open for writing. None if the file is not writable; then no path is recorded.
         suspects: paths of files that have ended a process, oldest first.
     """
 
@@ -40,9 +40,9 @@ class Marker:
         return path in self._known
 
     def at(self, path: str) -> None:
-        """Write the path of the file that is now parsed; "" for none.
+        """Write the path of the file that is parsed now; "" for no file.
 
-        It is one write to the marker file. After a crash, the marker file names this file or the previous one.
+        This is a single write to the marker file. After a crash, the marker file names this file or the previous one.
         """
         if self._descriptor is not None:
             data = sealed_json({"at": path, "suspects": self._suspects})
@@ -54,8 +54,7 @@ class Marker:
 def marking(file: Path | None) -> Iterator[Marker]:
     """Open the marker file `file` for the duration of a `with` block.
 
-    The marker file names the file that is being parsed. Without a file, or if it is not writable, nothing is recorded and no file is
-    suspect.
+    The marker file names the file that is being parsed. If `file` is None or not writable, no path is recorded and no file is suspect.
     """
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE) if file is not None else None
@@ -76,7 +75,7 @@ def marking(file: Path | None) -> Iterator[Marker]:
 def _suspects(descriptor: int) -> list[str]:
     """Return the paths of files that have ended a process, oldest first.
 
-    The last one is the file that the previous process was parsing when it ended.
+    The last path is that of the file that the previous process was parsing when it ended.
     """
     try:
         said = read_sealed_json(os.pread(descriptor, 1 << 20, 0) or b"{}")

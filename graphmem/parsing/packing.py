@@ -38,7 +38,7 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
 class Head(NamedTuple):
-    """Properties of a parsed file that an index run always needs: path, hash.
+    """Properties of a parsed file that every index run needs, such as hash.
 
     Definitions and references are left out.
     """
@@ -54,10 +54,10 @@ class Head(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Facts and chunks of a parsed file as separate bytes, and its `Head`.
+    """Serialised facts and chunks of a parsed file, with its `Head`.
 
-    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed alone, in the form
-    in which the store keeps it.
+    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed separately, in the
+    form in which the store keeps it.
     """
 
     facts: bytes
@@ -120,7 +120,7 @@ class ParsedFile:
     def spill_chunks(self, write: Callable[[bytes], Any]) -> None:
         """Move the packed chunks to a file.
 
-        `write` stores their bytes and returns where they are.
+        `write` stores the bytes of the chunks and returns their position.
         """
         packed = self.packed
         self._spilled = (write(packed.chunks), packed.chunk_count)
@@ -130,12 +130,12 @@ class ParsedFile:
 
     @property
     def spilled_chunks(self) -> tuple[Any, int]:
-        """The place of the packed chunks in a file, and their number."""
+        """The position of the packed chunks in a file, and their number."""
         return self._spilled
 
     @property
     def packed(self) -> Packed:
-        """Return facts and chunks as bytes; objects are serialised at every call."""
+        """Return facts and chunks as bytes; serialise objects at every call."""
         return self._packed or pack(self.facts, self.chunks)
 
 

@@ -1,8 +1,8 @@
 """Parse many files in parallel; a crash affects one file only.
 
-Workers are separate programs (`worker.py`) instead of a `multiprocessing` pool. So nothing is forked while a database is open, and
-a script that indexes at its top level is not imported again. A worker that crashes or times out costs only its current file.
-Batches are small and results stay bytes until they are read, so memory does not grow with the repository.
+Workers are separate programs (`worker.py`) instead of a `multiprocessing` pool. So no process is forked while a database is open, and a
+script that indexes at its top level is not imported again. If a worker crashes or times out, only its current file is lost. Batches are
+small and results stay bytes until they are read, so memory does not grow with the repository.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _POLL_S: Final = 0.1  # interval for calling `cancelled` while nothing arrives
 def default_workers() -> int:
     """Number of parsing processes: one per available processor.
 
-    This process takes only a fraction of their time to store results.
+    The calling process needs little processor time to store results.
     """
     return max(1, len(os.sched_getaffinity(0)))
 
@@ -84,7 +84,7 @@ def parse_files(
         on_progress: called after every file, stage "parse".
         cancelled: called before every file and ten times a second.
         time_limit_s: seconds that one file may take in a worker.
-        niceness: increases the niceness of the workers, 0 to 19, so that this process can answer questions meanwhile.
+        niceness: increases the niceness of the workers, 0 to 19, so that this process can answer requests meanwhile.
         marker: file in which this process records the file that it parses itself; see `parsing.marker`.
 
     Returns:
@@ -115,8 +115,8 @@ def _here(
 ) -> Iterator[ParsedFile]:
     """Yield the files that are parsed in this process, without workers.
 
-    A file that exceeds a short time limit goes to a worker, because it could exhaust memory. Files that have ended a process go to a worker
-    too.
+    A file that exceeds a short time limit goes to a worker, because it could exhaust memory. Files that have crashed a process also go to a
+    worker.
     """
     left: list[FoundFile] = []
     with marking(marker) as said:

@@ -1,6 +1,6 @@
 """Cut text that is not code into passages.
 
-Documentation is cut by heading, data files up to a bound, and other files by lines.
+Documentation is cut at headings, and other files at lines. Only the beginning of a data file is cut.
 """
 # ruff: noqa: SIM905
 
@@ -32,22 +32,22 @@ class Passage(NamedTuple):
 
 
 def is_data(name: str) -> bool:
-    """Whether a file name means data for programs, such as `x.json`.
+    """Whether a file, by its name, contains data for programs (`x.json`).
 
-    Only the first bytes of such a file are divided into chunks for search.
+    Only the first bytes of a data file are divided into chunks for search.
     """
     return name.rpartition(".")[2].lower() in _DATA_SUFFIXES and "." in name
 
 
 def is_drawing(name: str) -> bool:
-    """Whether a file name means a drawing or map in text form, such as SVG."""
+    """Whether a file, by its name, is a drawing or map as text, such as SVG."""
     return name.rpartition(".")[2].lower() in _DRAWING_SUFFIXES and "." in name
 
 
 def is_prose(name: str) -> bool:
-    """Whether a file name means text for people, such as `x.md`.
+    """Whether a file, by its name, contains text for people, such as `x.md`.
 
-    Names in capitals without an ending (README, LICENSE) count.
+    Names in capitals without an extension (README, LICENSE) are included.
     """
     stem, dot, suffix = name.rpartition(".")
     return suffix.lower() in _PROSE_SUFFIXES if dot and stem else name.isupper()
@@ -76,7 +76,7 @@ def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: i
 def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list[Passage]:
     """Cut the first `bound` bytes of a data file into passages.
 
-    The passages are those of `plain_passages`.
+    The passages are cut as by `plain_passages`.
     """
     end = len(source)
     if end > bound:
@@ -90,7 +90,7 @@ def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list
 def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> list[Passage]:
     """Cut a text into one passage per section.
 
-    Sections below `small` bytes join the next; those over `limit` bytes are cut at paragraphs.
+    Sections below `small` bytes are joined with the next section. Sections over `limit` bytes are cut at paragraphs.
     """
     passages: list[Passage] = []
     start, heading = 0, ""

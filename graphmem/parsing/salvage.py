@@ -1,8 +1,8 @@
 """Parse a file with syntax errors again, piece by piece.
 
-One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then in pieces
-below one error. In nearly all source, a line that begins at the left margin begins a statement. The text between two such lines is
-therefore parsed alone. Its nodes have the bytes and lines of the whole file.
+One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then fragments
+inside one error node. In nearly all source code, a line that begins at the left margin begins a statement. The text between two such lines
+is therefore parsed separately. The nodes have their positions in the whole file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Reading(NamedTuple):
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
     """Return the syntax tree of a file; None if parsing takes too long.
 
-    After errors, the helper of the language rewrites the source. That tree is used if it loses fewer lines.
+    After syntax errors, the helper of the language rewrites the source, which is parsed again. The new tree is used if it loses fewer
+    lines.
     """
     tree = grammar.parse(grammar.helper.prepared(source), hasty=hasty)
     if tree is None or not tree.root_node.has_error:
@@ -92,7 +93,7 @@ def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
 def _starts(source: bytes) -> list[int]:
     """Return the offsets of lines that begin a statement at the left margin.
 
-    Comments above a statement belong to it.
+    The offset of a statement with comments above it is that of the comments.
     """
     found: list[int] = []
     is_above, offset = False, 0
@@ -110,7 +111,7 @@ def _starts(source: bytes) -> list[int]:
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Return the byte ranges in which the top level of a file has errors.
 
-    Each begins and ends at the beginning of a statement.
+    Each range begins and ends at the beginning of a statement.
     """
     end = 0
     for position, child in enumerate(root.children):
@@ -190,8 +191,8 @@ def _lost(root: Node) -> set[int]:
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
     """Yield the row of each syntax error; -1 if unknown.
 
-    ERROR and MISSING nodes count, and nodes with an error that none of their children has. There the parser inserted a token that the
-    tree does not show, such as the end of a line between two statements.
+    Syntax errors are ERROR and MISSING nodes, and nodes with an error that no child has. In the latter, the parser inserted a token that
+    the tree does not show, such as a line end between two statements.
     """
     pending = [root]
     while pending:

@@ -1,4 +1,4 @@
-"""Cut a long span of code between statements, or else between lines.
+"""Cut a long span of code between statements, or otherwise between lines.
 
 A cut is never inside a character.
 """
@@ -21,8 +21,8 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
         tree: the syntax tree of `source`; None cuts by lines only.
         source: UTF-8 bytes of the whole file.
         start: first byte of the span.
-        end: one past its last byte.
-        limit: most bytes of a piece; > 0.
+        end: position after the last byte of the span.
+        limit: maximum number of bytes of a piece; > 0.
 
     Returns:
         Half-open byte ranges that together are exactly the span, in order.
@@ -41,7 +41,7 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
 
 
 class _Walk:
-    """Joins children of a syntax node to pieces, each as large as possible.
+    """Joins children of a syntax node to pieces that are as large as possible.
 
     A child too large for one piece is divided into its own children.
     """
@@ -78,7 +78,7 @@ def _line_start(source: bytes, position: int) -> int:
 def line_pieces(source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
     """Cut a span at line ends into pieces of at most `limit` bytes.
 
-    Blank lines in the last third of a piece are preferred. A line over the limit is cut between characters.
+    A cut at a blank line in the last third of a piece is preferred. A line over the limit is cut between characters.
     """
     pieces = []
     while end - start > limit:

@@ -1,6 +1,6 @@
 """Build functions that convert syntax nodes to terms (expressions).
 
-Each operator, such as `call`, makes such a function from a row of `[terms]` in `language.toml`, once per grammar.
+For each operator, such as `call`, this module makes such a function from a row of `[terms]` in `language.toml`, once per grammar.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _children(node: Node) -> list[Node]:
 def _pick(syntax: Syntax, where: Place) -> Pick:
     """Return a function that finds a child of a syntax node.
 
-    The child is named by its field, or by its position among the named children that are not comments.
+    The child is given by its field, or by its position among the named children that are not comments.
     """
     if isinstance(where, str):
         field = syntax.language.field_id_for_name(where)
@@ -88,7 +88,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None: stands for a child that the table does not name."""
+    """Return None, for a child that the table does not name."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -197,7 +197,7 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:
-    """Return the expression `a.b` for a call node with separate parts.
+    """Return the callee `a.b` of a call node with separate parts.
 
     The node has the receiver `a` and the name `b` as children.
     """
@@ -374,9 +374,9 @@ def _typed(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _applied(syntax: Syntax, entry: TermEntry) -> Build:
-    """Convert a type whose name consists of signs, such as `[]T` in Go.
+    """Make a function that converts types written with signs: `[]T` in Go.
 
-    It is read as the generic type `[]<T>`.
+    Such a type is read as the generic type `[]<T>`.
     """
     name = str(entry["name"])
     of = entry["of"]

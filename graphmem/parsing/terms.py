@@ -1,7 +1,7 @@
 """Convert expressions of any language to terms, which are plain tuples.
 
-`facts` explains terms; equal ones share one index. A table in `language.toml` maps node types to operators. It is compiled once per grammar
-into one function for each node type, so the inner loop is a dictionary look-up and a call.
+`facts` explains terms; equal terms have the same index. A table in `language.toml` maps node types to operators. It is compiled once per
+grammar into one function for each node type, so the inner loop is a dictionary look-up and a call.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TermBuilder:
         syntax: the language.
         table: the functions that convert its syntax nodes.
         source: the bytes that the nodes were parsed from.
-        shared: another builder of the same file, whose terms this one extends; used for code inside strings.
+        shared: another builder of the same file, whose list of terms this builder extends; used for code inside strings.
     """
 
     def __init__(self, syntax: Syntax, table: TermTable, source: bytes, shared: TermBuilder | None = None) -> None:
@@ -104,7 +104,7 @@ class TermBuilder:
     def term(self, node: Node | None) -> TermIndex:
         """Convert a syntax node to a term (an expression); return its index.
 
-        It is the index of `UNKNOWN` if the table does not list the node's type.
+        The result is the index of `UNKNOWN` if the table does not list the node's type.
         """
         if node is None:
             return self.unknown
@@ -133,9 +133,9 @@ class TermBuilder:
         return found
 
     def annotation(self, node: Node | None) -> OptionalTerm:
-        """Convert a type annotation to a term; return its index, -1 for none.
+        """Convert a type annotation to a term; return its index, or -1.
 
-        Names inside are not reads, and quoted types are unquoted.
+        Names in the annotation do not count as reads, and quoted types are unquoted.
         """
         if node is None:
             return NO_TERM
@@ -164,7 +164,7 @@ class TermBuilder:
     def quoted_type(self, text: str) -> TermIndex | None:
         """Convert a type annotation that is written in a string, such as `"A"`.
 
-        Return the index of its term. None if the text is not one expression.
+        Returns the index of the term, or None if the text is not one expression.
         """
         stripped = text.strip()
         if stripped.isidentifier():

@@ -1,8 +1,8 @@
 """Parse files in a worker process: bytes to facts and chunks.
 
-A worker reads batches from standard input and writes one message per file, in order, to standard output. The first unanswered file
-is thus the one that a dead worker was parsing. It does not use the database, and is started as a new program, never forked. It
-ends with its input. An alarm without a handler ends it when a file takes too long, even inside the parser.
+A worker reads batches from standard input and writes one message per file, in order, to standard output. So if a worker crashes, it was
+parsing the first unanswered file. A worker does not use the database, and is started as a new program, never forked. It ends when its input
+ends. If a file takes too long, the signal SIGALRM ends the worker, even inside the parser.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ A parser that needs more ends the worker, and only its current file is lost.
 def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
     """Read and parse a file; never raises because of its content.
 
-    With `hasty`, a file that exceeds a short time limit gets a diagnostic of the code "timeout": it needs a process of its own. The facts
+    With `hasty`, a file that exceeds a short time limit gets a diagnostic of the code "timeout": it needs a separate process. The facts
     have the hash of the bytes read now, in case the file changed since discovery.
     """
     try:
@@ -86,7 +86,7 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
     """Return the result for a file that could not be parsed.
 
-    It is an empty module at its path, with one diagnostic.
+    The result is an empty module at the file's path, with one diagnostic.
     """
     if file.language == "text":
         facts = _text_facts(file, file.content_hash, b"")
@@ -110,7 +110,7 @@ def send(stream: IO[bytes], message: bytes) -> None:
 def receive(stream: IO[bytes]) -> bytes | None:
     """Read the next message from a pipe; None at the end of the stream.
 
-    A stream that ends inside a message also gives None.
+    The result is also None if the stream ends inside a message.
     """
     head = _exactly(stream, _LENGTH.size)
     return None if head is None else _exactly(stream, _LENGTH.unpack(head)[0])

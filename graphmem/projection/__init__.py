@@ -1,4 +1,4 @@
-"""Projections: copies of the database's content that are fast to read.
+"""Projections: copies of the database's content for fast reads.
 
-They are the code graph, the word index, the vectors and the memories. Questions about many nodes read these copies instead of the database.
+They are the code graph, the word index, the vectors and the memories. Operations on many nodes read these copies instead of the database.
 """

@@ -1,7 +1,7 @@
 """The arrays in which the `graph` projection holds nodes and edges.
 
 Nodes are files, symbols and externals, numbered by the order of their ids. Edges are rows sorted by (source, kind, destination), so the
-rows of a node's outgoing edges are a range. Numbers are numpy arrays, texts are Arrow string arrays: 50,000 nodes and 300,000 edges are
+rows of a node's outgoing edges are a range. Numbers are in numpy arrays, and strings in Arrow arrays. 50,000 nodes and 300,000 edges take
 about 35 MB.
 """
 
@@ -101,7 +101,7 @@ class EdgeColumns:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedColumns:
-    """Facts about each call without a known target, as parallel arrays.
+    """Facts about each unresolved call, as parallel arrays.
 
     The entries are sorted by id.
     """
@@ -147,13 +147,13 @@ class GraphArrays:
 def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
     """Encode (source, kind, destination) of edges as numbers, keeping order.
 
-    It is also used with the ends exchanged, to sort by destination.
+    With `src` and `dst` exchanged, the numbers sort edges by destination.
     """
     return (src.astype(np.int64) << 33) | (kind.astype(np.int64) << 28) | dst.astype(np.int64)
 
 
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:
-    """Return where the entries of each row begin in a sorted column of rows.
+    """Return the position of each row's first entry in a sorted column.
 
     The entries of row i are result[i] to result[i + 1] - 1 (compressed sparse rows). The result is int32, shape (n + 1,).
     """
@@ -163,7 +163,7 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
 
 
 def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
-    """Return how many entries each of some rows has, and their positions.
+    """Return the number of entries of each given row, and their positions.
 
     `indptr` is a result of `pointers`. The positions of a row follow those of the previous row.
     """

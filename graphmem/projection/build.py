@@ -54,7 +54,7 @@ def joined(parts: list[Any]) -> Any:
 
 
 def numbers(values: Any, dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """Return an Arrow column of numbers or booleans as numpy; nulls are 0."""
+    """Convert an Arrow column of numbers or booleans to numpy; nulls are 0."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if values.null_count:
@@ -144,7 +144,7 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
 def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
     """Return facts about the file at each path, such as its language.
 
-    They are empty for a path without a file. `node` has the node number of each row of `files`.
+    The facts are empty for a path without a file. `node` has the node number of each row of `files`.
     """
     row = positions(paths, text(files["path"]))  # path -> row in files
     missing = row < 0
@@ -200,9 +200,9 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return all lines of each edge as text such as "12,48".
+    """Return the lines of each edge as a string such as "12,48".
 
-    An edge from a function to one that it calls twice has two lines. The text is "" if the only line is `line`, as in the store.
+    The edge between a function and a function that it calls twice has two lines. The string is "" if the edge has only the line in `line`.
     """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))
@@ -212,7 +212,7 @@ def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
     """Return the position of each of `words` in `rules`, as a byte.
 
-    The rules are how targets of edges were found. Unused words get 0.
+    A rule states how the target of an edge was found. A word that is not in `rules` gets 0.
 
     Raises:
         LimitError: more than 256 rules are in use.
@@ -231,10 +231,10 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
 def build_arrays(tables: GraphTables) -> GraphArrays:
     """Return the arrays of a graph, built from a snapshot of the store.
 
-    The cost is that of sorting the ids and the edges.
+    The time is mostly that of sorting the ids and the edges.
 
     Raises:
-        LimitError: a kind, a source or the number of nodes exceeds this format.
+        LimitError: there are too many nodes, or an unknown node kind, edge kind or edge source.
     """
     paths = pc.unique(joined([tables.files["path"], tables.symbols["path"], tables.unresolved["path"]]))
     paths = text(paths.take(pc.sort_indices(paths)))

@@ -3,8 +3,8 @@
     magic (8) | length of the header (8, little endian) | header (JSON) | padding | sections, each at a multiple of 64
 
 The header contains the kind of the file, its format number and generation. For every section it has position, length, CRC-32 and numpy type
-(or "arrow": an IPC stream). Files are written next to their final place and moved there, so a reader sees the old or the new one. They are
-read through a memory map, so opening costs only the check of the sums and no copy.
+(or "arrow" for an IPC stream). A file is written under a temporary name and then renamed, so a reader sees the old or the new file. Files
+are read through a memory map, so opening only checks the checksums and copies nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def write_container(path: Path, what: str, version: int, generation: int, sectio
     The new file replaces the previous one.
 
     Raises:
-        OSError: the disk refused; the old file still exists.
+        OSError: the write failed; the old file still exists.
     """
     blobs: list[Any] = []
     directory: list[dict[str, Any]] = []

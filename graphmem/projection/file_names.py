@@ -20,10 +20,10 @@ class FileNames:
                 self._of_part.setdefault(part, []).append(path)
 
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Return the files whose paths end most like a given path.
+        """Return the files with the most last parts in common with a path.
 
-        The second value is the number of common last parts: `/home/a/app/base.py` and the file `app/base.py` have two. The result is ([],
-        0) if not even the file name exists.
+        The second value is the number of common last parts: `/home/a/app/base.py` and the file `app/base.py` have two common parts. The
+        result is ([], 0) if no file has this name.
 
         Args:
             parts: parts of the path.
@@ -58,7 +58,7 @@ class FileNames:
 
 
 def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return how many last parts two paths share: 2 for `a/b/c` and `x/b/c`."""
+    """Return the number of common last parts: 2 for `a/b/c` and `x/b/c`."""
     same = 0
     while same < min(len(left), len(right)) and left[-1 - same] == right[-1 - same]:
         same += 1

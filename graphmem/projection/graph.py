@@ -63,7 +63,7 @@ class Unresolved(NamedTuple):
 
 
 class _Lookup:
-    """Index of a column of texts: finds the rows that contain a given text.
+    """Index of a column of strings: finds the rows with a given string.
 
     The rows are in ascending order.
     """
@@ -103,8 +103,8 @@ class _Lookup:
 class _Numbers(Mapping[str, int]):
     """The node number of each id, found by bisection in the sorted ids.
 
-    A hash table would have to be rebuilt after every commit. The last few thousand results are cached, because one search asks for
-    each candidate some five times.
+    A hash table would have to be rebuilt after every commit. The last few thousand results are cached, because a search looks up each
+    candidate about five times.
     """
 
     _MOST: Final = 8192
@@ -123,7 +123,7 @@ class _Numbers(Mapping[str, int]):
         return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a value as `Mapping.get` does; a missing key raises no exception."""
+        """Return a value like `Mapping.get`; a missing key gives the default."""
         at = self._met.get(key)
         if at is None:
             at = bisect_left(self._ids, key)
@@ -145,11 +145,11 @@ class GraphView:
     """An in-memory view of one generation of the code graph. Thread-safe.
 
     Attributes (n nodes, m edges; arrays must not be written to):
-        generation: generation of the store that this view equals.
+        generation: generation of the store to which this view belongs.
         label: uint8 (n,), FILE, SYMBOL or EXTERNAL of graphmem.projection.arrays.
         kind: uint8 (n,), position in NODE_KINDS.
         path_index: int32 (n,), position in `paths`; -1 for externals.
-        parent: int32 (n,), node of the enclosing symbol; -1 for none.
+        parent: int32 (n,), node of the enclosing symbol, or -1.
         start_line, end_line: int32 (n,), 1-based, inclusive.
         is_test: bool (n,).
         src, dst: int32 (m,), ends of each edge row; rows are sorted by (src, kind, dst).
@@ -157,8 +157,8 @@ class GraphView:
         confidence: float32 (m,).
         line: int32 (m,), line of the first site in the file of src; 0 for edges without a line.
         out_ptr: int32 (n + 1,): edge rows of node i going out are out_ptr[i]..out_ptr[i + 1] - 1.
-        in_ptr, in_edge, in_src: the same for incoming edges: in_edge[in_ptr[i]:in_ptr[i + 1]] are the edge rows coming in, sorted by
-            (kind, src), and in_src the nodes they come from.
+        in_ptr, in_edge, in_src: the same for incoming edges: in_edge[in_ptr[i]:in_ptr[i + 1]] are the edge rows coming in, sorted by (kind,
+            src), and in_src the nodes they come from.
         rules: names of the rules in use.
     """
 
@@ -204,7 +204,7 @@ class GraphView:
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
         """Return the view of the graph after a change of the code.
 
-        It equals a view made from the store's tables of that generation.
+        The result equals a view made from the store's tables of that generation.
         """
         patch = patch_arrays(self.arrays, self.ids, delta, generation)
         view = GraphView(patch.arrays, self)
@@ -214,7 +214,7 @@ class GraphView:
     def _take_over(self, before: GraphView, patch: Patched) -> None:
         """Reuse the indexes of the previous view, such as those by name.
 
-        They are updated where columns changed.
+        The indexes are updated where columns changed.
         """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
@@ -237,7 +237,7 @@ class GraphView:
         """Write the view to a file, atomically.
 
         Raises:
-            OSError: the system refused the write.
+            OSError: the write failed.
         """
         a = self.arrays
         sections: dict[str, Any] = {}
@@ -297,7 +297,7 @@ class GraphView:
 
     @cached_property
     def paths(self) -> list[str]:
-        """All paths, ascending; `path_index` points here."""
+        """All paths, ascending; `path_index` has positions in this list."""
         paths: list[str] = self.arrays.paths.path.to_pylist()
         return paths
 
@@ -323,7 +323,7 @@ class GraphView:
         return str(self.arrays.nodes.qualname[i].as_py())
 
     def signature(self, i: int) -> str:
-        """Return the signature on one line, as a reader would quote it, or ""."""
+        """Return the signature of a symbol on one line, or ""."""
         return str(self.arrays.nodes.signature[i].as_py())
 
     def doc(self, i: int) -> str:
@@ -336,7 +336,7 @@ class GraphView:
 
     @cached_property
     def main_language(self) -> str:
-        """The language of at least half of all lines; "" for none."""
+        """The language of at least half of all lines, or ""."""
         lines: dict[str, int] = {}
         for language, count in zip(self.arrays.paths.language.to_pylist(), self.arrays.paths.lines.tolist(), strict=True):
             if language:
@@ -346,9 +346,9 @@ class GraphView:
 
     @cached_property
     def entry_points(self) -> Any:
-        """Kind of entry point of each node, "" for none.
+        """Kind of entry point of each node; "" for other nodes.
 
-        The kind comes from the node's row, else from an incoming edge whose rule is one of `ENTRY_RULES`.
+        The kind comes from the node's row, or else from an incoming edge whose rule is in `ENTRY_RULES`.
         """
         column = self.arrays.nodes.entry_point
         is_entry = np.zeros(256, np.bool_)
@@ -390,15 +390,15 @@ class GraphView:
 
     @cached_property
     def is_runnable(self) -> Bool:
-        """Mask of nodes that a test runner can run: tests, modules of tests; (n,)."""
+        """Mask of nodes that a test runner can run, shape (n,)."""
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node in the form that every answer shows."""
+        """Return a node in the form used in all answers."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
-        """Return many nodes in the form that every answer shows.
+        """Return many nodes in the form used in all answers.
 
         The order is that of `indices`. The cost is about 4 microseconds per node.
         """
@@ -431,16 +431,16 @@ class GraphView:
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """(Pointers, symbols): the symbols in each file, in order of its path.
+        """Return (pointers, symbols): the symbols in each file, by path.
 
-        The symbols of path i are symbols[pointers[i]:pointers[i + 1]]. A change of lines does not change this index.
+        The symbols of path i are symbols[pointers[i]:pointers[i + 1]]. The index does not depend on line numbers.
         """
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
     def in_tests(self, path: str) -> bool:
-        """Whether a path is a file of tests: test code, or data in a test folder."""
+        """Whether a path is a file of tests: test code, or data for tests."""
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
         own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
@@ -449,7 +449,7 @@ class GraphView:
     def by_path(self, path: str) -> I32:
         """Return the symbols of a file by start line, enclosing symbols first.
 
-        Empty for an unknown path.
+        The result is empty for an unknown path.
         """
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
@@ -475,21 +475,21 @@ class GraphView:
         return _Lookup(self.arrays.unresolved.name)
 
     def by_name(self, name: str) -> I32:
-        """Return nodes of any label with this last part of their name, ascending.
+        """Return the nodes whose name has this last part, ascending.
 
-        For example, `get` finds `Session.get`. For files, the name is the base name.
+        For example, `get` finds `Session.get`. Nodes of all labels are found; for files, the name is the base name.
         """
         return self._names[name]
 
     def by_qualname(self, qualname: str) -> I32:
-        """Return symbols and externals with this qualified name, ascending.
+        """Return the symbols and externals with this qualified name, ascending.
 
         An external has a dotted name. The result is empty for "".
         """
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
-        """Return the position of a symbol among equally named ones in its file.
+        """Return a symbol's position among symbols of the same name in its file.
 
         Positions count from 1, by line. The setter of a property, for example, is the second definition of its name.
         """
@@ -500,7 +500,7 @@ class GraphView:
     def names(self) -> Iterable[str]:
         """Return the distinct last parts of all names, such as `get`.
 
-        They are used for suggestions.
+        The names are used for suggestions.
         """
         return self._names.words()
 
@@ -510,7 +510,7 @@ class GraphView:
         return FileNames(self.paths)
 
     def by_module(self, module: str) -> I32:
-        """Return the files of a module, given by dotted name or import path.
+        """Return the files of a module, given by its dotted name or import path.
 
         The result is sorted by path. It is empty for "".
         """
@@ -524,7 +524,7 @@ class GraphView:
         return node if node >= 0 else None
 
     def file_info(self, path: str) -> FileInfo | None:
-        """Return a file in the form that every answer shows."""
+        """Return a file in the form used in all answers."""
         node, number = self.file_node(path), self.path_number.get(path, -1)
         if node is None:
             return None
@@ -542,7 +542,7 @@ class GraphView:
         )
 
     def unresolved_named(self, name: str) -> list[Unresolved]:
-        """Return the calls of a name whose target is unknown.
+        """Return the unresolved calls of a name.
 
         They are sorted by path, line and id.
         """
@@ -562,7 +562,7 @@ class GraphView:
     def failures(self) -> dict[str, str]:
         """Return why some files are not completely in the graph, by path.
 
-        Files with partial parse errors have no reason.
+        Files that were parsed only in part are not included.
         """
         return {path: why for path in self.failed_paths if (why := self.arrays.paths.diagnostic[self.path_number[path]].as_py())}
 
@@ -599,7 +599,7 @@ class GraphView:
     def lines_of(self, row: int) -> list[int]:
         """Return all lines of an edge in its source's file, ascending.
 
-        A function that calls another twice has one edge with two lines.
+        If a function calls another function twice, the edge has two lines.
         """
         sites = self.arrays.edges.lines[row].as_py()
         if sites:
@@ -621,7 +621,7 @@ class GraphView:
         }
 
     def warm(self) -> None:
-        """Build the indexes by name and path now, not at their first use.
+        """Build the indexes by name and path now, before their first use.
 
         This takes some tens of milliseconds.
         """
@@ -629,9 +629,9 @@ class GraphView:
             getattr(self, name)
 
     def cool(self) -> bool:
-        """Release the indexes by name and path; return whether there were any.
+        """Release the indexes by name and path; return whether any existed.
 
-        They take about as much memory as the columns. An index is built again when a question needs it.
+        The indexes take about as much memory as the columns. An index is built again when it is needed.
         """
         return bool([name for name in (*_LOOKUPS, *_KEPT) if self.__dict__.pop(name, None) is not None])
 
@@ -639,7 +639,7 @@ class GraphView:
     def nbytes(self) -> int:
         """Number of bytes that the columns occupy.
 
-        Decoded lists and look-ups need more memory after their first use.
+        Decoded lists and indexes need additional memory after their first use.
         """
         a = self.arrays
         parts = [getattr(part, c.name) for part in (a.nodes, a.paths, a.edges, a.unresolved) for c in fields(part)]

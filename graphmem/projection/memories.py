@@ -1,9 +1,9 @@
 """The `memories` projection: memories with links, times, words, vectors.
 
 It is built from the store's knowledge, or read from the file of `memory_file`: 50,000 memories take seconds to index and a fraction of a
-second to read. The delta of each accepted write updates it. A memory has one *slot*: a number that is its row in the word index, in the
-matrix of vectors and in the columns for filters. All other data of a memory is packed, and unpacked on demand, because a search reads a
-hundred memories and a process keeps fifty thousand.
+second to read. The delta of each accepted write updates it. A memory has one *slot*: the number of its row in the word index, in the matrix
+of vectors and in the columns for filters. All other data of a memory is packed, and unpacked when needed, because a search reads about a
+hundred memories of fifty thousand.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Moment(NamedTuple):
 class Found(NamedTuple):
     """Memories that a query finds, with their scores by words and by vector.
 
-    `score` adds the scores of another memory on the same scale.
+    Call `score` to add the scores of another memory.
     """
 
     ids: set[str]
@@ -75,7 +75,7 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """For each of some memories, the words of a query that it contains.
+    """The words of a query that each of some memories contains.
 
     A term is the stem under which a word is counted.
     """
@@ -89,8 +89,8 @@ class Terms(NamedTuple):
 class MemoryIndex(MemoryLinks):
     """An in-memory index of all memories with their sessions and links.
 
-    Thread-safe: every method sees the state between two patches. Inside `projection.sight.seeing`, reads return no memory of another
-    visibility; writers see all.
+    Thread-safe: every method sees the state between two patches. Inside `projection.sight.seeing`, reads return only memories of the
+    allowed visibilities; writers see all.
 
     Args:
         generation: generation of the knowledge from which the index was read.
@@ -127,7 +127,7 @@ class MemoryIndex(MemoryLinks):
 
         Args:
             knowledge: all memories, sessions and links.
-            model_id: id of the model of `vectors`; "" for none.
+            model_id: id of the model of `vectors`; "" without vectors.
             vectors: (text_hash, vector) of that model; vectors of texts that no memory has are ignored.
         """
         index = cls()
@@ -149,8 +149,8 @@ class MemoryIndex(MemoryLinks):
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Return everything except the vectors, in the form `restored` accepts.
 
-        The result is columns by name, and values that `marshal` supports. These are the index's own objects, so the caller must be inside
-        `reading`.
+        The result is columns by name, and values that `marshal` supports. These are the index's own objects, not copies, so the caller must
+        be inside `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -276,7 +276,7 @@ class MemoryIndex(MemoryLinks):
             return [*reversed(older), memory_id, *self._walk(place, 1, after)]
 
     def years(self) -> tuple[int, int] | None:
-        """Return the years of the oldest and the newest memory; None for none."""
+        """Return the years of the oldest and newest memory; None if empty."""
         with self._lock:
             ends = self._timeline.ends()
         return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
@@ -284,7 +284,7 @@ class MemoryIndex(MemoryLinks):
     def created_between(self, spans: Iterable[tuple[datetime, datetime]], most: int) -> dict[str, datetime]:
         """Return live memories created within given periods, with their times.
 
-        Of a period with more than `most` memories, the oldest ones are returned.
+        For a period with more than `most` memories, the oldest memories are returned.
         """
         found: dict[str, datetime] = {}
         with self._lock:
@@ -346,7 +346,7 @@ class MemoryIndex(MemoryLinks):
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
-        """Return the cosine of a vector with each of the given memories.
+        """Return the cosine between a vector and each of the given memories.
 
         Memories without a vector are left out.
         """
@@ -423,7 +423,7 @@ class MemoryIndex(MemoryLinks):
             return found._replace(score=score)
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Score memories by words on one scale with texts of another index.
+        """Score memories by words, on the same scale as texts of another index.
 
         Args:
             words: normalised words of the query.
@@ -431,8 +431,8 @@ class MemoryIndex(MemoryLinks):
             ids: ids of the memories.
 
         Returns:
-            BM25 scores of memories with any of the words, and the estimated score of a memory with all words. The estimate is the
-                best score divided by the share of the query's weight that this memory covers.
+            BM25 scores of memories with any of the words, and the estimated score of a memory with all words. The estimate is the best
+                score divided by the share of the query's weight that the best memory covers.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)
@@ -442,7 +442,7 @@ class MemoryIndex(MemoryLinks):
             return scores, best / share
 
     def terms(self, words: Iterable[str], ids: Iterable[str]) -> Terms:
-        """Return, for each of some memories, which of the given words it has.
+        """Return which of the given words each of some memories has.
 
         Args:
             words: normalised words.
@@ -466,7 +466,7 @@ class MemoryIndex(MemoryLinks):
         Args:
             delta: the change committed to the store.
             vectors: (text_hash, vector) of the write, from the model in use. The first vectors determine the dimension.
-            generation: generation of the knowledge after the write; None for one more than before.
+            generation: generation of the knowledge after the write; None to add 1 to the current generation.
         """
         with self._lock:
             self._forget(delta.removed_memories)
@@ -479,7 +479,7 @@ class MemoryIndex(MemoryLinks):
     def use_model(self, model_id: str, vectors: pa.Table) -> None:
         """Use the vectors of an embedding model from now on.
 
-        The index uses those of `vectors` that belong to memories, and vectors that are added later.
+        The index uses the vectors in `vectors` that belong to memories, and vectors that are added later.
         """
         with self._lock:
             self.model_id = model_id
@@ -513,7 +513,7 @@ class MemoryIndex(MemoryLinks):
     def missing_vectors(self) -> list[str]:
         """Return ids of live memories without a vector, newest first.
 
-        Only vectors of the model in use count.
+        Only vectors of the current model are considered.
         """
         with self._lock:
             slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._has_vector[: len(self._id_at)])
@@ -529,7 +529,7 @@ class MemoryIndex(MemoryLinks):
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
         """Return text hashes of live memories that are not in `have`.
 
-        Each is mapped to the id of one memory with that text.
+        Each hash is mapped to the id of one memory with this text.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -537,14 +537,14 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count live memories: (those whose text hash is in `have`, all of them)."""
+        """Count live memories: (with a text hash in `have`, all)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
             return known, int(live.sum())
 
     def cool(self) -> None:
-        """Release caches; they are built again on demand."""
+        """Release caches, which are built again when needed."""
         with self._lock:
             self._words.cool()
 
@@ -574,7 +574,7 @@ class MemoryIndex(MemoryLinks):
         return set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in levels))
 
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of some memories that the caller may see.
+        """Return the given memories that the caller may see.
 
         The lock must be held.
         """
@@ -595,7 +595,7 @@ class MemoryIndex(MemoryLinks):
         return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
-        """Return the next live memories before or after a place in time.
+        """Return the next live memories before or after a position in time.
 
         The nearest come first.
         """

@@ -2,9 +2,9 @@
 
 Reading the file takes a tenth of the time of building the projection from the store.
 
-One container has the columns as arrays and the rest as one `marshal` value. The file belongs to one state of the knowledge, named by its
-key, and to one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are not in
-the file, because the store has them.
+One container has the columns as arrays and the rest as one `marshal` value. The file is valid for one state of the knowledge, identified by
+its key, and for one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are
+not in the file, because the store has them.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
     Args:
         index: the index, which must not be patched meanwhile.
         path: path of the file.
-        key: names the state of the knowledge that the index equals.
+        key: identifies the state of the knowledge in the index.
 
     Raises:
-        OSError: the disk refused; the old file still exists.
+        OSError: the write failed; the old file still exists.
     """
     with index.reading():
         columns, rest = index.state()
@@ -55,7 +55,7 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
 def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
     """Load the saved projection without vectors, or return None.
 
-    None if the file is missing, damaged or of another state. `notes` receives a sentence about damage.
+    The result is None if the file is missing or damaged, or belongs to another state. `notes` receives a sentence about damage.
     """
     try:
         saved = read_container(path, _KIND, _VERSION)

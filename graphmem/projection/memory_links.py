@@ -36,11 +36,11 @@ class MemoryLinks(ABC):
 
     @abstractmethod
     def __contains__(self, memory_id: object) -> bool:
-        """Whether the index has a memory; links of other memories are ignored."""
+        """Whether the index contains a memory."""
 
     @abstractmethod
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of some memories that the caller may see.
+        """Return the given memories that the caller may see.
 
         The lock must be held.
         """
@@ -69,7 +69,7 @@ class MemoryLinks(ABC):
 
     @property
     def anchored(self) -> Container[str]:
-        """Return the ids of all nodes that memories link to, visible or not."""
+        """Return the ids of all nodes that any memory links to."""
         return self._about_target
 
     def about_target(self, node_id: str) -> list[str]:
@@ -81,14 +81,14 @@ class MemoryLinks(ABC):
             return sorted(self._seen(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of a file that a memory named after the index was built.
+        """Return the path of a file named by a memory, by the file's id.
 
-        The code graph may lack this file.
+        Only files named after the index was built are known. The code graph may lack such a file.
         """
         return self._files.get(file_id)
 
     def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Return links from and to other memories, sorted by (src, dst, kind)."""
+        """Return a memory's links from and to other memories, sorted."""
         with self._lock:
             rows = self._relates.get(memory_id, {})
             return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]

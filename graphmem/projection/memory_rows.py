@@ -45,7 +45,7 @@ def unpack(packed: bytes) -> MemoryRow:
 def searched(row: MemoryRow) -> str:
     """Return the text for word search: title, content and tags.
 
-    The title is included only if it adds something to the content.
+    The title is included only if it adds words to the content.
     """
     opening = row.title.removesuffix("…").rstrip()
     parts = [row.content, *row.tags]

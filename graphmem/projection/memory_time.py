@@ -40,7 +40,7 @@ class Timeline:
     def between(self, first: int, last: int) -> list[tuple[int, str]]:
         """Return the memories created between two times, oldest first.
 
-        Each is (creation time in microseconds, id).
+        Each memory is (creation time in microseconds, id).
         """
         return self._entries[bisect_left(self._entries, (first, "")) : bisect_left(self._entries, (last, ""))]
 

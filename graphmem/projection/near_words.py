@@ -1,9 +1,8 @@
-"""Find indexed words that a misspelt word may mean.
+"""Find indexed words that may be the correct form of a misspelt word.
 
-The indexed words with the first letters of the misspelt word are read once and kept, sorted, for one generation of the index. Words with
-one letter inserted, removed, replaced or exchanged are then searched along the common beginnings, as in a trie. The cost depends on the
-length of the word, not on the
-number of words: "test" alone begins ten thousand in a large repository.
+The indexed words with the same first letters as the misspelt word are read once, sorted, and cached for one generation of the index. Words
+with one letter inserted, removed, replaced or exchanged are then searched by common prefixes, as in a trie. The time depends on the length
+of the word, not on the number of indexed words. In a large repository, ten thousand words begin with "test".
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ class NearWords:
         self._of_head: dict[str, list[str]] = {}  # sorted
 
     def nearest(self, db: sqlite3.Connection, word: str) -> list[str]:
-        """Return indexed words that a missing word may mean, commonest first.
+        """Return indexed words that a missing word may stand for, by frequency.
 
-        Ties are ordered by the words. The result is words that begin with the missing word. If there are none, it is words one edit away
-        (after the third letter) from the word or from the word without an ending. Otherwise it is the word's longest indexed prefix that is
-        longer than half of the word.
+        Ties are ordered by the words. The most frequent words come first. The result has the words that begin with the missing word. If
+        there are none, it has words that differ by one edit (after the third letter) from the word, or from the word without an ending. If
+        there are none, it has the word's longest indexed prefix, if that is longer than half of the word.
 
         Args:
             db: a connection that sees the generation and has the table `temp.vocabulary` of its words (fts5vocab, row).
@@ -83,10 +82,10 @@ def _has(words: Sequence[str], word: str) -> bool:
 
 
 def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
-    """Return spellings one edit away from a word or from its beginning.
+    """Yield spellings that differ by one edit from a word or from its prefix.
 
-    An edit inserts, removes or replaces a letter, or exchanges two neighbours. Inserted letters are only those with which some word
-    continues.
+    An edit inserts, removes or replaces a letter, or exchanges two neighbours. Only letters with which some indexed word continues are
+    inserted.
 
     Args:
         words: sorted words that begin with the word's first letters.
@@ -114,9 +113,9 @@ def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
 
 
 def _next_letters(words: Sequence[str], begun: str, low: int, high: int) -> Iterator[str]:
-    """Yield each letter that follows the beginning `begun` in some words.
+    """Yield each letter that follows the prefix `begun` in some words.
 
-    All words from position `low` to `high` begin with it.
+    All words from position `low` to `high` begin with this prefix.
     """
     at = low
     while at < high:

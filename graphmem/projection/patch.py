@@ -1,8 +1,8 @@
 """Apply a change of code to the sorted arrays of the `graph` projection.
 
-The arrays are not sorted again. Old rows keep their order under the new numbering, because ids are only inserted and removed. So every new
-array is one selection from "old rows followed by new rows". The result equals, bit for bit, a build of the new graph from the store
-(tests/projection compares the two after random edits).
+The arrays are not sorted again. Old rows keep their order in the new numbering, because ids are only inserted and removed. So every new
+array is a selection from the concatenation of old rows and new rows. The result equals, bit for bit, a build of the new graph from the
+store (tests/projection compares the two after random edits).
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Merge:
         there: booleans in the shape of `at`; True replaces the old row at this position, False inserts before it.
 
     Attributes:
-        gather: indexes old rows followed by new ones, in the new order.
-        remap: old row -> new row, -1 if removed; one more entry, -1, so that -1 stays -1.
-        placed: new row of each inserted one, in input order.
+        gather: for each row in the new order, its position among old rows followed by new rows.
+        remap: maps an old row to its new row, or -1 if removed; the last entry is -1, so that -1 is mapped to -1.
+        placed: the row number after the merge of each new row, in input order.
         is_replacement: whether every old row keeps its number.
     """
 
@@ -95,9 +95,9 @@ class Merge:
 
     @cached_property
     def _runs(self) -> list[tuple[bool, int, int]]:
-        """Return pieces of contiguous rows: (from the new rows, first, end).
+        """Return runs of contiguous rows: (whether new rows, first, end).
 
-        The list is empty if copying so many pieces would not be faster.
+        The list is empty if copying so many runs would not be faster.
         """
         gather, n_old = self.gather, self._n_old
         if not len(gather):
@@ -117,14 +117,14 @@ class Merge:
     def renumbered(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Convert a column of old row numbers to new row numbers.
 
-        The number -1 stands for none and stays -1.
+        The number -1 stands for a missing row and is not changed.
         """
         return rows if self.is_replacement else self.remap[rows]
 
     def take(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return a column of numbers after the merge of old and new rows.
 
-        The result is the old array itself if nothing in it changes.
+        The result is the old array itself if the column does not change.
         """
         new = new.astype(old.dtype)
         if self.is_replacement:
@@ -185,7 +185,7 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
 
 
 def _last_by_id(rows: Iterable[Any]) -> list[Any]:
-    """Return rows sorted by id; of several rows with one id, only the last."""
+    """Return rows sorted by id; of rows with the same id, only the last."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
 
@@ -193,8 +193,8 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
     """Return the graph after `delta`, as if built from the store.
 
     Removals come before upserts; an id in both is an upsert. Edges of a removed node are removed with it. The delta must be complete
-    (GraphDelta): no remaining row may name a missing row. Columns without changes are shared with the old graph. The others are copied in a
-    few pieces, about 10 ms of CPU for 50,000 nodes and 300,000 edges.
+    (GraphDelta): a remaining row must not refer to a missing row. Columns without changes are shared with the old graph. The others are
+    copied in a few pieces, about 10 ms of CPU for 50,000 nodes and 300,000 edges.
 
     Args:
         old: the graph before the change.
@@ -243,9 +243,9 @@ class _Bisectable(Sequence[str]):
 
 
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
-    """Return the sorted paths after the change, and where old paths are now.
+    """Return the sorted paths after the change, and a map of old positions.
 
-    The positions end with -1, which stands for "none". They are None if no position changes.
+    The map gives the new position of each old path. It ends with -1, which stands for "none". The map is None if no position changes.
     """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]
@@ -320,7 +320,7 @@ def _edges(
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return edges after the change, the rules in use, and a count.
 
-    The count is that of edges left out because an end is missing.
+    The count is the number of edges that were left out because an end is missing.
     """
     mine = old.edges
     n_old = len(mine.src)
@@ -363,9 +363,9 @@ def _edges(
 
 
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
-    """Return where new edges go among the old ones, and which edges break.
+    """Return the positions of new edges among old edges, and broken edges.
 
-    An old edge breaks if its source or destination was removed. The second result is the row numbers of these edges.
+    An old edge is broken if its source or destination was removed. The second result has the row numbers of these edges.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -379,7 +379,7 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
     """Return the rules that edges use after the change, and their new codes.
 
-    The codes are by old code. They are None if they do not change.
+    The new codes are indexed by old code. The result is None if no code changes.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0
@@ -390,7 +390,7 @@ def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tupl
 def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
     """Return a sorted column of strings for searches.
 
-    It is decoded if that is cheaper than one scalar at a time.
+    The column is decoded if that is faster than reading single values.
     """
     return column.to_pylist() if look_ups > _SCAN_ABOVE else _Bisectable(column)
 
@@ -398,7 +398,7 @@ def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
     """Return the row numbers of all edges, sorted by (dst, kind, src).
 
-    The order is made from the old one: removed rows are left out, and inserted rows are merged in.
+    The order is computed from the old order: removed rows are left out, and inserted rows are merged in.
     """
     was_replaced = np.zeros(len(edges.src) + 1, np.bool_)
     was_replaced[plan.placed] = True
@@ -412,7 +412,7 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
 def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I32]:
     """Return (kind codes, sources, destinations) of edges.
 
-    Edges are rows or (kind, src, dst) triples. An unknown end is -1.
+    Edges are rows or (kind, src, dst) triples. An unknown source or destination is -1.
     """
     kind = codes([row[0] for row in rows], EDGE_KINDS, "edge kind")
     return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])

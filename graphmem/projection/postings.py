@@ -1,8 +1,8 @@
 """In-memory inverted index of short texts with BM25 scores.
 
-Chunks of code are in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. For memories, sentences of a few dozen
-words, other settings find more: a weaker normalisation by length, and a factor for the share of the query that a text covers
-(docs/decisions/0006-fusion.md). So memories have an index of their own. The words are the same: the one normaliser, and FTS5's own stemmer.
+Chunks of code are in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. Memories are sentences of a few dozen
+words. For them, a weaker normalisation by length, and a factor for the share of the query that a text covers, give better results
+(docs/decisions/0006-fusion.md). So memories have a separate index. Words are normalised and stemmed in the same way in both indexes.
 
 Source: Robertson and Zaragoza 2009 (BM25); the coverage factor is the coordination factor of Salton's vector space model as Lucene had it,
 weighted by inverse document frequency.
@@ -35,7 +35,7 @@ _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
 class Elsewhere(NamedTuple):
     """Counts of texts with each word in another index, such as that of code.
 
-    They are added when the rarity of a word is measured.
+    These counts are added when the rarity of a word is computed.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -43,7 +43,7 @@ class Elsewhere(NamedTuple):
 
 
 class WordScores(NamedTuple):
-    """BM25 scores of texts by slot, and which words of the query are known.
+    """BM25 scores of texts by slot, and the known words of the query.
 
     The score of a text without any of the words is 0.
     """
@@ -74,7 +74,7 @@ class Stemmer:
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
         """Return the stem of each word.
 
-        A word that the tokenizer splits or does not know is its own stem.
+        If the tokenizer splits or does not know a word, the stem is the word itself.
         """
         known = self._known
         wanted = list(dict.fromkeys(words))
@@ -94,7 +94,7 @@ class Stemmer:
 
 
 class Postings:
-    """An inverted index: for each stem, the numbers (slots) of texts with it.
+    """An inverted index: maps each stem to the slots of texts with it.
 
     Not thread-safe: the owner must hold its lock.
     """
@@ -108,7 +108,7 @@ class Postings:
         self._words = 0.0
 
     def add(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Add texts, each as (slot, text); the slots must be free."""
+        """Add texts, each as (slot, text); the slots must be unused."""
         # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not returned afterwards.
         for at in range(0, len(texts), _BATCH):
             self._add(texts[at : at + _BATCH])
@@ -142,14 +142,14 @@ class Postings:
         return words, self._length.tobytes(), self._texts, self._words
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Restore the result of `state`."""
+        """Restore the index from the result of `state`."""
         words, length, self._texts, self._words = state
         self._slots = {word: array("i", slots) for word, (slots, _) in words.items()}
         self._counts = {word: array("H", counts) for word, (_, counts) in words.items()}
         self._length = np.frombuffer(length, np.float32).copy()
 
     def cool(self) -> None:
-        """Release the cached stems; they are computed again on demand."""
+        """Release the cached stems, which are computed again when needed."""
         self._stem.forget()
 
     def remove(self, texts: Sequence[tuple[int, str]]) -> None:
@@ -177,14 +177,14 @@ class Postings:
         """Return BM25 × a power of the covered share of the query, by slot.
 
         The share is the part of the query's words that the text has. The result has the slots below `size`. Stop words count only if there
-        are no other words. Words that no text has count neither in the score nor in the share. Cost: one pass over the texts that have each
-        word.
+        are no other words. Words that no text has are ignored in the score and in the share. Each word takes one pass over the texts that
+        have it.
 
         Args:
             words: normalised words of the query.
             size: number of slots.
-            elsewhere: texts ranked together with these. In an index of two texts, the words they have are common and all others rare. How
-                rare a word is must be measured over all searched texts.
+            elsewhere: counts of texts in another index that are ranked together with these texts. The rarity of a word must be computed
+                over all searched texts, because it is unreliable in an index of few texts.
         """
         wanted = [word for word in words if word not in STOP_WORDS] or list(words)
         stem = self._stem(wanted)
@@ -216,7 +216,7 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
-        """Return, for each word, its stem and which texts contain it.
+        """Return the stem of each word, and the texts that contain it.
 
         A value is (stem, number of texts with it, slots with it). Only slots from the argument `slots` are returned.
         """

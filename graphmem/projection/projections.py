@@ -1,8 +1,8 @@
-"""All projections of one open database: load, patch, rebuild if in doubt.
+"""All projections of one open database: load, patch, rebuild.
 
-Readers take a `snapshot()`: an immutable bundle of one generation that stays unchanged while newer ones are made. The graph is ready first
-(a fraction of a second), words follow, vectors when they are filled. A missing part is None in the bundle, with the reason. The store is
-the source of truth: a part that is missing, damaged or of another generation is rebuilt from it.
+Readers get a `snapshot()`: an immutable bundle of one generation, which does not change while newer bundles are made. The graph is ready
+first (after a fraction of a second), then the words, then the vectors. In a bundle, a projection that is not ready is None, with the
+reason. The store is the source of truth: a projection that is missing, damaged or of another generation is rebuilt from the store.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _may_pass(failure: Exception) -> bool:
 def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
     """Return the error for projection data that could not be read.
 
-    It has the reason that the system gave.
+    The error contains the reason that the system gave.
     """
     if isinstance(failure, GraphMemError):
         return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
@@ -100,7 +100,7 @@ class Snapshot(NamedTuple):
 class _ChunkHashes:
     """Counts how many chunks have each text hash.
 
-    This shows which vectors are in use, and how many chunks each vector covers.
+    The counts show which vectors are in use, and how many chunks each vector covers.
     """
 
     def __init__(self, hashes: Iterable[str]) -> None:
@@ -233,7 +233,7 @@ class Projections:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until graph, words and memories are ready or have failed.
 
-        Returns False if the time limit passed before that.
+        Returns False after the time limit.
         """
         begun = time.monotonic()
         if not self._settled.wait(timeout_s):
@@ -241,7 +241,7 @@ class Projections:
         return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
-        """Return one sentence about projections that are missing; "" if none is."""
+        """Return one sentence about missing projections; "" if all are ready."""
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"
         return self._words_note if self._words is None else ""
@@ -269,8 +269,8 @@ class Projections:
     def refresh(self, generation: int, delta: GraphDelta | None) -> None:
         """Update the code projections after a commit.
 
-        The delta is applied. Without a delta, or with one that does not fit, everything is rebuilt. The method returns when readers see the
-        new generation.
+        The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is rebuilt. When the method
+        returns, readers get the new generation.
 
         Args:
             generation: generation of the store after the commit.
@@ -305,13 +305,13 @@ class Projections:
     def refresh_knowledge(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None) -> None:
         """Update the projection of memories after a write of memories.
 
-        The delta is applied. Without a delta, or with one that does not fit, everything is read again. The method returns when readers see
-        the change.
+        The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is read again. When the
+        method returns, readers get the change.
 
         Args:
             generation: generation of the knowledge after the write.
             delta: the change since the previous generation; None to read everything again.
-            vectors: (text_hash, vector) of the write; they are used if the model in use made them.
+            vectors: (text_hash, vector) of the write; they are used only if they are from the current model.
         """
         self._memories_settled.wait()
         with self._learning:
@@ -324,7 +324,7 @@ class Projections:
             index.patch(delta, vectors, generation)
 
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
-        """Use the vectors of a model: stored ones, and those that are added later.
+        """Use the vectors of a model: stored vectors, and vectors added later.
 
         Args:
             model_id: id of the embedder's model.
@@ -369,19 +369,19 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Count chunks of code and text: (those with a vector, all)."""
+        """Count chunks of code and text: (with a vector, all)."""
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count chunks: (those whose text hash is in `have`, all)."""
+        """Count chunks: (with a text hash in `have`, all)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
     def fill_order(self) -> list[tuple[str, str]]:
-        """Return (chunk id, text hash) of every chunk, in the order of embedding.
+        """Return (chunk id, text hash) of all chunks, in order of embedding.
 
-        Code comes first, then documents and data, then tests: questions are mostly about code, and most chunks are of tests. Within each
-        part, chunks with many dependents come first. Ties are ordered by id.
+        Code comes first, then documents and data, then tests, because searches are mostly about code, and most chunks are tests. Within
+        each of these groups, chunks with many dependents come first. Ties are ordered by id.
         """
         shot = self.snapshot()
         if shot.words is None:
@@ -396,16 +396,17 @@ class Projections:
         return [(chunk, text_hash) for chunk, text_hash, _ in sorted(shot.words.chunk_keys(), key=key)]
 
     def vector_hashes(self) -> frozenset[str]:
-        """Return hashes of the texts that have a vector of the model in use."""
+        """Return hashes of the texts that have a vector of the current model."""
         return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
 
     def cool(self) -> bool:
-        """Release reloadable data: look-ups, cached words, and the memories.
+        """Release data that can be reloaded: indexes, cached words, memories.
 
-        The memories are saved first. The next question reloads the data it needs. The caller blocks writes of memories meanwhile.
+        The memories are saved first. The next request reloads the data that it needs. The caller must block writes of memories during the
+        call.
 
         Returns:
-            Whether there was anything to release.
+            Whether any data was released.
         """
         with self._learning:
             index = self._memories
@@ -441,7 +442,7 @@ class Projections:
     # ---- inside
 
     def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
-        """Retry a load that failed for lack of memory, descriptors or room.
+        """Retry a load that failed for lack of memory, descriptors or disk space.
 
         Args:
             load: the load to retry.
@@ -522,7 +523,7 @@ class Projections:
         self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish_memories(self, index: MemoryIndex) -> None:
-        """Let readers use a memory index, after it got the vectors of the model."""
+        """Add the model's vectors to a memory index, and let readers use it."""
         with self._state:
             vectors = self._vectors
         if vectors is not None:
@@ -531,9 +532,9 @@ class Projections:
             self._memories, self._memories_away, self._memories_failure = index, False, None
 
     def _memories_key(self) -> str:
-        """Return a text that changes with every write of memories to the store.
+        """Return a string that changes with every write of memories.
 
-        It consists of the number of changes and the journal position in the store.
+        The string consists of the number of changes and the journal position in the store.
         """
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 

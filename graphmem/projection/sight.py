@@ -3,7 +3,7 @@
 All readers of the `memories` projection use this mechanism.
 
 An interface that answers a restricted caller runs its queries inside `with seeing(...)`. `MemoryIndex` then behaves as if the other
-memories did not exist. The restriction holds for the calling thread only. Worker threads started for the answer, and all code outside
+memories did not exist. The restriction applies only to the calling thread. Worker threads started for the answer, and all code outside
 `seeing`, see all memories.
 """
 
@@ -18,9 +18,9 @@ _levels: ContextVar[frozenset[str] | None] = ContextVar("graphmem_seen_visibilit
 
 @contextmanager
 def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
-    """Show only memories of these visibilities inside the `with` block.
+    """Show only memories of given visibilities inside the `with` block.
 
-    None shows all.
+    With None, all memories are shown.
     """
     before = _levels.set(visibilities)
     try:

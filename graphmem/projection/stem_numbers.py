@@ -38,7 +38,7 @@ class StemNumbers:
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM stems").fetchone()[0])
 
     def packed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return each text as packed numbers, one for the stem of each word.
+        """Return each text as packed numbers: the stem number of each word.
 
         Args:
             texts: results of `normalised_lines`.
@@ -60,7 +60,7 @@ class StemNumbers:
 def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
     """Return the numbers of given stems in the word index `db`.
 
-    A stem that the index lacks is left out.
+    Stems that are not in the index are left out.
     """
     wanted = list(stems)
     found: dict[str, int] = {}
@@ -73,7 +73,7 @@ def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int
 def unpacked(packed: bytes) -> npt.NDArray[np.unsignedinteger[Any]]:
     """Return the numbers that `StemNumbers.packed` packed for one text.
 
-    The number LINE stands between lines.
+    The number LINE separates lines.
     """
     kind: type[np.unsignedinteger[Any]] = np.uint32 if packed[:1] == _BYTES[1:] else np.uint16
     return np.frombuffer(packed, kind, offset=min(1, len(packed)))

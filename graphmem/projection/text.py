@@ -35,7 +35,7 @@ STOP_WORDS: Final = frozenset(
 class _Expansions(dict[str, str]):
     """Cache of words in normalised form, such as those for `getUserName`.
 
-    The cache is emptied when it exceeds the vocabulary of a large repository.
+    The cache is emptied when it becomes larger than the vocabulary of a large repository.
     """
 
     def __missing__(self, word: str) -> str:
@@ -49,14 +49,14 @@ _expansions = _Expansions()
 
 
 def forget_expansions() -> None:
-    """Release the cache of normalised words; it is filled again on demand."""
+    """Release the cache of normalised words; it is filled again when needed."""
     _expansions.clear()
 
 
 def normalise(text: str) -> str:
     """Return the words of a text, as they are indexed and searched.
 
-    Order and repetition are kept, so counts have a meaning.
+    Order and repetitions are kept, so that words can be counted.
     """
     # A table normalises plain text in a quarter of the time; the words are the same.
     words = text.encode("ascii").translate(_SPACED).decode("ascii").split() if text.isascii() else _WORD.findall(text)

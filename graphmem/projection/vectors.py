@@ -1,9 +1,9 @@
 """The `vectors` projection: embedded texts as matrix rows, exact search.
 
-Rows are keyed by text hash, so they do not change with the graph's generation. New vectors are appended, and a mask selects the rows for a
-search. Measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above some 300,000 rows, an
-approximate index should implement the same `search`. The rows are read from the store when it is opened (under a second for as many) and
-have no file of their own.
+The key of a row is a text hash, so rows do not change with the graph's generation. New vectors are appended, and a mask selects the rows
+for a search. As measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above about 300,000
+rows, an approximate index should implement the same `search`. The rows are read from the store when it is opened (less than a second for
+30,000 rows), and have no separate file.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ class VectorIndex:
         """Return the k rows nearest to a query, nearest first, ties by row.
 
         Args:
-            query: float32 (dim,), any length but zero.
+            query: float32 (dim,), of any length except zero.
             k: maximum number of rows.
-            mask: booleans by row, shorter or longer than the matrix: rows beyond its end are excluded; None for all.
+            mask: booleans by row; rows beyond the end of the mask are excluded; None for all rows.
 
         Returns:
-            Pairs (row, cosine), fewer than k if fewer rows match. Cost: one pass over the matching rows.
+            Pairs (row, cosine), fewer than k if fewer rows match. The search takes one pass over the matching rows.
         """
         rows, cosines = best_rows(*self.score(query, mask), k)
         order = np.lexsort((rows, -cosines))[:k]
@@ -120,14 +120,14 @@ class VectorIndex:
     def mean(self, hashes: Sequence[str]) -> F32 | None:
         """Return the mean vector of the texts with given hashes, float32 (dim,).
 
-        None if none of them has a vector.
+        The result is None if no text has a vector.
         """
         row_of = self._row_of
         rows = [row_of[key] for key in dict.fromkeys(hashes) if key in row_of]
         return np.asarray(self._matrix[rows].mean(axis=0), np.float32) if rows else None
 
     def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of a query with each text, given by hash.
+        """Return the cosine between a query and each text, given by hash.
 
         Texts without a vector are left out.
         """
@@ -138,9 +138,9 @@ class VectorIndex:
 
 
 def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
-    """Return the cosines of a query with rows of a matrix, given by number.
+    """Return the cosines between a query and given rows of a matrix.
 
-    The first `n` rows of the matrix are valid and have unit length.
+    `rows` has row numbers. The first `n` rows of the matrix are valid and have unit length.
     """
     unit = unit_rows(np.asarray(query, np.float32).reshape(1, -1))[0]
     with _blas.limit(limits=1, user_api="blas"):

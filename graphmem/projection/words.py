@@ -2,8 +2,8 @@
 
 An FTS5 table without contents indexes normalised text and ranks by BM25. A table `entries` has the data of each row. It includes the text
 in the store's form, because FTS5 needs the old text when a row is deleted. A generation is stored with the rows and changes in the same
-transaction. A reader sees the generation it was opened for, whatever is written meanwhile. Symbols have no rows of their own: measured,
-they added nothing to the results of their code and of the names in the graph, and a third to the size (docs/decisions/0003-projections.md).
+transaction. A reader sees the generation for which it was opened, regardless of later writes. Symbols have no separate rows. As measured,
+such rows did not improve the results, and made the file a third larger (docs/decisions/0003-projections.md).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class WordHit(NamedTuple):
 class WordAnswer(NamedTuple):
     """Hits of a word search, best first, with counts of the query's words.
 
-    It also tells which words were replaced or left out.
+    It also has the words that were replaced or left out.
     """
 
     hits: list[WordHit]
@@ -149,7 +149,7 @@ class WordIndex:
             progress: called with the number of indexed rows, every few thousand.
 
         Raises:
-            OSError, sqlite3.OperationalError: the disk refused; the old file is unchanged.
+            OSError, sqlite3.OperationalError: the write failed; the old file is unchanged.
         """
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"words-{generation}-{time.time_ns():x}.sqlite"
@@ -192,7 +192,7 @@ class WordIndex:
     def open(cls, folder: Path, generation: int, notes: list[str] | None = None) -> WordIndex | None:
         """Open the saved index of this generation, or return None.
 
-        None if no intact file exists; the index must then be built.
+        The result is None if no intact file exists. Then the index must be built.
 
         Args:
             folder: directory of `words-*.sqlite`.
@@ -230,8 +230,8 @@ class WordIndex:
         The scores equal those of an index rebuilt from the store.
 
         Raises:
-            DamagedWordsError: the file is damaged, or of another generation than this reader.
-            sqlite3.OperationalError: the disk refused; the file is unchanged.
+            DamagedWordsError: the file is damaged, or has another generation than this reader.
+            sqlite3.OperationalError: the write failed; the file is unchanged.
         """
         self._bring_up_to_date()
         moved = [(row.start_line, row.end_line, row.id) for row in delta.chunks if delta.only_moved(row)]
@@ -259,7 +259,7 @@ class WordIndex:
         return WordIndex(self.path, generation)
 
     def delete_files(self) -> None:
-        """Delete this index from the disk; open readers keep their data."""
+        """Delete the index from the disk; open readers can still read it."""
         for side in ("", *SIDES):
             self.path.with_name(self.path.name + side).unlink(missing_ok=True)
 
@@ -275,16 +275,17 @@ class WordIndex:
         forgiving: bool = True,
         deadline: float | None = None,
     ) -> WordAnswer:
-        """Return the best rows for the words of a query; any word may be missing.
+        """Return the best rows for the words of a query.
 
-        Words in so many rows that scoring them would take too long are left out next to rarer ones, and reported.
+        A row need not have all words. Very frequent words, whose scoring would take too long, are left out if the query has rarer words,
+        and are reported.
 
         Args:
             query: any text, which is normalised as the rows were. English stop words count only if there are no other words.
             k: maximum number of hits.
             kinds: search only chunks of these kinds; empty for all.
             paths: search only rows of these files and below these directories; empty for all.
-            forgiving: for the first few words without rows, search longer or corrected forms instead.
+            forgiving: whether to search longer or corrected forms of the first few words that no row has.
             deadline: time limit as a value of time.monotonic().
 
         Raises:
@@ -358,7 +359,7 @@ class WordIndex:
     def hashes(self, *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> list[str]:
         """Return the distinct text hashes of all chunks, ascending.
 
-        Only chunks of the given kinds and paths count.
+        Only chunks of the given kinds and paths are considered.
         """
         conditions, values = _filters(kinds, paths)
         with self._reading(None) as db:
@@ -368,7 +369,7 @@ class WordIndex:
     def chunk_keys(self) -> list[tuple[str, str, str]]:
         """Return (id, text hash, symbol id) of every chunk, by id.
 
-        The background thread that fills vectors uses them.
+        The background thread that computes vectors uses this list.
         """
         with self._reading(None) as db:
             return db.execute("SELECT id, text_hash, symbol FROM entries ORDER BY id").fetchall()
@@ -434,8 +435,8 @@ class WordIndex:
     def _bring_up_to_date(self) -> None:
         """Empty the write-ahead log before a write.
 
-        Readers that pin a position in it would make it grow without limit. Nothing was written since these readers were opened, so they see
-        the same rows afterwards.
+        Readers that pin a position in the log would make it grow without limit. No write has happened since these readers were opened, so
+        they see the same rows afterwards.
         """
         with self._entry:
             connections = [self._readers.get() for _ in range(_READERS)]
@@ -492,7 +493,7 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 
 def _pin(db: sqlite3.Connection) -> None:
-    """Begin a read transaction, so that the connection sees no later change."""
+    """Begin a read transaction, to hide later changes from the connection."""
     db.execute("BEGIN")
     db.execute("SELECT count(*) FROM meta").fetchone()
 
@@ -557,7 +558,7 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """Divide query words into (words to score, words to leave out).
 
-    Scored are the rarest words, at least one, as long as the rows that have them are within the budget.
+    The rarest words are scored, at least one, as long as the number of their rows is within the budget.
     """
     used: list[str] = []
     left_out: list[str] = []
@@ -622,7 +623,7 @@ def _path_words(path: str) -> str:
 
 
 def _set_hash_size(db: sqlite3.Connection, size: int) -> None:
-    """Set how much data FTS5 collects in memory before it writes a segment."""
+    """Set how much data FTS5 collects in memory before writing a segment."""
     db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
 
 

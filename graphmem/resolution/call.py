@@ -54,7 +54,7 @@ class Call:
     def argument(self, position: int) -> Type | None:
         """Return the type of a positional argument of the call.
 
-        None when the argument is missing or follows a spread argument (`*args`).
+        None if the argument is missing or follows a spread argument (`*args`).
         """
         if position < len(self.passed):
             return self.passed[position]
@@ -68,14 +68,14 @@ class Call:
         return None
 
     def keyword(self, name: str) -> Type | None:
-        """Return the type of a keyword argument of the call; None without it."""
+        """Return the type of a keyword argument of the call, or None."""
         for key, term in self.keywords:
             if key == name:
                 return self.term(term)
         return None
 
     def rest(self, position: int) -> Type:
-        """Return the union of the types of all positional arguments from one on.
+        """Return the union of the types of positional arguments from a position.
 
         `position` is the position of the first argument to include. Spread arguments (`*args`) are left out.
         """

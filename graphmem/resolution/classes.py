@@ -63,7 +63,7 @@ class Classes:
     def mro(self, symbol: Symbol) -> tuple[Base, ...]:
         """Return the class and its ancestors in method resolution order.
 
-        Ancestors in the project are symbols. Ancestors outside it are external names (`EXT` tuples).
+        Ancestors in the project are symbols. Ancestors outside the project are external names (`EXT` tuples).
         """
         return tuple(self.ask(self.project.files[symbol.path].memo, ("m", symbol.index), self._mro, symbol))
 
@@ -80,7 +80,7 @@ class Classes:
     def bases(self, symbol: Symbol) -> tuple[Base, ...]:
         """Return the direct base classes of a class, in source order.
 
-        Bases in the project are symbols. Bases outside it are external names (`EXT` tuples).
+        Bases in the project are symbols. Bases outside the project are external names (`EXT` tuples).
         """
         return tuple(self.ask(self.project.files[symbol.path].memo, ("B", symbol.index), self._bases, symbol))
 
@@ -116,8 +116,8 @@ class Classes:
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """Return the class that defines an attribute, in method resolution order.
 
-        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if there is
-        none.
+        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if the class
+        has no such base.
 
         Args:
             symbol: the class at which the look-up begins.
@@ -148,13 +148,13 @@ class Classes:
         return assigned or outside
 
     def _is_property(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a property of a given name, without its bases."""
+        """Whether a class itself defines a property of a given name."""
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def has(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class, without its bases, defines an attribute or assigns it.
+        """Whether a class itself, not a base, defines or assigns an attribute.
 
         A placeholder such as `name = None` does not count, unless other code assigns the attribute.
         """
@@ -172,7 +172,7 @@ class Classes:
     def attribute(self, value: Type, name: str) -> Type:
         """Return the type of an attribute `x.name`, given the type of `x`.
 
-        A type is a set of alternatives, such as `A` or `B`. The result is the union of the attribute's types for all of them.
+        A type is a set of alternatives, such as `A` or `B`. The result is the union of the attribute's types for all alternatives.
         """
         if value is TOP:
             return TOP
@@ -233,7 +233,7 @@ class Classes:
         return self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a hook for missing attributes: `__getattr__`."""
+        """Whether a class defines a hook for missing attributes (`__getattr__`)."""
         method = rules_of(self.project.entry(symbol)).fallback_method
         return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
 
@@ -311,10 +311,10 @@ class Classes:
         return found
 
     def _of_one_side(self, value: Type, owner: FileEntry, receiver: Receiver) -> Type:
-        """Keep the methods that the receiver has: class methods or object methods.
+        """Keep only class methods, or only object methods, as the receiver needs.
 
-        In Ruby a class and its objects have separate methods. A class without such a method of its own keeps those of a mixin that extends
-        it.
+        In Ruby a class and its objects have separate methods. Without a class method, the functions are kept, because they come from a
+        mixin that extends the class.
         """
         if not rules_of(owner).sides_are_apart:
             return value
@@ -347,8 +347,8 @@ class Classes:
     def methods_beginning(self, value: Type, prefix: str) -> Type:
         """Return the methods of a value whose names begin with a prefix.
 
-        An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If one object has more than `MAX_METHODS` such
-        methods, a single `METHODS` tuple represents them.
+        An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If an object has more than `MAX_METHODS` such
+        methods, the result has one `METHODS` tuple that stands for all of them.
         """
         found = bottom_for(value)
         for atom in value:
@@ -412,9 +412,9 @@ class Classes:
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
-    """Whether an assignment tells the type of its target.
+    """Whether an assignment gives information about its target's type.
 
-    `x = None` does not. A declaration with a type, such as `x: A = None`, does.
+    True for a declaration with a type, such as `x: A = None`. False for `x = None`.
     """
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
@@ -423,7 +423,7 @@ def _informs(entry: FileEntry, position: int) -> bool:
 def _merge(lines: list[list[Base]], head: Symbol) -> list[Base]:
     """Return the C3 linearisation of several base lists.
 
-    For inconsistent hierarchies, the first remaining class is taken.
+    For an inconsistent hierarchy, the first remaining class is used.
     """
     found: list[Base] = []
     lines = [[c for c in line if c is not head] for line in lines]

@@ -18,10 +18,10 @@ FILLED: Final = frozenset({"list", "set", "dict"})
 
 
 def is_vague(value: Type) -> bool:
-    """Whether a list, set or dict in a type has items of an imprecise type.
+    """Whether a container in a type has items of an imprecise type.
 
-    Items are imprecise if they have no type, are classes or are only declared as callable. A call of such an item may run code that the
-    type does not name.
+    A container is a list, set or dict. The type of items is imprecise if it is unknown, a class object, or only declared as callable. A
+    call of such an item may run code that the type does not name.
     """
     return any(
         atom[0] == BOX
@@ -52,9 +52,9 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
 
 
 def _holding(inference: Inference, kind: str, given: Type) -> Type:
-    """Return the type of a container with the elements of other values.
+    """Return the type of a container that gets the elements of other values.
 
-    `kind` is the kind of the new container, such as `list`. From a `dict`, a `list` gets the values.
+    `kind` is the kind of the new container, such as `list`. A `list` gets the values of a `dict`.
     """
     found = EMPTY
     for atom in given:

@@ -1,6 +1,6 @@
 """Find the definitions that a name refers to, following re-exports.
 
-Type inference returns the type of a name and drops the type aliases on the way. The functions of this module return these aliases too.
+Type inference returns only the final type of a name. The functions of this module also return the type aliases on the way.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
     """Return the definitions that one binding of a name refers to.
 
-    A binding is a definition, an import or an assignment. With `anything`, functions and variables count. Otherwise only classes, types and
-    aliases count.
+    A binding is a definition, an import or an assignment. With `anything`, functions and variables are included. Otherwise only classes,
+    types and aliases are included.
     """
     entry, scope, slot = place
     if slot.kind == "definition":
@@ -101,7 +101,7 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
 def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
     """Return the definitions of a name that is a member of a class.
 
-    If the class does not define the name, the first base class that defines it counts.
+    If the class does not define the name, the first base class that defines it is used.
     """
     symbols = _NONE
     for key in rules_of(inference.project.entry(symbol)).type_names(name):

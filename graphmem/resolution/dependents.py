@@ -1,9 +1,9 @@
-"""Reverse indexes from an input to everything that was computed from it.
+"""Indexes that map an input to the cached answers computed from it.
 
-`solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files; a *group* is a set of inputs
-with one number. A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects some
-dozens of each. Both indexes are columns of numbers, built on first use. Items added later are scanned until there are enough of them to
-rebuild the index. The indexes only save time: a full scan would find the same.
+`solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a set of inputs
+that has a number. A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects only
+some dozens of groups and answers. Both indexes are arrays of numbers, built when first used. Items added later are scanned until there are
+enough of them to rebuild the index. The indexes only save time; a full scan would find the same answers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Return the sets that contain one of the members, sorted and unique."""
+        """Return the sets that contain at least one given member, sorted."""
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)
@@ -46,9 +46,9 @@ class Reverse:
 
 
 class GroupsOf:
-    """Find the groups (sets of inputs) that contain an input, also nested.
+    """Finds the groups (sets of inputs) that contain an input.
 
-    Groups are added in the order of their creation and never change.
+    A group may contain other groups. Groups are added in the order of their creation and never change.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class GroupsOf:
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
         """Extend a set of numbers by all groups that contain one of them.
 
-        A group is a set of inputs with a number of its own.
+        A group is a set of inputs that has a number.
 
         Args:
             members: the members of each group, or None for a removed group. Groups are in order of creation, after their members.
@@ -85,7 +85,7 @@ class GroupsOf:
 
 
 class AnswersOf:
-    """Find the files whose cached answers used a given input or group."""
+    """Finds the files whose cached answers used a given input or group."""
 
     def __init__(self) -> None:
         self._reverse: Reverse | None = None
@@ -114,7 +114,7 @@ class AnswersOf:
     def changed(self, path: str) -> None:
         """Drop a file from the index after its cached answers were removed.
 
-        Later look-ups scan this file instead.
+        Later look-ups scan the file's answers instead.
         """
         self._seen.pop(path, None)
 

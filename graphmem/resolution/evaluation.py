@@ -1,7 +1,7 @@
 """On-demand, memoised type inference of expressions across files.
 
-This module is independent of the language; `entry.rules` holds the differences. Nothing here guesses. An unresolved name has the empty
-type. The fallbacks that search for any definition of the same name are in `edges`.
+This module is independent of the language; `entry.rules` holds the differences. This module does not guess: an unresolved name has the
+empty type. Fallbacks that search for any definition of the same name are in `edges`.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Evaluation:
         return value
 
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the extension functions of a name that fit `this` in a scope.
+        """Return extension functions with a name that fit `this` in a scope.
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
@@ -229,7 +229,7 @@ class Evaluation:
         return [self.expanded(self.binding(entry, i)) for i in around]
 
     def _of_receivers(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
-        """Return the member of a receiver that a block implies (see `receivers`).
+        """Return a member of an implicit receiver of a block; see `receivers`.
 
         The result is empty if the function has a variable of the same name.
         """
@@ -247,7 +247,7 @@ class Evaluation:
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
         """Return the type to which tests narrow an expression at a line.
 
-        An example of a test is `isinstance(x, A)`. None without a test.
+        An example of a test is `isinstance(x, A)`. None if no test applies.
         """
         positions = entry.narrows.get((scope, index))
         if not positions:
@@ -266,7 +266,7 @@ class Evaluation:
     def instances(self, value: Type) -> Iterator[Type]:
         """Yield the type of an instance of each class in a type.
 
-        Classes inside tuples and other containers count too.
+        Classes inside tuples and other containers are included.
         """
         for atom in value:
             if atom[0] == CLASS:
@@ -283,7 +283,7 @@ class Evaluation:
     def _narrow(self, value: Type, tested: Type) -> Type:
         """Narrow the type of a value to a tested type, as `isinstance` does.
 
-        More specific classes in the value's type are kept.
+        If the value's type has classes that are more specific than the tested type, they are kept.
         """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
@@ -310,9 +310,9 @@ class Evaluation:
         return join_all(known(atom) or one(atom) for atom in found) if found else found
 
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
-        """Return the extension functions of a name that fit a value's type.
+        """Return the extension functions with a name that fit a value's type.
 
-        They are bound to the value, as methods are.
+        The functions are bound to the value, as methods are.
         """
         rules = rules_of(entry)
         found: Type = frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))

@@ -1,7 +1,7 @@
 """Find extension functions: functions that add a method to a type.
 
-Examples are `fun String.trimmed()` and `static int Words(this string text)`. The name of the receiver's type decides, in the order of the
-type's base classes. A file sees the extensions of its package and of the packages it imports.
+Examples are `fun String.trimmed()` and `static int Words(this string text)`. An extension function is found by the name of the receiver's
+type, then by the names of its base classes. A file can use extensions of its own package and of imported packages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ANYTHING: Final = frozenset({"Any", "Object", "object"})
 
 
 class ExtensionRules(Protocol):
-    """The rules of a language that finding extension functions needs.
+    """Language rules needed to find extension functions.
 
     `scoped.ScopedRules` implements them.
     """
@@ -41,11 +41,11 @@ class ExtensionRules(Protocol):
         """Return the types to which the language converts a type implicitly."""
 
     def containers_of(self, kind: str) -> Sequence[str]:
-        """Return the names of the types that are `list`, `dict` or another kind."""
+        """Return the names of the container types of a kind, such as `list`."""
 
 
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
-    """Return the extension functions of a name that fit a receiver best.
+    """Return the extension functions with a name that fit a receiver best.
 
     An extension of the receiver's own type fits better than one of a base type.
     """
@@ -75,7 +75,7 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
     """Return the extension functions that may fit a value of unknown type.
 
-    Empty if the type is known, or if an ordinary method has the name.
+    The result is empty if the type is known, or if an ordinary method has the name.
     """
     if not inference.project.knows_name(name):
         return []
@@ -104,7 +104,7 @@ def is_own(value: Type) -> bool:
 def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequence[str]]) -> int:
     """Return the distance of an extended type from the receiver's type.
 
-    It is 0 for the receiver's own type and 1 for its nearest base. It is -1 if the receiver is not of the extended type.
+    The distance is 0 for the receiver's own type and 1 for its nearest base. It is -1 if the receiver does not have the extended type.
     """
     if written in ANYTHING:
         return len(names) + 1

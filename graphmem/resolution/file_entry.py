@@ -29,7 +29,7 @@ class Slot(NamedTuple):
 
 
 class FileRules(Protocol):
-    """Language rules needed to index one file, without any other file.
+    """Language rules that need only the facts of one file.
 
     `language.Rules` implements them and depends on this module; `language.rules_of` returns the rules of a file.
     """
@@ -47,29 +47,29 @@ class FileRules(Protocol):
         ...
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Return the names of a file that other files of its package can see."""
+        """Return the names in a file that other files of its package can use."""
         ...
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """Return, for each definition of a file, the scope that encloses it."""
+        """Return the enclosing scope of each definition of a file."""
         ...
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
-        Usually these are the scope (function, class or module) that encloses the definition and its own name.
+        Usually these are the enclosing scope (function, class or module), and the definition's own name.
         """
         ...
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of `this`, if an expression is the receiver; else -1.
+        """Return the class of a receiver expression; -1 for other expressions.
 
         The receiver is `self` or `this`. The class is given by its position among the file's definitions.
         """
         ...
 
     def is_open_enum(self, definition: Definition) -> bool:
-        """True for an enum whose members are also names of its enclosing scope.
+        """Whether an enum's members are also names of its enclosing scope.
 
         In C, `enum Color { RED }` is such an enum.
         """
@@ -99,7 +99,7 @@ class FileEntry:
         self._fill(facts)
 
     def _fill(self, facts: FileFacts) -> None:
-        """Set the facts of the file, and the indexes computed from them alone."""
+        """Set the facts of the file, and build its indexes."""
         self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions
@@ -123,7 +123,7 @@ class FileEntry:
     def rest(self, read: Callable[[FileEntry], FileFacts]) -> None:
         """Release the facts of the file; the next use of them calls `read`.
 
-        Nothing may hold parts of the facts while the file is being resolved.
+        No object may hold parts of the facts while the file is being resolved.
         """
         self.__dict__ = {name: value for name, value in vars(self).items() if name not in RELEASED} | {"read": read}
         self.__class__ = RestingEntry
@@ -156,9 +156,9 @@ class FileEntry:
         self._index_calls()
 
     def _leave_to_outer(self) -> None:
-        """Let an assignment in a method refer to a field of an enclosing class.
+        """Remove local bindings of names that are fields of an enclosing class.
 
-        Without a declaration, `x = f()` in a method then refers to the field `x`. This applies to languages with declared types only.
+        Without a declaration of `x`, `x = f()` in a method refers to the field `x`. This applies only to languages with declared types.
         """
         if not self.rules.types_are_declared:
             return
@@ -197,10 +197,10 @@ class FileEntry:
                     self.calls.setdefault(f"+{target[2]}", []).append(position)
 
     def fills_at(self, site: CallSite) -> Iterator[int]:
-        """Yield the statements that add values to a container at a given place.
+        """Yield the statements that add values to a container at a call site.
 
-        For the attribute `items`, `call_sites("+items")` yields such places. A statement is given by its position among the bindings of the
-        file.
+        For the attribute `items`, `call_sites("+items")` yields the call sites. A statement is given by its position among the bindings of
+        the file.
         """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]
@@ -297,8 +297,8 @@ class FileEntry:
     def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
         """Return the attributes that code reads of parameters without annotations.
 
-        The keys are (function, position of the parameter), the values names such as `b` for `a.b`. Uses in nested functions count.
-        Parameters that are assigned are left out.
+        The keys are (function, position of the parameter), the values names such as `b` for `a.b`. Uses in nested functions are included.
+        Parameters to which the function assigns are left out.
         """
         known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("attributes of parameters")
         if known is not None:
@@ -371,17 +371,17 @@ class FileEntry:
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
         """Return the innermost definition around a scope that has a given kind.
 
-        The scope itself counts. The result is its index among the file's definitions, -1 if there is none.
+        The search begins with the scope itself. The result is an index among the file's definitions, or -1.
         """
         while scope >= 0 and self.definitions[scope].kind not in kinds:
             scope = self.definitions[scope].parent
         return scope
 
     def top_name(self, scope: int) -> str:
-        """Return the name of the part of a file that contains a scope.
+        """Return the name of the part of the file that contains a scope.
 
-        Such a part is the unit in which other files record what they depend on. It is the outermost enclosing definition, or "<module>" for
-        the module's own code. Inside a method, it is the method in languages whose methods are inputs of their own.
+        A part is the unit by which other files record their dependencies on this file. It is the outermost enclosing definition, or
+        "<module>" for the module's own code. In languages whose methods are separate inputs, the part inside a method is the method.
         """
         return self.parts[scope]
 
@@ -427,7 +427,7 @@ class RestingEntry(FileEntry):
 
 
 class CallSite(NamedTuple):
-    """A call of a name, such as `f(x)`, or its use as a decorator, in a file."""
+    """A call of a name in a file, such as `f(x)`, or a use as a decorator."""
 
     path: str
     scope: int
@@ -445,7 +445,7 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return for each definition of a file the part that contains it.
+    """Return the name of the part that contains each definition of a file.
 
     `FileEntry.top_name` explains parts.
     """

@@ -1,7 +1,7 @@
 """Hashes of the parts of a file on which other files can depend.
 
 Edits that no other file can see, such as those inside a function, leave the hashes (the fingerprint) unchanged. Hashes contain no
-positions. Lines are replaced by their rank among the relevant lines: the order of lines can change a type, their distance cannot.
+positions. Line numbers are replaced by their ranks among the relevant lines, because only the order of lines can change a type.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _FLOWS = frozenset({"return", "yield", "export"})
 def labels(term: Term) -> Row:
     """Return the content of an expression without its child expressions.
 
-    For `a.b` it is the operator and `b`. The content and the order of the children determine the expression.
+    For `a.b`, the content is the operator and `b`. The content, and the children in order, determine the expression.
     """
     if term[0] == ATTR:
         op, _, name = term
@@ -83,7 +83,7 @@ def labels(term: Term) -> Row:
 class Fingerprints:
     """Hashes of the parts of one file on which other files can depend.
 
-    The keys are those of `Project.key`. Without a file, the hashes are empty.
+    The keys are those of `Project.key`. Without a file, the object has no hashes.
     """
 
     def __init__(self, entry: FileEntry | None) -> None:
@@ -154,7 +154,7 @@ class Fingerprints:
     ) -> int:
         """Return the hash of a top-level part of the file, such as a class.
 
-        The content of `methods` is hashed separately. Only their existence is part of this hash.
+        The content of the methods in `methods` is hashed separately, so this hash contains only that they exist.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -177,7 +177,7 @@ class Fingerprints:
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings of a function that can affect its result.
 
-        Bindings of attributes and of names outside functions count too. Other files can observe only these bindings.
+        Bindings of attributes, and of names outside functions, are included. Other files can observe only these bindings.
         """
         terms, definitions = self._entry.terms, self._entry.definitions
 
@@ -318,7 +318,7 @@ def _hash_terms(terms: list[Term]) -> list[int]:
 
 
 def _names_in(terms: list[Term]) -> list[frozenset[str]]:
-    """Return, for each expression of a file, the names that it contains."""
+    """Return the names that each expression of a file contains."""
     found: list[frozenset[str]] = []
     nothing: frozenset[str] = frozenset()
     for term in terms:

@@ -1,6 +1,6 @@
 """Scores for how well an argument fits a parameter.
 
-A call means the function with the highest total. The rules of a language may also give scores between these constants.
+A call is resolved to the function with the highest total score. The rules of a language may also give scores between these constants.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read the framework tables: `frameworks.toml` in folders of `grammars/`.
 
-There are six tables, each a list; `grammars/README.md` explains them. This module also finds the places in one file that connect a function
-with an event. `edges.frameworks` resolves these places by type inference.
+There are six tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
+with an event. `edges.frameworks` resolves this code by type inference.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class HandsOver:
 class Event:
     """An event of a framework, which calls its connected functions when sent.
 
-    As an object: `saved.connect(f)` or `@receiver(saved)`, and `saved.send()`. By name: `bus.on("saved", f)` and `bus.emit("saved")`.
+    An event may be an object, as in `saved.connect(f)`, `@receiver(saved)` and `saved.send()`. Or it has a name, as in `bus.on("saved", f)`
+    and `bus.emit("saved")`.
     """
 
     connects: tuple[str, ...]  # methods of the event that connect a function; also usable as decorators
@@ -235,7 +236,7 @@ class Frameworks:
 
     @cached_property
     def makers(self) -> Collection[str]:
-        """Return the methods that register the object on which they are called.
+        """Return the methods that register their own receiver.
 
         An example is `Field` in `checkout_create = CheckoutCreate.Field()`.
         """
@@ -272,14 +273,14 @@ class Frameworks:
 
     @cached_property
     def injecting(self) -> Pattern[str]:
-        """Return the pattern of functions that mark an injected value: `Depends`."""
+        """Return a pattern for functions that mark injected values (`Depends`)."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
         """Return the `HandsOver` rows that may apply to a method call.
 
-        Such a row describes calls that register functions with a framework. The type of the receiver is unknown. Its name and the text of
-        the first argument exclude rows.
+        A row describes calls that register functions with a framework. The type of the receiver is unknown. Rows are excluded by the
+        receiver's name and the text of the first argument.
         """
         _, called, arguments, _ = call
         callee = terms[called]

@@ -62,7 +62,7 @@ class Functions:
     def parameter(self, symbol: Symbol, index: int) -> Type:
         """Return the type of a parameter of a function.
 
-        The annotation gives the type; without one, the receiver, the default and the arguments of callers do.
+        The annotation gives the type. Without an annotation, it comes from the receiver, the default and the arguments of callers.
         """
         if symbol.index < 0 and not self.project.exists(symbol):
             return EMPTY
@@ -122,7 +122,7 @@ class Functions:
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """Return the type of the argument that one call passes for a parameter.
 
-        Empty if the call does not run the function that has the parameter.
+        The result is empty if the call does not run the function that has the parameter.
         """
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0
@@ -148,7 +148,8 @@ class Functions:
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
         """Return the number of parameters that the receiver of a call fills.
 
-        For `x.f()` in Python it is 1, because `self` is a parameter. It is 0 in languages whose methods do not declare their receiver.
+        For `x.f()` in Python the number is 1, because `self` is a parameter. It is 0 in languages whose methods do not declare their
+        receiver.
         """
         if receiver is None or symbol.kind != "method":
             return 0
@@ -158,7 +159,7 @@ class Functions:
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
         """Return the type of the argument that a call passes for a parameter.
 
-        None when the call does not determine it. `offset` is the number of parameters that the receiver fills, such as `self`.
+        None if the call does not determine it. `offset` is the number of parameters that the receiver fills, such as `self`.
         """
         parameters = self.project.definition(symbol).parameters
         parameter = parameters[index]
@@ -170,9 +171,10 @@ class Functions:
         return given if given is not None else call.keyword(parameter.name)
 
     def returned(self, symbol: Symbol) -> Type:
-        """Return the type of a function's result, without the arguments of a call.
+        """Return a function's result type, independent of a call's arguments.
 
-        It may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a call.
+        The type may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a
+        call.
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
@@ -255,7 +257,7 @@ class Functions:
         return EMPTY
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Replace parameters in a function's result type by a call's arguments.
+        """Return a result type with parameters replaced by a call's arguments.
 
         For `def f(x): return x`, the result of `f(A())` is an `A`.
         """
@@ -341,7 +343,7 @@ class Functions:
 def _objects_of(passed: Type) -> Type:
     """Return a type without its functions and classes, keeping only objects.
 
-    Used for a parameter that has too many callers to read them all.
+    Used for a parameter with too many callers to evaluate all of them.
     """
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
@@ -371,7 +373,7 @@ def _parts(atom: Atom) -> Sequence[Type]:
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """Replace every alternative of a type, also inside containers.
 
-    `replace` maps one alternative, such as a class, to a type. Containers themselves are kept.
+    `replace` maps one alternative, such as a class, to a type. The containers themselves are kept.
     """
     found = EMPTY
     for atom in value:

@@ -35,7 +35,7 @@ class Hierarchy:
         """Read the base classes of changed files and of files with stale inputs.
 
         Returns:
-            The inputs (`subclasses` of a class) that changed.
+            The changed inputs, which are of the kind `subclasses`.
         """
         again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
@@ -84,8 +84,9 @@ class Hierarchy:
     def implementing(self, package: str, dotted: str, name: str, caller: Symbol) -> list[Symbol]:
         """Return the project's methods that a call on a library's type may run.
 
-        They belong to project classes that extend the type. If none of these has the method, classes that extend other types of the package
-        count, because such a type may extend the first one. Empty when there are more than `MAX_IMPLEMENTED`.
+        The methods belong to project classes that extend the type. If none of these has the method, classes that extend other types of the
+        package are considered, because such a type may extend the first type. The result is empty if there are more than `MAX_IMPLEMENTED`
+        methods.
         """
         in_tests = self.project.files[caller.path].in_tests
         for outside in _outside_names(package, dotted):
@@ -104,7 +105,7 @@ class Hierarchy:
         return []
 
     def below(self, symbol: Symbol) -> Sequence[Symbol]:
-        """Return all subclasses of a class, direct and indirect, sorted by place."""
+        """Return all direct and indirect subclasses, sorted by source position."""
         memo = self.project.files[symbol.path].memo
         return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)
 
@@ -125,8 +126,8 @@ class Hierarchy:
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
         """Return the methods in subclasses that override a method of a class.
 
-        `caller` is left out, because a method that calls its own name wraps another object. For callers outside tests, classes that only
-        tests define are left out. Empty when there are more than `MAX_OVERRIDES`.
+        `caller` is left out, because a method that calls its own name usually wraps another object. For callers outside tests, classes that
+        only tests define are left out. The result is empty if there are more than `MAX_OVERRIDES` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo
@@ -159,7 +160,7 @@ class Hierarchy:
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         """Return the overrides of a method in classes that are instantiated.
 
-        All overrides if no class of the hierarchy is instantiated.
+        If no class of the hierarchy is instantiated, all overrides are returned.
         """
         found: list[Symbol] = []
         running: list[Symbol] = []
@@ -178,6 +179,6 @@ class Hierarchy:
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
     """Return the keys of a library type and of its package.
 
-    For `requests.Session` they are `requests:Session` and `requests:`. Empty for results of calls and subscripts.
+    For `requests.Session` the keys are `requests:Session` and `requests:`. The result is empty for results of calls and subscripts.
     """
     return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

@@ -22,12 +22,12 @@ class AsksNames(Protocol):
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the bindings that can define a name at a line, such as `x = f()`.
 
-        None if there are none.
+        The result is None without bindings.
         """
         ...
 
     def slot(self, place: Place) -> Type:
-        """Return the type that one binding of a name, such as `x = f()`, gives it."""
+        """Return the type that one binding, such as `x = f()`, gives a name."""
         ...
 
     def defined(self, symbol: Symbol) -> Type:
@@ -42,7 +42,7 @@ class AsksNames(Protocol):
         ...
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type that an annotation names; the empty type for -1.
+        """Return the type that an annotation declares; empty for the index -1.
 
         The annotation is given by its position in the file's list of expressions.
         """
@@ -86,15 +86,15 @@ class AsksClasses(Protocol):
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """Return the class that defines an attribute, in method resolution order.
 
-        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if there is
-        none.
+        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if the class
+        has no such base.
         """
         ...
 
     def attribute(self, value: Type, name: str) -> Type:
         """Return the type of an attribute `x.name`, given the type of `x`.
 
-        A type is a set of alternatives, such as `A` or `B`. The result is the union of the attribute's types for all of them.
+        A type is a set of alternatives, such as `A` or `B`. The result is the union of the attribute's types for all alternatives.
         """
         ...
 
@@ -106,7 +106,7 @@ class AsksClasses(Protocol):
         ...
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a hook for missing attributes: `__getattr__`."""
+        """Whether a class defines a hook for missing attributes (`__getattr__`)."""
         ...
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
@@ -133,9 +133,10 @@ class AsksCalls(Protocol):
     """The part of the type inference interface for calls and their results."""
 
     def returned(self, symbol: Symbol) -> Type:
-        """Return the type of a function's result, without the arguments of a call.
+        """Return a function's result type, independent of a call's arguments.
 
-        It may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a call.
+        The type may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a
+        call.
         """
         ...
 
@@ -165,7 +166,7 @@ class AsksCalls(Protocol):
         ...
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Replace parameters in a function's result type by a call's arguments.
+        """Return a result type with parameters replaced by a call's arguments.
 
         For `def f(x): return x`, the result of `f(A())` is an `A`.
         """
@@ -201,7 +202,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when an expression has the same type on every line of a scope.
+        """Whether an expression has the same type on every line of a scope.
 
         A scope is a function, a class or the module.
         """

@@ -1,6 +1,6 @@
-"""Find the classes that a file may instantiate: it calls or passes them.
+"""Find the classes that a file may instantiate, by its uses of the names.
 
-Annotations and type tests such as `isinstance(x, A)` do not count.
+A file may instantiate a class that it calls or uses as a value. Uses in annotations and type tests such as `isinstance(x, A)` are ignored.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def is_class_name(name: str) -> bool:
 
 
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
-    """Return the class names that a file calls, uses as values or has in text.
+    """Return class names that a file calls, uses as values, or has in strings.
 
-    Uses in annotations and type tests do not count. The text is that of string literals.
+    Uses in annotations and type tests are ignored. Strings are string literals.
 
     Args:
         facts: facts of the file.
-        type_tests: functions that test whether something is an instance of their second argument.
+        type_tests: functions that test whether a value is an instance of their second argument.
     """
     terms = facts.terms
     found: set[str] = set()
@@ -80,7 +80,7 @@ def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests:
 def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
     """Whether a use of a class is the second argument of `isinstance(x, A)`.
 
-    Other functions that test types count too. The argument may be a tuple of classes.
+    Other functions that test types are included. The argument may be a tuple of classes.
     """
     for test in tests:
         if test.line <= reference.line <= test.end_line:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Rules(NameRules, ClassRules, CallRules):
     """The default resolution rules of a language: lexical scopes, `this`.
 
-    They know no libraries.
+    The default rules know no libraries.
 
     Args:
         layout: facts that were read from the project's configuration files.
@@ -44,7 +44,7 @@ class Rules(NameRules, ClassRules, CallRules):
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
         """Create the rules of one language.
 
-        A subclass that serves several languages overrides this and reads the language's table.
+        A subclass for several languages overrides this method and reads the language's table.
         """
         return cls(layout)
 
@@ -79,7 +79,7 @@ def rules_of(entry: FileEntry) -> Rules:
 def as_rules(rules: FileRules) -> Rules:
     """Cast `FileRules` to the full interface `Rules`, for the type checker.
 
-    `Resolver` passes only full rules. `FileEntry` must not depend on the modules that use it.
+    The cast is safe, because `Resolver` passes only full rules. It is needed, because `FileEntry` must not import the modules that use it.
     """
     return rules  # type: ignore[return-value]
 

@@ -1,4 +1,4 @@
-"""Read where modules are from a project's configuration files.
+"""Read the locations of modules from a project's configuration files.
 
 Examples are `package.json`, `go.mod` and `pyproject.toml`. The files are untrusted. Content that is nested too deep, too long or of an
 unexpected type is ignored.
@@ -31,7 +31,7 @@ LAYOUT_FILES: Final = (
 
 
 def is_layout_file(name: str) -> bool:
-    """True for names of configuration files that `read_layout` understands.
+    """Whether a name is that of a configuration file for `read_layout`.
 
     These are `LAYOUT_FILES` and `tsconfig*.json`, which other configurations extend.
     """
@@ -39,9 +39,9 @@ def is_layout_file(name: str) -> bool:
 
 
 class Script(NamedTuple):
-    """A command that a configuration file declares as `name = "module:f"`.
+    """A command or plug-in that a configuration file declares.
 
-    It may also be a plug-in.
+    The declaration has the form `name = "module:f"`.
     """
 
     folder: str  # directory of the configuration file
@@ -78,7 +78,7 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
     """Parse a project's configuration files and return their facts.
 
     Args:
-        texts: path to content; files of other names are ignored.
+        texts: maps paths to contents; files with other names are ignored.
 
     Returns:
         The layout, and the reason for each unreadable file.
@@ -150,7 +150,7 @@ _TOML_PART: Final = re.compile(
 def _refuse_depth(part: re.Pattern[str], text: str) -> None:
     """Raise an error for text with deeply nested brackets, before parsing it.
 
-    How deep a parser can recurse depends on Python's limit, which any code may change.
+    The nesting that a parser can handle depends on Python's recursion limit, which any code may change.
     """
     depth = 0
     for match in part.finditer(text):
@@ -161,7 +161,7 @@ def _refuse_depth(part: re.Pattern[str], text: str) -> None:
 
 
 def _is_deeper(document: Any, depth: int) -> bool:
-    """True when mappings and lists in a document are nested beyond a limit."""
+    """Whether mappings and lists in a document are nested beyond a limit."""
     level = [document]
     for _ in range(depth):
         level = [inner for one in level for inner in _inside(one)]
@@ -177,7 +177,7 @@ def _inside(document: Any) -> Iterable[Any]:
 
 
 def _at(document: Any, *keys: str) -> Any:
-    """Return the value at a path of keys in a document; None without one."""
+    """Return the value at a path of keys in a document, or None."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document
@@ -194,7 +194,7 @@ def _scripts(path: str, text: str, document: Any) -> set[Script]:
 
 
 def _script(path: str, target: object, kind: str) -> set[Script]:
-    """Parse `module:function [extra]`; empty for other values."""
+    """Parse a target `module:function [extra]`; empty for other values."""
     found = _TARGET.match(target) if isinstance(target, str) and len(target) <= MAX_WRITTEN else None
     return {Script(path.rpartition("/")[0], found[1], found[2] or "", kind)} if found else set()
 
@@ -205,7 +205,7 @@ _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?
 def _declared_scripts(path: str, document: Any) -> set[Script]:
     """Return the commands and entry points that a pyproject.toml declares.
 
-    The tables of the standard and those of Poetry are read.
+    The standard tables and Poetry's tables are read.
     """
     found: set[Script] = set()
     tables = [_at(document, "project"), _at(document, "tool", "poetry")]
@@ -224,7 +224,7 @@ def _kind_of(group: str) -> str:
 
 
 def _scripts_of_setup_cfg(path: str, text: str) -> set[Script]:
-    """Parse `[options.entry_points]`: `name = module:function` in each group."""
+    """Parse the table `[options.entry_points]` of a setup.cfg."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
     found: set[Script] = set()
@@ -238,7 +238,7 @@ def _scripts_of_setup_cfg(path: str, text: str) -> set[Script]:
 def _scripts_of_setup_py(path: str, text: str) -> set[Script]:
     """Find strings `name = module:function` in a setup.py.
 
-    The file is never executed. The group of a string is the last entry point group named before it.
+    The file is never executed. The group of a string is the last entry point group named before the string.
     """
     found: set[Script] = set()
     kind = "command"

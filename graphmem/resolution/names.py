@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """What a name in a scope refers to, as far as its own file determines it."""
+    """The meaning of a name in a scope, as far as its file determines it."""
 
     input: int  # the input it was read from
     value: Type | None  # its value if that is simple: an undecorated function, a class, a parameter
@@ -57,7 +57,7 @@ class Names:
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the bindings that can define a name at a line, such as `x = f()`.
 
-        None if there are none.
+        The result is None without bindings.
         """
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
@@ -122,9 +122,9 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """Return the type that a binding gives a name, if its file alone decides.
+        """Return the type that a binding gives a name, from its file alone.
 
-        None if other files matter too.
+        None if the type also depends on other files.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -178,7 +178,7 @@ class Names:
     def _star_origin(self, entry: FileEntry, name: str) -> str:
         """Return the path of the file from which `import *` takes a name.
 
-        The last import wins. The result is "" if there is none.
+        If several imports provide the name, the last import is used. The result is "" if there is none.
         """
         for position in reversed(entry.stars):
             found = entry.facts.imports[position]
@@ -211,7 +211,7 @@ class Names:
         return None if target is None else self._module_places(target, name)
 
     def slot(self, place: Place) -> Type:
-        """Return the type that one binding of a name, such as `x = f()`, gives it."""
+        """Return the type that one binding, such as `x = f()`, gives a name."""
         entry, scope, slot = place
         if slot.kind == "parameter":
             return one((PARAM, entry.symbols[scope], slot.index))
@@ -224,7 +224,7 @@ class Names:
     def defined(self, symbol: Symbol) -> Type:
         """Return the type of the name that `def` or `class` binds.
 
-        It is the class or the function, with the types that decorators add.
+        The type is the class or the function, with the types that decorators add.
         """
         if symbol.kind in CLASS_KINDS:
             return one((CLASS, symbol, False))
@@ -310,7 +310,7 @@ class Names:
         return rules_of(entry).bound(self.inference, entry, binding, value)
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type that an annotation names; the empty type for -1.
+        """Return the type that an annotation declares; empty for the index -1.
 
         The annotation is given by its position in the file's list of expressions.
         """
@@ -336,7 +336,7 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
 def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
     """Whether an annotation is a type parameter, such as `T` in `class A[T]`.
 
-    Parameters of the definition itself and of enclosing ones count.
+    Type parameters of the definition itself and of enclosing definitions are considered.
     """
     found = entry.terms[term]
     if found[0] != NAME:
@@ -351,8 +351,8 @@ def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
     """Return the innermost of several bindings of a name on a line.
 
-    Each binding holds on a range of lines, such as a lambda's parameter. Of those that hold on the line, the one that begins last is
-    innermost. The result is its position in the file's list of bindings, -1 if none holds.
+    Each binding is valid on a range of lines, such as a lambda's parameter. Among the bindings valid on the line, the innermost is the one
+    that begins last. The result is its position in the file's list of bindings, or -1.
     """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))
@@ -375,7 +375,7 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
-    """Return the bindings of a name whose value can hold at a line.
+    """Return the bindings of a name that can give its value at a line.
 
     `slots` are the bindings in the order of their lines.
     """

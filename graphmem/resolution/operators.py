@@ -1,6 +1,6 @@
 """Names of methods that implement operators: `__add__` for `+`.
 
-They serve languages in which classes can overload operators.
+The table is for languages in which classes can overload operators.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Names of external values: results and attributes of library objects.
 
-`requests.get().json()` is the name of a value. Every name is one alternative of a type, so a name has a limited length:
-otherwise `node = node.next` in a loop gives a new alternative each time, until the type counts as unknown.
+`requests.get().json()` is the name of a value. Every name is one alternative of a type. The length of names is limited. Otherwise `node =
+node.next` in a loop would give a new alternative each time, until the type counts as unknown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_ATTRIBUTES_OF_RESULTS: Final = 3
 
 
 def result_name(dotted: str, suffix: str) -> str:
-    """Return the name of the result of an external call: `f()` for `f`.
+    """Return the name for the result of an external call: `f()` for `f`.
 
     The suffix is `()`, or `[]` for a subscript. A long name is returned unchanged.
     """
@@ -27,7 +27,7 @@ def result_name(dotted: str, suffix: str) -> str:
 
 
 def attribute_name(dotted: str, name: str) -> str:
-    """Return the name of an attribute of an external value: `a.b` for `a`.
+    """Return the name for an attribute of an external value, such as `a.b`.
 
     A long name is returned unchanged.
     """

@@ -1,8 +1,8 @@
 """Resolution rules for languages with packages and declared types.
 
-A package is a dotted (or slashed) name shared by several files. These files see each other's names without an import. The rules of a
-language add the package of a file (`names_of`), the targets of imports (`import_targets`), the names of its containers (`containers`,
-`transparent`), and the results of its library.
+A package is a dotted (or slashed) name shared by several files. These files see each other's names without an import. The rules of each
+language add the package of a file (`names_of`), the targets of imports (`import_targets`), the names of container types (`containers`,
+`transparent`), and the result types of library functions.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class PackageRules(Rules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the top-level names of a file, which its package shares.
 
-        A type with members elsewhere also adds `Type.`; such members have the name `Type.member`.
+        For a type with members outside its body, `Type.` is added. The members have the name `Type.member`.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -119,7 +119,7 @@ class PackageRules(Rules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in the file's package or star imports.
 
-        A star import may bring everything from a package or a class.
+        A star import provides all names of a package or a class.
         """
         for package in self.names_of(entry.facts)[: self.packages_of_file]:
             parts = package.split(".")
@@ -156,7 +156,7 @@ class PackageRules(Rules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
         A method written outside its class is found in its own scope, as `Class.method`.
         """
@@ -184,7 +184,7 @@ class PackageRules(Rules):
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
         """Return the class whose members code sees without a prefix.
 
-        It is the enclosing class. For a method written outside its class, it is that class.
+        The result is the enclosing class. For a method written outside its class, it is the method's class.
         """
         definition = entry.definitions[scope]
         if definition.kind != "method" or entry.definitions[definition.parent].kind in CLASS_KINDS:
@@ -196,9 +196,9 @@ class PackageRules(Rules):
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the enclosing class of a method if an expression is its receiver.
+        """Return the class of a receiver expression; -1 for other expressions.
 
-        The class is given by its position among the file's definitions, -1 for other expressions.
+        The result is the class around the method, as its position among the file's definitions.
         """
         found = super().receiver_class(entry, scope, base)
         return found if found > 0 and entry.definitions[found].kind in CLASS_KINDS else -1
@@ -206,7 +206,7 @@ class PackageRules(Rules):
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of a method's receiver: an instance of the class.
 
-        For static methods, it is the class.
+        For static methods, the type is the class.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -229,7 +229,7 @@ class PackageRules(Rules):
     # types
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the classes and external types that a name in a type refers to."""
+        """Return the classes and external types that a type expression names."""
         found = entry.terms[term]
         if found[0] == INDEX:
             _, generic, _ = found
@@ -263,8 +263,8 @@ class PackageRules(Rules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as indices of expressions.
 
-        In `T extends Base`, the bound is `Base`. Type parameters of different definitions are not distinguished. If they differ, there are
-        more bounds than `most_bounds`, and none is returned.
+        In `T extends Base`, the bound is `Base`. Type parameters of different definitions are not distinguished. If there are more bounds
+        than `most_bounds`, because the definitions differ, the result is empty.
         """
         found: list[int] = []
         while scope >= 0:
@@ -300,7 +300,7 @@ class PackageRules(Rules):
         return one((SELFTYPE,)) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
-        """Return instances of the classes that an expression for a type names."""
+        """Return instances of the classes that a type expression names."""
         found = EMPTY
         for atom in value:
             if atom[0] == CLASS:
@@ -357,7 +357,7 @@ class PackageRules(Rules):
         return False
 
     def is_common_name(self, name: str) -> bool:
-        """Whether many types have a method of this name, such as `get`.
+        """Whether a method name, such as `get`, is common to many types.
 
         Such a name is too common to identify a class.
         """
@@ -376,7 +376,7 @@ def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
 def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
     """Return the project classes in a value, its elements or its results.
 
-    For `list[A]` the class is `A`. For a function that returns an `A`, it is `A` too.
+    For `list[A]`, and for a function that returns an `A`, the class is `A`.
     """
     found: set[Symbol] = set()
     for atom in inference.expanded(value):
@@ -395,7 +395,7 @@ def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
 
 
 def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
-    """Yield the names of the functions written in a class, in source order."""
+    """Yield the names of the functions in a class body, in source order."""
     for name, slots in entry.names(symbol.index).items():
         if any(slot.kind == "definition" and entry.definitions[slot.index].kind in FUNCTION_KINDS for slot in slots):
             yield name

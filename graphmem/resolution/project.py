@@ -1,7 +1,8 @@
-"""Index the facts of all files; look-ups across files record their inputs.
+"""Index the facts of all files, and record inputs of look-ups.
 
-An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C". `Project.replace` swaps the
-facts of files and returns the keys whose content changed. Only results computed from these keys are out of date.
+An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C". Each look-up records the inputs
+that it used. `Project.replace` replaces the facts of files and returns the inputs that changed. Only results computed from these inputs are
+out of date.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Project:
 
     Args:
         name: name of the project, which is part of every id.
-        rules_of: returns the rules of a language, or None when its files are not resolved.
-        shelf: bounds the facts in memory.
+        rules_of: returns the rules of a language, or None if files of the language are not resolved.
+        shelf: limits the facts kept in memory.
     """
 
     def __init__(self, name: str, rules_of: Callable[[str], FileRules | None], shelf: Shelf) -> None:
@@ -92,9 +93,9 @@ class Project:
         return list(islice(self._keys, first, None))
 
     def number(self, keys: Iterable[Key]) -> None:
-        """Give the inputs the numbers 0, 1, … before any other input has one.
+        """Number the given inputs 0, 1, …, before other inputs get numbers.
 
-        They are the numbers that an earlier resolver used.
+        An earlier resolver used the same numbers.
         """
         self._keys = {key: position for position, key in enumerate(keys)}
 
@@ -116,7 +117,7 @@ class Project:
     # look-ups, each recorded
 
     def package_clause(self, entry: FileEntry) -> str:
-        """Return the package that a file declares; "" for none."""
+        """Return the package that a file declares, or ""."""
         self.touch("clause", entry.path)
         return entry.clause
 
@@ -146,7 +147,7 @@ class Project:
     def demanded(self, name: str) -> list[Symbol]:
         """Return the methods of a given name that structural interfaces declare.
 
-        A class satisfies a structural interface if it has all its methods.
+        A class satisfies a structural interface if it has all methods of the interface.
         """
         self.touch("named", name)
         return sorted(self._demanded.get(name, ()), key=_place)
@@ -159,7 +160,7 @@ class Project:
     def is_folder(self, dotted: str) -> bool:
         """Whether the dotted name of any module begins with a given name.
 
-        For `a.b`, a module `a.b.c` counts.
+        For example, `a.b` is the beginning of the module name `a.b.c`.
         """
         self.touch("module", dotted)
         return self._folders.get(dotted, 0) > 0
@@ -173,9 +174,9 @@ class Project:
         return sorted(self._named.get(name, ()), key=_place)
 
     def having(self, name: str) -> list[Symbol]:
-        """Return the classes that define or assign an attribute, sorted by place.
+        """Return the classes that define or assign an attribute, sorted.
 
-        Empty in languages in which classes are not inferred from the attributes in use.
+        They are sorted by source position. The result is empty for languages in which classes are not inferred from the attributes in use.
         """
         self.touch("having", name)
         return sorted(self._having.get(name, ()), key=_place)
@@ -232,9 +233,9 @@ class Project:
         """Replace facts and remove files; return the changed inputs.
 
         Args:
-            changed: path to facts, new files too.
+            changed: maps paths to facts, also of new files.
             removed: paths of removed files.
-            compare: False before the first query, when differences do not matter.
+            compare: False before the first query, when differences are not needed.
 
         Returns:
             The inputs whose content changed.
@@ -256,7 +257,7 @@ class Project:
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """Return the result of `_contents` for a file, cached for recent changes.
+        """Return the result of `_contents`, cached for recently changed files.
 
         The cache helps because editing changes the same few files repeatedly.
         """
@@ -272,7 +273,7 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Map each input to the content that a file contributes to it."""
+        """Map each input to the content that one file contributes to the input."""
         entry = self.files.get(path)
         if entry is None:
             return {}
@@ -415,7 +416,7 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 
 
 def _index_key(key: Key) -> Key:
-    """Return the input to which a part of a file's content belongs.
+    """Return the input to which part of a file's content contributes.
 
     The inputs `named`, `having`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
     """

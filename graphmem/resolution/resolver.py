@@ -63,7 +63,7 @@ class Resolver:
     Args:
         project: name of the project, which is part of every id.
         layout: contents of the project's configuration files.
-        shelf: bounds the facts in memory; by default all facts stay.
+        shelf: limits the facts kept in memory; by default all facts stay in memory.
     """
 
     def __init__(self, project: str, layout: Layout | None = None, shelf: Shelf | None = None) -> None:
@@ -117,10 +117,10 @@ class Resolver:
 
         Args:
             changed: facts of new and changed files by path; files of languages without rules are ignored.
-            removed: removed paths; unknown ones are ignored.
+            removed: removed paths; unknown paths are ignored.
 
         Returns:
-            The files whose edges may have changed, including the changed ones: `resolve` each of them.
+            The files whose edges may have changed, including the changed files. Call `resolve` for each of them.
         """
         _allow_recursion()
         for path in changed:
@@ -144,7 +144,7 @@ class Resolver:
     def _forget(self, stale: set[int]) -> None:
         """Drop the cached answers, such as types, that used stale inputs.
 
-        A group is a set of inputs. Groups that contain one of these inputs become stale too.
+        A group is a set of inputs. A group that contains a stale input becomes stale, too.
         """
         groups = self._project.solver.groups
         if not stale:
@@ -213,7 +213,7 @@ class Resolver:
         Args:
             path: the file.
             scope: the definition by its index in the file.
-            handler: name of a function to return instead of that definition, if this file or one near it defines it.
+            handler: name of a function to return instead of that definition, if this file or a file near it defines the function.
             near: returns the part of the project that a path belongs to.
         """
         entry = self._project.files.get(path)
@@ -234,7 +234,7 @@ class Resolver:
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Return the error that left a file only partly in the graph; "" for none."""
+        """Return the error because of which a file is only partly in the graph."""
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
@@ -250,16 +250,16 @@ class Resolver:
         return self._project.files.keys()
 
     def module_name(self, path: str) -> str:
-        """Return the name under which other files import a file; "" for none."""
+        """Return the name under which other files import a file, or ""."""
         entry = self._project.files.get(path)
         names = rules_of(entry).module_names(path) if entry is not None else ()
         return names[0] if names else ""
 
     def dependencies(self, paths: Iterable[str] | None = None, first_key: int = 0, first_group: int = 0) -> Dependencies:
-        """Return all inputs and groups, and those of each resolved file's edges.
+        """Return all inputs and groups, and those used by each resolved file.
 
-        An input is a fact of some file, a group is a set of inputs. Both have numbers, which stay fixed for the life of a resolver; new
-        ones get the next numbers.
+        An input is a fact of some file, a group is a set of inputs. Both have numbers, which do not change during the life of a resolver.
+        New inputs and groups get the next numbers.
 
         Args:
             paths: return the inputs of these files only.
@@ -281,8 +281,9 @@ class Resolver:
     def remember(self, kept: Dependencies) -> None:
         """Restore the result of `dependencies` of an earlier resolver.
 
-        This must be the first call. The first `update` must then contain the same facts as the earlier one's last state. The files it
-        returns need not be resolved, because their edges are known. Later updates return what an uninterrupted resolver would.
+        This must be the first call. The first `update` must then contain the same facts as the last state of the earlier resolver. The
+        files that this `update` returns need not be resolved, because their edges are known. Later updates return the same files as without
+        the interruption.
         """
         self._project.number(kept.keys)
         self._project.solver.groups.restore(kept.groups)
@@ -291,7 +292,7 @@ class Resolver:
     def divide(self, read: ReadFacts, processes: int) -> None:
         """Prepare this resolver for work in one of several forked processes.
 
-        Its facts in memory are limited to this process's share.
+        The facts kept in memory are limited to this process's share.
 
         Args:
             read: reads facts in this process.

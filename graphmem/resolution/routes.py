@@ -1,6 +1,6 @@
 """Match paths of requests with routes, to find the route that answers.
 
-The code of a route states only the end of its path. Blueprints, routers or `include` may add a prefix elsewhere. So a route matches a
+The code of a route has only the end of the path, because blueprints, routers or `include` may add a prefix elsewhere. So a route matches a
 request if it matches the last segments of the request's path.
 """
 
@@ -30,7 +30,7 @@ Match = tuple[int, int]  # matched segments that are written out, and all that a
 def segments(path: str) -> list[str]:
     """Return the segments of a path, or of the pattern of a route.
 
-    For `/users/<id>` they are `users` and `<id>`.
+    For `/users/<id>` the segments are `users` and `<id>`.
     """
     path = path.partition("#")[0]
     if "(" not in path and "<" not in path:
@@ -57,7 +57,7 @@ def key_of_route(path: str) -> str:
 def keys_of_request(path: str) -> Iterator[str]:
     """Yield the keys of the routes that may answer a request.
 
-    They are "/" followed by each fixed segment of the request's path.
+    A key is "/" and a fixed segment of the request's path. The last key is "/" alone.
     """
     yield from dict.fromkeys(ROUTE + part for part in segments(path) if not is_computed(part))
     yield ROUTE
@@ -67,7 +67,7 @@ def match(route: str, path: str, module: str) -> Match | None:
     """Return how well a route matches a request; None if it does not.
 
     The result is (matched literal segments, all matched segments). `module` is the name of the file with the route. A route without
-    segments of its own answers a request of that name.
+    segments matches a request whose last segment is this name.
     """
     wanted, asked = segments(route), segments(path)
     if not wanted:

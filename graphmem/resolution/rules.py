@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Rule(NamedTuple):
-    """One way to find the target of an edge, with its confidence."""
+    """A way of finding the target of an edge, with its confidence."""
 
     confidence: float  # (0, 1]: expected share of true edges
     sentence: str

@@ -52,7 +52,7 @@ class Through(NamedTuple):
 
 
 class CallRules:
-    """Default rules of a language for calls: none are implicit."""
+    """Default rules of a language for calls, without implicit calls."""
 
     constructors: Sequence[str] = ()
     """Methods that run when a class is called, in order."""
@@ -135,7 +135,7 @@ class CallRules:
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the classes of the project that an external call receives.
 
-        The external function, such as `load(User)`, may return objects of them.
+        The external function, such as `load` in `load(User)`, may return objects of these classes.
         """
         return ()
 
@@ -144,7 +144,7 @@ class CallRules:
         return EMPTY
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return the type that a call of a function gives its caller.
+        """Return the type of the value that a caller of a function gets.
 
         `value` is the type that the body returns or the declaration states. For a coroutine, the result wraps it.
         """
@@ -169,20 +169,20 @@ class CallRules:
         return EMPTY
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return functions that a framework runs for a definition: test fixtures."""
+        """Return functions that a framework runs for a definition (fixtures)."""
         return ()
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
         """Return the methods that the language calls for an expression.
 
-        Such expressions are operators, subscripts, loops and blocks: `a + b` calls `__add__`.
+        Such expressions are operators, subscripts, loops and `with` blocks. For example, `a + b` calls `__add__`.
         """
         return ()
 
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that the language also runs at a call or operation.
 
-        In C++, an example is the overloaded operator function of `a + b`. Each item is (function, number of alternatives), where one of the
+        In C++, an example is the overloaded operator function of `a + b`. Each item is (function, number of alternatives). Only one of the
         alternatives runs.
         """
         return ()
@@ -241,7 +241,7 @@ class CallRules:
         return True
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the extension functions of a name that fit a receiver's type.
+        """Return the extension functions with a name that fit a receiver's type.
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
@@ -279,7 +279,7 @@ class CallRules:
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods of a receiver whose class is not in the project.
 
-        An example is `self` in a Rust `impl` for a built-in type. None if the type of the receiver is unknown.
+        An example is `self` in a Rust `impl` for a built-in type. The result is None if the type of the receiver is unknown.
         """
         return None
 
@@ -293,19 +293,19 @@ class CallRules:
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
         """Score how well the type of an argument fits the type of a parameter.
 
-        None means that the rules common to most languages decide.
+        None means that the rules shared by most languages compute the score.
         """
         return None
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
-        None means that only the argument's type decides.
+        None means that only the argument's type is compared.
         """
         return None
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the type of the value that a call of a bare name, `f()`, calls.
+        """Return the type of the called value in a call `f()` of a bare name.
 
         `value` is the type of the name. In C++, a field that a constructor initialises is replaced by its class.
         """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ClassRules:
-    """Default rules of a language for classes with `this` and base classes."""
+    """Default rules for classes of a language with `this` and base classes."""
 
     first_parameter_is_receiver: bool = False
     """Whether methods name their receiver (`self`) or use a keyword (`this`)."""
@@ -119,7 +119,7 @@ class ClassRules:
     """Whether reading an attribute looks like a call without arguments."""
 
     def field_name(self, name: str) -> str:
-        """Return the name of the variable that an attribute reads; "" for none.
+        """Return the name of the variable that an attribute reads, or "".
 
         In Ruby, the attribute `size` reads the variable `@size`.
         """
@@ -129,7 +129,7 @@ class ClassRules:
     """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member which a mixin uses but lacks.
+        """Return the classes that define a member that a mixin uses but lacks.
 
         Classes that inherit the mixin have the member. The mixin itself and its bases do not define it.
         """
@@ -138,12 +138,12 @@ class ClassRules:
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external base class may define.
 
-        That class is the first base outside the project.
+        The external class is the first base outside the project.
         """
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the interfaces that a class satisfies without naming them.
+        """Return the interfaces that a class implicitly satisfies.
 
         An example is a Go type with all methods of an interface.
         """
@@ -152,12 +152,12 @@ class ClassRules:
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the interface methods that a method implements.
 
-        The class of the method does not name the interface.
+        The class of the method does not declare the interface.
         """
         return ()
 
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
-        """Whether objects of a class may exist that are not of a subclass."""
+        """Whether direct instances of a class (not of a subclass) may exist."""
         return True
 
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
@@ -188,12 +188,12 @@ class ClassRules:
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a method or class body is the class itself.
 
-        Otherwise, it is an object.
+        Otherwise the receiver is an object.
         """
         return False
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class if an expression is the receiver of a method; else -1.
+        """Return the class of a receiver expression; -1 for other expressions.
 
         The receiver is `self` or `this`. The class is given by its position among the file's definitions. The scope must be inside a method
         of the class.
@@ -220,16 +220,16 @@ class ClassRules:
         return bool(entry.terms[term][0] == SUPER)
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:
-        """Return the methods of another language that a property stands for.
+        """Return the accessor methods in another language for a property.
 
         The Kotlin property `price` stands for `getPrice()` and `setPrice(…)` of a Java class.
         """
         return ()
 
     def property_of(self, accessor: str) -> str:
-        """Return the property of another language that an accessor reads.
+        """Return the property in another language that an accessor reads.
 
-        For the method `getPrice`, it is the Kotlin property `price`. Empty for other methods.
+        For the method `getPrice`, the result is the Kotlin property `price`. It is "" for other methods.
         """
         return ""
 
@@ -238,7 +238,7 @@ class ClassRules:
         return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
-        """Return the type of a class attribute as instances see it.
+        """Return the type of a class attribute when read from an instance.
 
         The type differs from the assigned value for enum members and descriptors.
         """

@@ -56,7 +56,7 @@ class NameRules:
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files may import a file.
 
-        In contrast to `module_names`, they may come from the content of the file, as in languages whose files declare their package.
+        In contrast to `module_names`, the names may come from the content of the file, as in languages whose files declare their package.
         """
         return self.module_names(facts.path)
 
@@ -92,7 +92,7 @@ class NameRules:
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """Return the expressions inside an annotation that can name types.
 
-        The annotation itself is not a name. For a call, the result is the arguments.
+        The annotation is a compound expression. For a call, the result is the arguments.
         """
         return found[2] if found[0] == CALL else children(found)
 
@@ -108,7 +108,7 @@ class NameRules:
         return -1
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
-        """Return whether a binding defines a type alias, as `A = dict[str, int]`."""
+        """Return whether a binding such as `A = dict[str, int]` is a type alias."""
         return False
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
@@ -116,9 +116,9 @@ class NameRules:
         return False
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return a file's own names and its imports that may define an export.
+        """Return a file's names and imports that may define a given export.
 
-        For `export { a as b }`, the export `b` is defined by the name `a`. Of the imports, the first one with a target counts.
+        For `export { a as b }`, the export `b` is defined by the name `a`. Among the imports, the first one that has a target is used.
         """
         return (name,), ()
 
@@ -140,7 +140,7 @@ class NameRules:
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the type of the value that a module exports under a name.
 
-        None if the value is that of the module's own name.
+        None if the value has the same name inside the module.
         """
         return None
 
@@ -153,15 +153,15 @@ class NameRules:
         return frozenset((module,))
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
-        Usually these are the scope (function, class or module) that encloses the definition and its own name.
+        Usually these are the enclosing scope (function, class or module), and the definition's own name.
         """
         definition = entry.definitions[position]
         return definition.parent, definition.name
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """Return, for each definition of a file, the scope that encloses it.
+        """Return the enclosing scope of each definition of a file.
 
         The scope is -1 for the module.
         """
@@ -186,7 +186,7 @@ class NameRules:
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds.
 
-        By default it is that of `builtin`. In some languages it depends on the file and the scope.
+        By default the result is that of `builtin`. In some languages the type depends on the file and the scope.
         """
         return self.builtin(name)
 
@@ -204,21 +204,21 @@ class NameRules:
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
         """Return the class whose members code in a scope sees without a prefix.
 
-        The scope is that class, or a method defined outside of it.
+        The scope is the class itself, or a method defined outside the class.
         """
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
         """Return a file's functions that are commands or plug-ins, with the kind.
 
-        Configuration files declare them. The name "" stands for the file itself.
+        Configuration files declare commands and plug-ins. The name "" stands for the file itself.
         """
         return {}
 
     def sees_globals(self, entry: FileEntry) -> bool:
         """Return whether a name that a file does not define may be a global.
 
-        Such a global is defined in another file.
+        Such a global name is defined in another file.
         """
         return True
 

@@ -1,4 +1,4 @@
-"""Resolution rules of languages that a table of settings describes.
+"""Resolution rules for languages that are described by a table.
 
 One class serves all these languages. Their differences are in `[resolution]` of `language.toml`, see `grammars/README.md`.
 """
@@ -184,7 +184,7 @@ class ScopedRules(PackageRules):
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files can find a file.
 
-        The first one is the group or package whose files share names. Names for imports follow.
+        The first name is the group or package whose files share names. Names for imports follow.
         """
         clauses = [found for found in facts.imports if found.kind == "package"]
         names = list(dict.fromkeys(found.module.replace(self.separator, ".") for found in clauses if not found.alias))
@@ -253,7 +253,7 @@ class ScopedRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds.
 
-        It is a package, or a name of the language itself.
+        The name is a package, or a built-in name of the language.
         """
         if self.separator in name:
             return self._qualified(inference, entry, name)
@@ -278,7 +278,7 @@ class ScopedRules(PackageRules):
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of the first part of a qualified name.
 
-        With the separator `::`, a name `::a` begins at the root. A name `a::` is a namespace or an imported name.
+        If the language uses `::` as separator, a name `::a` begins at the root, and a name `a::` is a namespace or an imported name.
         """
         plain = name.strip(self.separator)
         if name.startswith(self.separator):
@@ -303,7 +303,7 @@ class ScopedRules(PackageRules):
         return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return the value that importing a file gives, where files return one."""
+        """Return the value of an imported file, which may be what it returns."""
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
@@ -313,9 +313,10 @@ class ScopedRules(PackageRules):
         return join(frozenset((module,)), inference.expanded(join_all(given)))
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the bindings of a name that other files of the package have.
+        """Return the bindings of a name in other files of the package.
 
-        In languages in which the whole project shares names, the result is None if several files define the name and none is clearly meant.
+        In languages in which the whole project shares names, the result is None if several files define the name and the right file is
+        unclear.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
@@ -333,7 +334,7 @@ class ScopedRules(PackageRules):
     # classes
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
         A constructor with the name of its class is found under `CONSTRUCTOR`.
         """
@@ -349,7 +350,7 @@ class ScopedRules(PackageRules):
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
         """Return the members of a class that are defined outside its first body.
 
-        These are methods written outside the class, and members of the other parts of a class that has several.
+        These are methods written outside the class, and members in further declarations of a split class.
         """
         found = list(super().members_elsewhere(inference, owner, name))
         if not self._reopened:
@@ -365,7 +366,7 @@ class ScopedRules(PackageRules):
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
         """Return (path, position) of the other declarations of a split class.
 
-        Such a class has several declarations, as a `partial class` in C#.
+        A split class has several declarations, such as a `partial class` in C#.
         """
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
@@ -381,7 +382,7 @@ class ScopedRules(PackageRules):
         return tuple(found)
 
     def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
-        """Whether a class may have further declarations; in C#, `partial` says so."""
+        """Whether a class may have further declarations (`partial` in C#)."""
         return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
@@ -400,7 +401,7 @@ class ScopedRules(PackageRules):
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the Ruby module whose methods a mixin adds to its classes.
 
-        It is the module `ClassMethods` inside the mixin.
+        This is the module `ClassMethods` inside the mixin.
         """
         found = list(super().more_bases(inference, symbol))
         if self._class_side:
@@ -410,9 +411,9 @@ class ScopedRules(PackageRules):
         return found
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes and mixins that define a member which a mixin lacks.
+        """Return the classes and mixins that define a member a mixin lacks.
 
-        Classes that inherit the mixin have the member. Classes of tests count only if other classes do not exist.
+        Classes that inherit the mixin have the member. Test classes are considered only if there are no other classes.
         """
         if not self._mixins:
             return ()
@@ -426,7 +427,7 @@ class ScopedRules(PackageRules):
         return found if len(found) <= MAX_SIBLINGS else ()
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:
-        """Return the methods of another language that a property stands for.
+        """Return the accessor methods in another language for a property.
 
         In Kotlin, `item.price` calls `getPrice()` of a Java class, and `item.price = 1` calls `setPrice(…)`.
         """
@@ -437,7 +438,7 @@ class ScopedRules(PackageRules):
         return (f"set{ending}",) if kind == "write" else (name,) if plain else (f"get{ending}",)
 
     def field_name(self, name: str) -> str:
-        """Return the name of the variable that an attribute reads; "" for none.
+        """Return the name of the variable that an attribute reads, or "".
 
         In Ruby, the attribute `size` reads the variable `@size`.
         """
@@ -448,9 +449,9 @@ class ScopedRules(PackageRules):
         return bool(self._templates) and entry.path.endswith(self._templates)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the class itself for its method that creates objects: `A.new`.
+        """Return the class itself as the type of its method `new`.
 
-        Calling such a method creates an object, like calling the class.
+        Calling `A.new` creates an object, like calling the class `A`.
         """
         if name in self._itself or name in self._block or (name and name == self._type_of):
             return one((BUILTIN, receiver, name))
@@ -462,21 +463,22 @@ class ScopedRules(PackageRules):
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external base class may define.
 
-        No base defines the methods that all classes have, such as `new`.
+        The methods that all classes have, such as `new`, are not members of a base.
         """
         return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        Any number fits in languages that do not check it.
+        In languages that do not check the number of arguments, any number is accepted.
         """
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Return whether a value can be passed for a parameter of given types.
 
-        Values of final types, such as `String` in Kotlin, fit the types in `conversions` only, and nothing else fits a final type.
+        A value of a final type, such as `String` in Kotlin, can be passed only for this type and for the types in `conversions`. For a
+        final type, no other value of the project can be passed.
         """
         if not self.final_types:
             return True
@@ -528,7 +530,7 @@ class ScopedRules(PackageRules):
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """Return the type of the receiver in a method, such as `this`.
 
-        In a class body outside methods, it is the class itself.
+        In a class body outside methods, the receiver is the class itself.
         """
         around = entry.enclosing(scope, CLASS_KINDS)
         if around > 0 and self.is_on_class(entry, scope, around):
@@ -556,7 +558,7 @@ class ScopedRules(PackageRules):
     # extensions
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the extension functions of a name that fit a receiver's type.
+        """Return the extension functions with a name that fit a receiver's type.
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
@@ -595,7 +597,7 @@ class ScopedRules(PackageRules):
         return self._conversions.get(name, ())
 
     def containers_of(self, kind: str) -> Sequence[str]:
-        """Return the names of the types that are `list`, `dict` or another kind."""
+        """Return the names of the container types of a kind, such as `list`."""
         return tuple(name for name, (other, _) in self._containers.items() if other == kind)
 
     def is_common_name(self, name: str) -> bool:
@@ -608,7 +610,7 @@ class ScopedRules(PackageRules):
     # values
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the classes and external types that a name in a type refers to.
+        """Return the classes and external types that a type expression names.
 
         In languages that import whole packages, a name that no file of the project defines is a type of an unknown library.
         """
@@ -624,7 +626,7 @@ class ScopedRules(PackageRules):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that an annotation declares.
 
-        A container without element types has unknown elements.
+        For a container without element types, the elements are unknown.
         """
         found = entry.terms[term]
         known = self._containers.get(found[1]) if found[0] == NAME else None
@@ -635,7 +637,7 @@ class ScopedRules(PackageRules):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """Return the type of a generic annotation `Base<Key>`.
 
-        The language's table lists the names that are containers.
+        The language's table lists the names of containers.
         """
         written = last_name(entry.terms[base])
         if written and (written in self._containers or written in self._transparent):
@@ -649,7 +651,7 @@ class ScopedRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a constant passes to an external call.
 
-        In PHP, the constant is `Name::class`, or a text with the qualified name.
+        In PHP, the constant is `Name::class`, or a string with the qualified name.
         """
         terms, found = call.entry.terms, set[Symbol]()
         for argument in call.args if self._class_constant else ():
@@ -721,7 +723,7 @@ def _local_names(entry: FileEntry) -> frozenset[str]:
 def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
     """Map each qualified class name to its declarations in a file.
 
-    A class that was reopened has several.
+    A class that is declared in several parts has several declarations.
     """
     kept: dict[str, list[int]] | None = entry.kept.get("pieces")
     if kept is None:
@@ -733,9 +735,9 @@ def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
 
 
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
-    """Return the path nearest to the importer; empty for a tie.
+    """Return the path nearest to the importer, in a list; empty for a tie.
 
-    The nearest path shares most leading folders with the importer.
+    The nearest path has the most leading folders in common with the importer.
     """
     here = importer.split("/")
 

@@ -1,8 +1,8 @@
-"""Limit the memory for facts of files: release those used longest ago.
+"""Limit the memory for facts of files; release the least recently used.
 
-Facts are the result of parsing a file, and a large project has more of them than memory. Between two files that are resolved, the facts
-used longest ago are released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes by name
-stay, so most files are read again only to be resolved.
+Facts are the result of parsing a file. In a large project, the facts of all files do not fit into memory. After a file is resolved, the
+least recently used facts are released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes
+by name stay in memory, so most files are read again only when they are resolved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ReadFacts = Callable[[str, str, str], FileFacts]
 
 
 class Shelf:
-    """Files whose facts are in memory, those used longest ago first.
+    """The files whose facts are in memory, least recently used first.
 
     A file counts as used if inference has cached new answers in its memo.
 
@@ -46,7 +46,7 @@ class Shelf:
         self._bytes = 0
 
     def put(self, entry: FileEntry) -> None:
-        """Add a file whose facts are in memory, as the one used last."""
+        """Add a file whose facts are in memory, as the most recently used."""
         if self._read is None:
             return
         self.drop(entry)
@@ -59,7 +59,7 @@ class Shelf:
         self._bytes -= size
 
     def trim(self) -> None:
-        """Release the facts used longest ago until the others fit the budget.
+        """Release the least recently used facts until the rest fits the budget.
 
         Type inference must not be running, and the caller must not hold parts of facts.
         """
@@ -74,7 +74,8 @@ class Shelf:
     def divide(self, read: ReadFacts, processes: int) -> None:
         """Prepare the shelf for use in one of several forked processes.
 
-        Its memory budget becomes a share of the whole. Facts that were in memory before the fork are shared, and count when they are used.
+        Its memory budget becomes a share of the whole. Facts that were in memory before the fork are shared, and count only when they are
+        used.
         """
         self._read = read
         self._budget //= processes

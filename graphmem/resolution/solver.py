@@ -1,13 +1,13 @@
-"""Memoised recursive questions, with fixpoints and recorded dependencies.
+"""Cache answers to recursive questions, and record their dependencies.
 
 Type inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of
-one file. If a question is asked while it is being answered, it gets the best answer so far. That answer is empty at first. When the
-outermost question of such a cycle is done, the cycle is repeated until no answer changes. Answers only grow, so the result is the least
-fixpoint and does not depend on the order of questions. An incremental index thus equals a new one.
+one file. A question may depend on itself. If it is asked again while it is being answered, the current answer is returned, which is empty
+at first. When the outermost question of such a cycle is answered, the cycle is repeated until no answer changes. Answers only grow, so the
+result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
 
-Every answer has one integer for its inputs: an input (see `project.Project.key`), or a group of inputs and other groups. A group has a
-negative number, lower than those of the groups inside. So one pass finds all groups that depend on something (`dependents`), and an answer
-stores its own reads only, not those of its parts.
+Every answer has one number for its inputs: the number of an input (see `project.Project.key`), or of a group of inputs and other groups. A
+group has a negative number, lower than the numbers of the groups inside it. So one pass finds all groups that contain an input
+(`dependents`), and an answer stores only its own inputs, not the inputs of the answers that it used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _AGAIN: Final = 2
 
 
 class Groups:
-    """Assigns one number to each set of inputs, which may contain other sets."""
+    """Assigns a number to each set of inputs (a group), which may be nested."""
 
     def __init__(self) -> None:
         self._numbers: dict[Members, int] = {(): NOTHING}
@@ -53,9 +53,9 @@ class Groups:
         return len(self._numbers)
 
     def number(self, reads: set[int]) -> int:
-        """Return the number of a set of inputs and groups, its group.
+        """Return the number of the group that equals a set of inputs and groups.
 
-        For a set with one member, it is the member's number. A new group is created if necessary.
+        For a set with one member, the result is the member's number. A new group is created if necessary.
         """
         reads.discard(NOTHING)
         if len(reads) == 1:
@@ -69,7 +69,7 @@ class Groups:
         return found
 
     def members(self, first: int = 0) -> list[Members | None]:
-        """Return the members of each group (set of inputs) from a position on.
+        """Return the members of each group (set of inputs), from a position on.
 
         None stands for an unused group.
         """
@@ -82,16 +82,16 @@ class Groups:
         self._containing.forget()
 
     def spread(self, stale: set[int]) -> None:
-        """Extend a set of inputs by all groups that contain one, at any depth.
+        """Extend a set by all groups that contain one of its inputs.
 
-        A group is a set of inputs with a number of its own.
+        A group is a set of inputs that has a number. Groups may be nested at any depth.
         """
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Return all inputs that some inputs and groups contain, at any depth.
+        """Return all inputs among given numbers of inputs and groups.
 
-        A group is a set of inputs and other groups.
+        A group is a set of inputs and other groups. The inputs inside groups, at any depth, are included.
         """
         members = self._members
         seen = set(numbers)
@@ -168,7 +168,7 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start to record which inputs are read outside of questions.
+        """Start recording the inputs that are read outside of questions.
 
         The returned set collects the numbers of inputs and groups.
         """
@@ -182,8 +182,8 @@ class Solver:
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return the answer of a question: `compute(*arguments)`, cached by `key`.
 
-        `memo` is the cache. `compute` must only read tracked inputs and other questions. Answers are compared with `==`; the first guess in
-        a cycle is `EMPTY`.
+        `memo` is the cache. `compute` may only read tracked inputs and ask other questions. Answers are compared with `==`. In a cycle, the
+        first answer is `EMPTY`.
         """
         known = memo.get(key)
         if known is None:
@@ -210,14 +210,14 @@ class Solver:
     def forget_interned(self) -> None:
         """Release the table that makes equal answers share memory.
 
-        It is for use after cached answers were dropped.
+        Call it after cached answers were dropped.
         """
         self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Answer a question that no other question asked.
+        """Answer an outermost question.
 
-        Questions nested too deep below it are answered first, each on its own.
+        Questions that are nested too deeply inside it are answered separately first.
         """
         outside = self.reads
         attempts = [(memo, key, compute, arguments)]
@@ -250,7 +250,7 @@ class Solver:
                 self._cut.clear()
 
     def _abandon(self, outside: set[int]) -> set[int]:
-        """Close all unanswered questions and return the inputs that they read."""
+        """Drop all unanswered questions, and return the inputs that they read."""
         read: set[int] = set()
         for question in self._stack:
             read |= question.reads
@@ -316,9 +316,9 @@ class Solver:
         return True
 
     def _close(self, question: _Question, value: Any) -> int:
-        """Store the final answer of a question, and those of its cycle.
+        """Store the final answers of a question and of its cycle.
 
-        The cycle consists of questions whose answers depend on each other. The result is the number of the inputs that they read.
+        The cycle consists of questions whose answers depend on each other. The result is the number for the inputs of these answers.
         """
         number = self.groups.number(question.reads)
         if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes

@@ -1,4 +1,4 @@
-"""Convert parsed definitions to symbol rows, with tests and entry points.
+"""Convert parsed definitions to symbol rows; mark tests and entry points.
 
 An entry point is code that is called from outside, such as a route's handler.
 """
@@ -46,7 +46,10 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Return a row per definition of a file, without tests and entry points."""
+    """Return a row per definition of a file, without tests and entry points.
+
+    Tests and entry points are not marked in these rows.
+    """
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
 
@@ -78,7 +81,7 @@ def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tu
 def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bool:
     """Whether a test runner finds this definition as a test or a test class.
 
-    A test runner sees a function inside another one only if the function is registered, as `it("…", …)` inside `describe` is.
+    A test runner finds a function inside another function only if it is registered, such as `it("…", …)` inside `describe`.
     """
     around = definition.parent if "test" not in definition.modifiers else -1
     while around >= 0:
@@ -103,7 +106,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
     """Return the entry point rules of a language, and a pattern.
 
-    The rules are those that need no decorator. The pattern matches the decorators that the other rules need.
+    The returned rules are those that do not need a decorator. The pattern matches the decorators of the other rules.
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
@@ -126,7 +129,7 @@ def entry_rule(
     """Return the first rule that makes a definition an entry point.
 
     An entry point is code that is called from outside, such as a route's handler. The rule must match the definition or one of its
-    decorators. None if no rule does.
+    decorators. The result is None if no rule matches.
     """
     within = facts.definitions[definition.parent].name if definition.parent >= 0 else ""
     for rule in rules:
@@ -136,9 +139,9 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """Return a decorator as the entry point rules compare it: name and text.
+    """Return a decorator's name and text, as entry point rules compare them.
 
-    None for a decorator of a test double or a test runner.
+    The result is None for a decorator of a mock library or a test runner.
     """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))
@@ -156,7 +159,7 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
 def dotted(terms: list[Term], index: int) -> str:
     """Return the dotted name (`a.b`) of an expression.
 
-    The expression is a name, an attribute, or a call of one, such as `a.b(c)`. The result is "" for others.
+    The expression is a name, an attribute, or a call of one, such as `a.b(c)`. The result is "" for other expressions.
     """
     term = terms[index]
     if term[0] in (CALL, NEW):

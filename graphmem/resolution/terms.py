@@ -1,6 +1,6 @@
 """Read expressions of parsed files, which are tuples called terms.
 
-`parsing.facts` explains terms. Functions take the list of a file's expressions and the index of one.
+`parsing.facts` explains terms. The functions take the list of a file's expressions, and the index of an expression.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def call_at(terms: Sequence[Term], index: int) -> Call:
 
 
 def arguments_of(term: Term) -> tuple[TermIndex, ...]:
-    """Return the positional arguments of a call; none for other expressions."""
+    """Return the positional arguments of a call; empty for other expressions."""
     if term[0] in (CALL, NEW):
         _, _, positional, _ = term
         return positional
@@ -56,7 +56,7 @@ def arguments_of(term: Term) -> tuple[TermIndex, ...]:
 
 
 def last_name(term: Term) -> str:
-    """Return `b` for the name `b` and the attribute `a.b`; "" for others."""
+    """Return the last part of a name or an attribute: `b` for `a.b`."""
     if term[0] == ATTR:
         _, _, name = term
         return name

@@ -1,8 +1,8 @@
 """Types of expressions: small, bounded sets of alternatives (atoms).
 
 A `Type` is a frozenset of atoms. An atom is one possible value, such as an instance of a class. It is a tuple whose first item is its tag.
-The empty set means "nothing is known"; `TOP` means "too many alternatives". Joining is monotone and the height is bounded (at most
-`MAX_ATOMS` atoms, containers nested at most `MAX_DEPTH` deep). Fixpoints therefore exist and are unique, and the iteration ends.
+The empty set means "nothing is known"; `TOP` means "too many alternatives". Joining is monotone and the size is limited (at most
+`MAX_ATOMS` atoms, containers nested at most `MAX_DEPTH` deep). Therefore a least fixpoint exists, and the iteration ends.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def one(atom: Atom) -> Type:
 
 
 def join(left: Type, right: Type) -> Type:
-    """Return the union of two types; containers of one kind are merged.
+    """Return the union of two types; merge containers of the same kind.
 
     The union of `list[A]` and `list[B]` is `list[A | B]`.
     """
@@ -227,7 +227,7 @@ _NESTING: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
 
 
 def _normal(atoms: Type) -> Type:
-    """Merge the containers of one kind in a type: `list[A] | list[B]`.
+    """Merge containers of the same kind in a type: `list[A] | list[B]`.
 
     Return `TOP` for more than `MAX_ATOMS` alternatives.
     """
@@ -289,7 +289,7 @@ def _merged_objects(group: Sequence[Obj]) -> Type:
 
 
 def depth(value: Type) -> int:
-    """Return how deep containers are nested in a type: 2 for `list[list[A]]`."""
+    """Return the nesting depth of containers: 2 for `list[list[A]]`."""
     found = 0
     for atom in value:
         if atom[0] in _NESTING:
@@ -306,9 +306,9 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
-    """Empty the containers in a type that are nested too deep.
+    """Empty the containers in a type that are nested too deeply.
 
-    The containers around them stay. A type that grows therefore never loses a container, so that fixpoints are reached.
+    The containers around them are kept. A growing type therefore never loses a container, which is needed to reach a fixpoint.
     """
     if depth(value) <= limit:
         return value
@@ -319,7 +319,7 @@ def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
 
 
 def _cut(atom: Atom, limit: int) -> Type:
-    """Return a container without those inside it that are nested too deep."""
+    """Return a container without the containers that are nested too deeply."""
     if limit <= 0:
         return EMPTY
     if atom[0] == BOX:
@@ -344,7 +344,7 @@ def anonymous(result: Type) -> Type:
 
 
 def partial(function: Type) -> Type:
-    """Return the type of a function of which some arguments are already bound."""
+    """Return the type of a function with some arguments already bound."""
     kept = _shallow(frozenset(inner for atom in function for inner in (atom[1] if atom[0] == PARTIAL else (atom,))))
     return one((PARTIAL, kept, 1 + depth(kept)))
 
@@ -352,8 +352,8 @@ def partial(function: Type) -> Type:
 def box(kind: str, *elements: Type) -> Type:
     """Return the type of a container such as `list[A]`, or of a wrapper.
 
-    `list`, `set`, `tuple` and `iter` have one element type, `dict` has keys and values. Wrappers return their content when awaited, entered
-    or called: `await`, `enter`, `callable`.
+    `list`, `set`, `tuple` and `iter` have one element type; `dict` has a type of keys and a type of values. The wrappers `await`, `enter`
+    and `callable` return their content when awaited, entered with `with`, or called.
     """
     kept = tuple(_shallow(element) for element in elements)
     return one((BOX, kind, kept, 1 + max(map(depth, kept), default=0)))
@@ -385,9 +385,9 @@ def ordered(value: Type) -> Iterable[Atom]:
 
 
 def bottom_for(value: Type) -> Type:
-    """Return the start value for a union over the alternatives of a type.
+    """Return the start value for joining results over a type's alternatives.
 
-    It is empty, or `TOP` for the type `TOP`.
+    The start value is empty, or `TOP` for the type `TOP`.
     """
     return TOP if value is TOP else EMPTY
 
@@ -397,28 +397,26 @@ OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
 
 
 def is_open(declared: Type) -> bool:
-    """Whether a declared type leaves a part to type inference, as `Any` does."""
+    """Whether a declared type is partly open, as `Any` is."""
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
 def closed(declared: Type) -> Type:
-    """Return a declared type without the parts that it leaves open, as `Any`."""
+    """Return a declared type without its open parts, such as `Any`."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
 
 
 def class_of(instance: Instance) -> Class:
-    """Return the class of which a value is an instance.
-
-    The class is one of the project.
-    """
+    """Return the project class of an instance."""
     _, symbol, exact = instance
     return (CLASS, symbol, not exact)
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """Return the project class that a call of a library function received.
+    """Return the project class passed to a library function that was called.
 
-    For `load(User)`, it is `User`, and the result may be a `User`. None for values that are not results of such calls.
+    For the result of `load(User)`, the class is `User`, because the result may be a `User`. None for values that are not results of such
+    calls.
     """
     if atom[0] != EXTI:
         return None
@@ -429,7 +427,7 @@ def handed_back(atom: Atom) -> Symbol | None:
 def pending(value: Type) -> Type:
     """Return the calls in a type whose bodies have not run yet.
 
-    They are calls of generators and coroutines.
+    Such calls are calls of generators and coroutines.
     """
     return frozenset(atom for atom in value if atom[0] == PENDING)
 
@@ -442,6 +440,6 @@ def is_deferred(declared: Type) -> bool:
 def made(value: Type) -> Type:
     """Return new objects of the classes in a type.
 
-    For the class `A`, the result is an object of `A`. The classes of instances in the type count too.
+    For the class `A`, the result is an object of `A`. The classes of instances in the type are included.
     """
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

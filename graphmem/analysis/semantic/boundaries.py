@@ -34,7 +34,7 @@ _KEYS: Final = frozenset({"name", "because", "from", "may_not_use", "may_only_us
 class BoundaryRule:
     """A rule on the dependencies between files.
 
-    Patterns have the syntax of gitignore, relative to the root. Exactly one of `may_not_use`, `may_only_use` and `layers` is not empty.
+    Patterns have the syntax of gitignore, relative to the root. Exactly one of `may_not_use`, `may_only_use` and `layers` has patterns.
     """
 
     name: str
@@ -127,7 +127,7 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
 
 
 def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    """The patterns under a key of a rule: one text, or a list of texts."""
+    """The patterns under a key of a rule, given as a string or a list."""
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):

@@ -1,8 +1,8 @@
 """Divide files into communities, which become the modules of the map.
 
-Files belong together by dependencies, common changes, folders and earlier modules. All ties form one weighted undirected graph, which
-Louvain's method partitions. Folders and earlier modules are nodes of their own ("hubs"), tied to each of their files. A prior thus costs
-one edge per file, not one per pair.
+Files are tied by dependencies, common changes, folders and earlier modules. All ties form one weighted undirected graph, which Louvain's
+method partitions. Each folder and each earlier module is an extra node ("hub"), tied to each of its files. This takes one edge per file,
+instead of one per pair of files.
 
 Source:
     V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. (2008) P10008.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Ties(NamedTuple):
     """Weights of the kinds of ties between files, such as a common folder.
 
-    The unit is one balanced dependency. benchmarks/modules.py measures them.
+    The unit is one balanced dependency. benchmarks/modules.py measures the weights.
     """
 
     folder: float = 2.0  # a file and its folder, a folder and the one above
@@ -71,7 +71,7 @@ def communities(
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
     """Join groups of too few files to other groups.
 
-    Each joins the group that holds most of the other files of its folders, if there is one.
+    Each small group joins the group that has most other files of the same folders, if such a group exists.
     """
     home = {path: i for i, group in enumerate(groups) for path in group}
     siblings: dict[str, list[str]] = defaultdict(list)

@@ -2,7 +2,7 @@
 
 Source:
     J. Shi, J. Malik, Normalized cuts and image segmentation, IEEE Trans. PAMI 22 (2000) 888-905: the second eigenvector of the normalised
-    Laplacian orders the files, and the cheapest place of that order divides them.
+    Laplacian orders the files, and the files are divided at the cheapest position of that order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST: Final = 4  # files of a module that is divided
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
     """Symbols of a module that other modules use.
 
-    Maps each node to the number of edges from each other module, by that module's name.
+    Maps each symbol's node to a mapping from the name of each other module to its number of edges.
     """
     view, files = modules.view, modules.files
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -39,7 +39,7 @@ def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
 
 
 def halves(modules: Modules, place: int) -> tuple[list[str], list[str], int]:
-    """Divide the files of a module where the fewest edges cross.
+    """Divide the files of a module in two so that the fewest edges cross.
 
     Returns:
         The paths of the two parts, the larger first, and the number of edges between them. Tests are left out. Two empty parts if the

@@ -1,4 +1,4 @@
-"""Dependency cycles between files and between modules, and edges to cut."""
+"""Find dependency cycles between files or modules, and edges to cut."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
 def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
     """Dependency cycles among files or modules, largest first.
 
-    A cycle is a strongly connected group. Each has the edges to cut.
+    A cycle is a strongly connected group. Each cycle has the edges to cut.
 
     Args:
-        level: files or modules; only written into the answer.
+        level: files or modules; stored in the answer.
         files: graph of the files, to show the sites.
         arcs: dependencies between files or modules.
     """

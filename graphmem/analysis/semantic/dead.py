@@ -1,9 +1,8 @@
 """Dead code: definitions that nothing seems to need, with reasons.
 
-A definition is alive if it can be reached from a place where execution may begin. These are code that runs when a file is loaded,
-entry points, public API, names that a runtime calls (`__enter__`), and overrides of external methods. Other definitions are
-candidates. Each circumstance in `DOUBTS` that suggests a use outside the graph multiplies the confidence of a candidate.
-docs/semantic.md has the precision.
+A definition is alive if it can be reached from code where execution may begin: code that runs when a file is loaded, entry points, public
+API, names that a runtime calls (`__enter__`), and overrides of external methods. Other definitions are candidates. Each circumstance in
+`DOUBTS` that suggests a use outside the graph multiplies the confidence of a candidate. docs/semantic.md has the precision.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class Mentions(NamedTuple):
 
 
 class Dead(NamedTuple):
-    """Dead definitions, and the number of unused public definitions."""
+    """The dead definitions, and the number of unused public definitions."""
 
     nodes: list[int]
     reason: list[str]
@@ -85,7 +84,7 @@ class Dead(NamedTuple):
 def find(entries: Entries) -> Dead:
     """Definitions that no root (place where execution begins) reaches.
 
-    Only the outermost definitions are listed, by node number; they include the definitions inside.
+    Only the outermost definitions are listed, by node number; they stand for the definitions inside them, too.
     """
     view = entries.view
     candidate = _candidates(view)
@@ -158,7 +157,8 @@ def _protocol(name: str, language: str) -> bool:
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
     """All definitions that the roots use, directly or indirectly.
 
-    A used member keeps its class, a used base method its overrides, and a definition its twins; see `_twins`.
+    If a member is used, so is its class. If a base method is used, so are its overrides. If a definition is used, so are its twins; see
+    `_twins`.
     """
     uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
@@ -177,10 +177,10 @@ def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
 
 
 def _twins(view: GraphView) -> npt.NDArray[np.int64]:
-    """A number for each node, equal for definitions of one name in one place.
+    """A number for each node, equal for definitions with one path and name.
 
-    The shape is (n,). Examples are `if …: def f(): …` with `else: def f(): …`, or a property and its setter. A use may mean any of
-    them, so all count as used.
+    The shape is (n,). Examples are `if …: def f(): …` with `else: def f(): …`, or a property and its setter. A use may mean any of these
+    definitions, so all count as used.
     """
     numbers: dict[tuple[int, str], int] = {}
     names = view.arrays.nodes.qualname.to_pylist()
@@ -204,7 +204,7 @@ def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
 
 
 def _span(view: GraphView, node: int) -> list[int]:
-    """Node of a definition, and the nodes of all definitions inside it."""
+    """Node of a definition, and nodes of all definitions inside it."""
     found = [node]
     for one in found:
         found.extend(view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist())
@@ -281,7 +281,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
 def _has_external_base(view: GraphView, node: int) -> bool:
     """Whether a class inherits, also indirectly, from outside the project.
 
-    It counts as inheriting from outside if a base was not found.
+    A class with an unresolved base counts, too.
     """
     seen, pending = {node}, [node]
     while pending:
@@ -336,9 +336,9 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of lines at which a definition is known to be used.
+    """Number of lines at which the graph knows a use of a definition.
 
-    Only further mentions of its name can be unknown uses.
+    Further mentions of the name could be unknown uses.
     """
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 

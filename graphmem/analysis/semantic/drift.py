@@ -1,7 +1,7 @@
 """Architecture drift between two states of a project.
 
-It compares modules, dependencies, cycles and the public API. Modules of the older state are computed as if they followed the newer
-ones, so a module that exists in both has one name.
+It compares modules, dependencies, cycles and the public API. Modules of the older state are matched to the newer modules, so a module that
+exists in both has one name.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
     """Dependencies between modules that were added, removed or changed.
 
-    The largest come first. The second value is the number of dependencies whose change is too small to list.
+    The largest dependencies come first. The second value is the number of dependencies whose change is too small to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}
@@ -116,7 +116,7 @@ def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
     """Public definitions that were added, removed or moved.
 
-    Those with another signature are included. Breaking changes come first, then path and line.
+    Definitions with a changed signature are included. Breaking changes come first; then the order is by path and line.
     """
     before, after = _public(old), _public(new)
     gone = {key: before[key] for key in before.keys() - after.keys()}

@@ -1,8 +1,8 @@
 """Duplicate code: equal or similar sequences of tokens.
 
-Pieces may be equal, equal except for names and literals, or nearly so. Tokens are compared in windows of seven ("shingles").
-MinHash in bands finds near pairs without comparing every pair. A near pair is kept when the Jaccard similarity of its full sets of
-shingles is high enough.
+Pieces of code may be equal, equal except for names and literals, or nearly equal. Tokens are compared in windows of seven ("shingles").
+MinHash with banding finds nearly equal pairs without comparing every pair. A near pair is kept when the Jaccard similarity of its full sets
+of shingles is high enough.
 
 Source:
     A. Broder, On the resemblance and containment of documents, SEQUENCES (1997).

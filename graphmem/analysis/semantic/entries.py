@@ -1,4 +1,4 @@
-"""Entry points: places where execution begins, and public API.
+"""Find entry points: code where execution begins, and public API.
 
 An entry point is, for example, a command or a route that the parser marked, or the public API of a library.
 """
@@ -45,7 +45,7 @@ class Entries:
     def listed(self) -> dict[int, str]:
         """Entry points to show, as a map from the node to its kind.
 
-        In code of tests only tests and fixtures are listed.
+        In test code, only tests and fixtures are listed.
         """
         return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
 
@@ -60,8 +60,8 @@ class Entries:
     def public(self) -> npt.NDArray[np.bool_]:
         """Top-level functions and classes that external code may use.
 
-        Booleans, shape (n,). A definition is public if its language marks it as exported. In Python, no name in its path may begin with
-        an underscore, and a package's `__init__` must import its file, because libraries export their API there.
+        Booleans, shape (n,). A definition is public if its language marks it as exported. A Python definition is public if no name in its
+        path begins with an underscore, and a package's `__init__` imports its file. Libraries export their API in `__init__`.
         """
         view, files = self.view, self.files
         modifiers = view.arrays.nodes.modifiers.to_pylist()
@@ -79,7 +79,7 @@ class Entries:
     def _offered(self) -> npt.NDArray[np.bool_]:
         """Python files that belong to a library's API, as booleans, shape (f,).
 
-        A package's `__init__` imports the file on loading, or is the file.
+        Such a file is a package's `__init__`, or is imported when an `__init__` is loaded.
         """
         files, view = self.files, self.view
         init = np.array([path.endswith("__init__.py") for path in files.paths], np.bool_)

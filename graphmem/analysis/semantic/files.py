@@ -1,6 +1,6 @@
 """Graph of dependencies between files.
 
-Modules and cycles are computed from it. It adds up, by kind, all edges between the symbols of two files.
+Modules and cycles are computed from it. A dependency between two files adds up, by kind, all edges between their symbols.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FileGraph:
     Attributes (f files, l links):
         paths: paths of the files, ascending.
         node: int32 (f,), node of each file in the view.
-        of_path: int32 (paths of the view,), number of the file at a path; -1 if there is none.
+        of_path: int32 (paths of the view,), index of the file at each path; -1 if it is not a file.
         rows: int64, edge rows between different files, grouped by link.
         ptr: int64 (l + 1,), link i has rows[ptr[i]:ptr[i + 1]].
         src, dst: int64 (l,), ends of each link; links are sorted by (src, dst).
@@ -73,7 +73,7 @@ class FileGraph:
         self.dst: I64 = keys[starts] % max(1, len(self.paths))
 
     def file_of(self, nodes: npt.NDArray[np.int32]) -> I64:
-        """Number of the file that contains each node; -1 for externals."""
+        """Index of the file that contains each node; -1 for externals."""
         path = self.view.path_index[nodes]
         return np.where(path >= 0, self.of_path[path], -1).astype(np.int64)
 
@@ -87,7 +87,7 @@ class FileGraph:
 
     @cached_property
     def is_test(self) -> npt.NDArray[np.bool_]:
-        """Booleans, shape (f,): files of tests or in a folder of tests."""
+        """Booleans, shape (f,): test files, and files in folders of tests."""
         view = self.view
         nodes = np.flatnonzero((view.label == SYMBOL) & view.is_test).astype(np.int32)
         holds = np.bincount(self.file_of(nodes), minlength=len(self)) > 0
@@ -98,10 +98,10 @@ class FileGraph:
 
     @cached_property
     def facade(self) -> npt.NDArray[np.bool_]:
-        """Booleans, shape (f,): façades, such as many a package's `__init__`.
+        """Booleans, shape (f,): façades, such as a package's `__init__`.
 
-        A façade defines nothing and only re-exports. Uses of its names have edges to the definitions, so a map shows no dependency of or
-        on it.
+        A façade defines nothing and only re-exports. Uses of its names have edges to the original definitions, so a map shows no dependency
+        from or to a façade.
         """
         out = np.bincount(self.src, minlength=len(self)) > 0
         found: npt.NDArray[np.bool_] = out & (self.functions == 0) & ~self.is_test
@@ -145,7 +145,7 @@ class FileGraph:
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
         """Convert edge rows to steps to show, imports first.
 
-        People edit imports. Edges of equal rank are sorted by confidence, path and line.
+        Imports come first because people edit them. Other edges follow by confidence, path and line.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)

@@ -1,8 +1,8 @@
 """Flows: paths of confident calls from entry points through the system.
 
-A breadth-first search finds every symbol within eight calls of an entry point, so no step is a detour. The flow is the path to the
-end that passes the most modules, then the longest, then the most confident. Entry points with the same flow from the second symbol
-on form one flow with variants.
+A breadth-first search finds every symbol within eight calls of an entry point, so each symbol is reached by a shortest path. The flow is
+the path that passes the most modules. Among equals, the longest path is chosen, then the most confident. Entry points with the same flow
+from the second symbol on form one flow with variants.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) 
 def _called(symbol: SymbolInfo) -> str:
     """Name of a node as a flow shows it.
 
-    For code that runs when a file is loaded, it is the path of the file.
+    For code that runs when a file is loaded, the name is the path of the file.
     """
     return symbol.path if symbol.qualname == "<module>" else symbol.qualname
 

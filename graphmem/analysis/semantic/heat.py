@@ -38,7 +38,7 @@ def file_dependents(files: FileGraph) -> I64:
 def symbol_dependents(files: FileGraph) -> I64:
     """Number of direct dependents of each node outside tests, shape (n,).
 
-    Dependents of an override count for its base.
+    Dependents of an override also count for the base method.
     """
     view = files.view
     certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
@@ -50,8 +50,8 @@ def symbol_dependents(files: FileGraph) -> I64:
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
     """Heat, 0..100: geometric mean of churn, complexity and dependents.
 
-    Each factor is log(1 + x) over its largest value. A factor of 0 gives 0, except for dependents: a definition without dependents is half
-    as hot as one with a single dependent. Without churn the other two factors make the score.
+    Each factor is log(1 + x) divided by the largest such value. If a factor is 0, the heat is 0, except for dependents: a definition
+    without dependents is half as hot as one with a single dependent. Without churn, the score has only the other two factors.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:

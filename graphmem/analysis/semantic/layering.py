@@ -23,7 +23,7 @@ ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
     """Groups of two or more nodes that all reach each other.
 
-    The largest groups come first, then those with the lowest first member. Members are ascending.
+    The largest groups come first, among equals, groups with the lowest first member. Members are ascending.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -36,8 +36,8 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
     """A small, light set of edges whose removal breaks all cycles.
 
-    The lightest edges come first. The order of the heuristic is improved node by node. Then the set is reduced: an edge that closes no
-    cycle while the others are cut is restored, heaviest first.
+    The lightest edges come first. The heuristic's order of nodes is improved by moving single nodes. Then the set is reduced: the heaviest
+    edges first, an edge is restored if it closes no cycle while the other edges are cut.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):
@@ -70,9 +70,9 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 
 
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
-    """Edges that free at least one node from its cycle if no other is cut.
+    """Edges whose removal alone frees at least one node from its cycle.
 
-    They are sorted by weight for each freed node, lightest first. At most one in `ALARMS` of all edges is returned.
+    They are sorted by weight per freed node, lightest first. At most one in `ALARMS` of all edges is returned.
     """
     freed = frees(weights, cut)
     order = sorted(freed, key=lambda pair: (weights[pair] / freed[pair], weights[pair], pair))
@@ -109,9 +109,9 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 
 
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
-    """Order of a group's nodes in which heavy edges lead forward.
+    """Order of a group's nodes in which most edge weight leads forward.
 
-    Sources come first and sinks last; the others follow by largest surplus of outgoing weight.
+    Sources come first and sinks last; the other nodes are sorted by their surplus of outgoing weight.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)

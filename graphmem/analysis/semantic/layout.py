@@ -4,7 +4,7 @@ Layers are rows; the order in a row keeps crossings few.
 
 Source:
     K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures, IEEE Trans. SMC 11 (1981) 109-125:
-    the barycentre sweep; without its dummy nodes, since lines here may pass behind boxes.
+    the barycentre sweep; without its dummy nodes, because on this map lines may pass behind boxes.
 """
 
 from __future__ import annotations

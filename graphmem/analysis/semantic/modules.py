@@ -56,11 +56,11 @@ class Modules:
 
     Args:
         view: the graph.
-        known: earlier modules; a module with mostly the same files keeps its name and id.
+        known: earlier modules; a new module with mostly the same files gets the name and id of the earlier one.
         project: name of the project, from which new ids are made.
-        churn: path -> commits, old ones counting less; None without history.
+        churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
-        current: `known` belongs to this generation, so its partition is used without change.
+        current: whether `known` was computed for this generation of the graph; then its partition is used unchanged.
 
     Attributes:
         groups: the modules, most lines first.
@@ -108,7 +108,7 @@ class Modules:
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
         """Join small groups of tests, one group for each common folder.
 
-        A hundred test cases thus take one place on the map.
+        So a hundred test files take one box on the map.
         """
         tests = {self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist()}
         small = math.isqrt(sum(map(len, groups)))
@@ -159,7 +159,7 @@ class Modules:
     def upward(self) -> frozenset[tuple[int, int]]:
         """Dependencies between modules that go against the layers.
 
-        Without them no cycle remains.
+        Without these dependencies, the modules have no cycle.
         """
         return frozenset(feedback(self.weights))
 
@@ -175,7 +175,7 @@ class Modules:
 
     @cached_property
     def knots(self) -> list[list[int]]:
-        """Groups of modules that depend on each other in cycles, largest first."""
+        """Groups of modules that depend on each other cyclically, largest first."""
         return components(self.weights)
 
     @cached_property
@@ -185,7 +185,7 @@ class Modules:
 
     @cached_property
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
-        """Dependencies that each take a module out of its cycle if cut alone."""
+        """Dependencies whose removal alone takes a module out of its cycle."""
         return frozenset(worth_cutting(self.weights, self.upward))
 
     @cached_property
@@ -207,7 +207,7 @@ class Modules:
         return self.groups[place].name if place >= 0 else ""
 
     def find(self, ref: str) -> int | None:
-        """Position of the module with this id or name."""
+        """Position of the module with this id or name, or None."""
         return next((i for i, group in enumerate(self.groups) if ref in (group.id, group.name)), None)
 
     # ---- answers
@@ -299,7 +299,7 @@ class Modules:
         return found
 
     def documentation(self, group: Named) -> str:
-        """First sentence on the module's package or only file; "" for none."""
+        """First sentence of documentation on a module, or ""."""
         own = self._own(group)
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
             folder, _, name = path.rpartition("/")
@@ -309,13 +309,13 @@ class Modules:
         return ""
 
     def _own(self, group: Named) -> list[str]:
-        """Files of a module that are not tests; all files if it has only tests."""
+        """Files of a module without its tests; all files if it has only tests."""
         return [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
 
     def _summary(self, group: Named) -> str:
         """Summary from the documentation of the module's package or only file.
 
-        For a module without documentation it names the files.
+        For a module without documentation, the summary names the files.
         """
         if text := self.documentation(group):
             return text
@@ -328,7 +328,7 @@ class Modules:
         return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")
 
     def _documented(self, path: str) -> str:
-        """First sentence of the documentation in a file; "" for none."""
+        """First sentence of the documentation in a file, or ""."""
         symbols = self.view.by_path(path)
         return first_sentence(self.view.doc(int(symbols[0]))) if len(symbols) else ""
 

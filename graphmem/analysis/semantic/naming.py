@@ -1,4 +1,4 @@
-"""Names and ids of modules, stable while most of their files stay."""
+"""Name modules; a name and id stay while most of the files stay."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def named(
         groups: groups of files, each with ascending paths.
         known: earlier modules.
         weight: maps a path to the weight of the file's dependents; the heaviest file distinguishes two modules of one folder.
-        tests: files of tests; if a tenth of a group or more are other files, only those name the group.
+        tests: files of tests; if at least a tenth of a group's files are not tests, only these files determine the group's name.
         project: name of the project, a part of new ids.
     """
     old = _matches(groups, known)
@@ -100,7 +100,7 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
 def _base(group: Sequence[str], top: str) -> str:
     """The deepest folder that contains most files of the group.
 
-    It is returned relative to the project's common folder, and without a folder of sources such as `src`.
+    The folder is relative to the project's common folder, and without a folder of sources such as `src`.
     """
     counts: Counter[str] = Counter()
     for path in group:
@@ -118,7 +118,8 @@ def _base(group: Sequence[str], top: str) -> str:
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
     """Name of a module: its folder, if it holds most files of the folder.
 
-    Any other group also gets the names of its heaviest files, because a part must not have the name of the whole.
+    If the group has only a part of the folder, the names of its heaviest files are added, so that the part does not have the name of the
+    whole.
     """
     if most and base not in taken:
         return base

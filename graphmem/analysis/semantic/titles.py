@@ -1,7 +1,7 @@
-"""Titles of modules: what each one does, in a few words.
+"""Find titles of modules: what each module does, in a few words.
 
-A title comes from the documentation of the package, from a row or an item about the folder in a README or architecture page, or from
-the words of the names that set the module apart from the others.
+A title comes from the documentation of the package, or from a table row or list item about the folder in a README or architecture page.
+Otherwise it has the words in names that distinguish the module from the others.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def titles(modules: Modules, told: Mapping[str, str]) -> list[Title]:
 
     Args:
         modules: the partition.
-        told: descriptions of folders in the project's pages, by folder; see `told_in`.
+        told: description of each folder, from the project's Markdown pages; see `told_in`.
     """
     found: list[Title] = []
     words = setting_apart(modules)
@@ -82,9 +82,10 @@ def shortened(text: str) -> str:
 
 
 def told_in(pages: Iterable[str]) -> dict[str, str]:
-    """Map folders to their descriptions in tables and lists of Markdown pages.
+    """Find descriptions of folders in tables and lists of Markdown pages.
 
-    A row or an item counts if it begins with a marked name: "| `parsing` | bytes to facts |", "- **store/**: the database".
+    The result maps a folder to its description. A row or an item counts if it begins with a name in bold or code style: "| `parsing` |
+    bytes to facts |", "- **store/**: the database".
     """
     found: dict[str, str] = {}
     for page in pages:
@@ -97,10 +98,10 @@ def told_in(pages: Iterable[str]) -> dict[str, str]:
 
 
 def setting_apart(modules: Modules) -> list[list[str]]:
-    """Words that set each module apart from the others, best first.
+    """Words that distinguish each module from the others, best first.
 
-    They come from names of definitions and files. A word counts by the definitions that have it, and less the more modules have it too.
-    Words of the module's own name do not count.
+    The words come from names of definitions and files. A word counts more if more definitions of the module have it, and less if more
+    modules have it. Words of the module's own name do not count.
     """
     view, files = modules.view, modules.files
     nodes = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0)).astype(np.int32)
@@ -149,7 +150,7 @@ def _stem(word: str) -> str:
 def _folders(name: str, path: str) -> Sequence[str]:
     """The names by which documentation may mention a module.
 
-    They are its path and name, and the last parts of both.
+    They are the module's path and name, and the last parts of both.
     """
     whole = [one for one in (path, name) if one and ":" not in one]
     return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))

@@ -65,7 +65,7 @@ class Annotations:
     def _given_to(self, definition: Definition, name: str) -> Iterator[list[str]]:
         """Yield the argument texts of each annotation of a given name.
 
-        For `@app.get("/x", tags=t)`, they are `"/x"` and `tags=t`. The annotations belong to one definition.
+        For `@app.get("/x", tags=t)`, the texts are `"/x"` and `tags=t`. Only the annotations of one definition are considered.
         """
         text, starts = self.source.text, self.source.starts
         line = definition.start_line - 1
@@ -81,7 +81,7 @@ class Annotations:
         """Return the paths in the arguments of an annotation, as patterns.
 
         In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run time. The first argument and keywords such as
-        `path` may contain paths; with `only`, these keywords alone.
+        `path` may contain paths; with `only`, only this keyword.
         """
         found: list[str] = []
         for position, one in enumerate(given):
@@ -129,7 +129,7 @@ class Annotations:
     def _placeholders(self, text: str, definition: Definition) -> str:
         """Replace ASP.NET's `[controller]` and `[action]` in the path of a route.
 
-        They become the names of the class, without "Controller", and of the method.
+        They are replaced by the names of the class (without "Controller") and of the method.
         """
         owner = self.source.facts.definitions[definition.parent].name.removesuffix("Controller")
         return text.replace("[controller]", owner).replace("[action]", definition.name)
@@ -137,8 +137,8 @@ class Annotations:
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
         """Return the path prefix, role and service words of a method's class.
 
-        The annotations of the class give them. The role is "offers", or "asks" for a class of client methods. The words name the service
-        that a client class calls.
+        They come from the annotations of the class. The role is "offers", or "asks" for a class of client methods. The service words name
+        the service that a client class calls.
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

@@ -1,4 +1,4 @@
-"""Find routes that follow from the path of a file, as in Next.js."""
+"""Find routes that are defined by the path of a file, as in Next.js."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE: Final = re.compile(r"/pages/api/(?P<api>.*)\.[jt]sx?$|/(?:app|routes)(?P
 
 
 def by_path(facts: FileFacts) -> Iterator[End]:
-    """Yield an `End` for each route that follows from a file's path.
+    """Yield an `End` for each route defined by a file's path.
 
     In Next.js, `pages/api/users.ts` offers `/api/users`.
     """

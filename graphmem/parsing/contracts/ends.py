@@ -1,7 +1,7 @@
 """Find the ends of contracts in one file, such as routes and requests.
 
-An end is a place in code that offers something to other programs or asks for it. The names of both have one normal form, so equal contracts
-have equal names: `GET /users/{}`. The table `grammars/contracts.toml` lists the names of the calls to look at.
+An end is a place in code that offers or uses a contract. Both sides write the contract's name in the same normal form, such as `GET
+/users/{}`, so that they can be matched. The table `grammars/contracts.toml` lists the names of the calls to examine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Normal form of the paths of routes and of addresses: `/users/{}`."""
+"""Convert paths of routes and addresses to a normal form: `/users/{}`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def address(pattern: str, *, relative: bool) -> Address | None:
 
     Args:
         pattern: the address, with `{}` for each part that is known only at run time.
-        relative: whether a path may be written without a slash before it.
+        relative: whether a path may begin without a slash.
     """
     text = pattern.strip().split("#", 1)[0].split("?", 1)[0]
     match = _ADDRESS.match(text)

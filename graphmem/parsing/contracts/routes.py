@@ -107,9 +107,9 @@ class Routes:
             yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
 
     def _block_of(self, site: Site) -> int:
-        """Return the definition that is the block of a route, by its position.
+        """Return the position of the definition that is a route's block.
 
-        In `get "/users" do … end`, it is the block. Without a block, it is the definition that contains the call.
+        In `get "/users" do … end`, this is the block. Without a block, it is the definition that contains the call.
         """
         blocks = self._blocks
         if blocks is None:

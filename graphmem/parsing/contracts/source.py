@@ -1,7 +1,7 @@
 """Find calls in a source file, and the values of the names that they use.
 
-The calls are those whose names are in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file hold
-no values.
+The calls are those whose names are in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file do not
+contain values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Source:
     Args:
         facts: the result of parsing the file.
         text: the content of the file.
-        table: calls and annotations that offer or use contracts, such as routes, in its language.
+        table: the calls and annotations of the file's language that offer or use contracts, such as routes.
     """
 
     def __init__(self, facts: FileFacts, text: str, table: Table) -> None:
@@ -55,7 +55,7 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return a call with the source text of its arguments; None without any."""
+        """Return a call with the source text of its arguments, or None."""
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column
         if not self.text.startswith(name, start):
@@ -83,9 +83,9 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
-        """Return the source text of the first argument in `which` that a call has.
+        """Return the source text of the first of some arguments of a call.
 
-        `which` lists positions and keywords. The result is "" if the call has none of them.
+        `which` lists the positions and keywords of the arguments. The result is "" if the call has none of these arguments.
         """
         for one in which:
             if isinstance(one, str):
@@ -100,8 +100,8 @@ class Source:
     def argument(self, site: Site, which: Sequence[int | str]) -> str | None:
         """Return a string argument of a call as a pattern, such as `/users/{}`.
 
-        `{}` stands for a part that is known only at run time. `which` lists the positions and keywords of the argument. None if it is not a
-        string.
+        `{}` stands for a part that is known only at run time. `which` lists the positions and keywords of the argument. The result is None
+        if the argument is not a string.
         """
         text = self.text_of(site, which)
         if not text:
@@ -110,9 +110,9 @@ class Source:
         return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
 
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
-        """Return the source of a value in a call's first argument, an object.
+        """Return a value's source from an object literal, a call's first argument.
 
-        For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result is "" without such a key.
+        For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result is "" if the object has none of the keys.
         """
         for one in split(site.given[0].strip()[1:-1]) if site.given else ():
             key, _, value = one.partition(":")
@@ -121,9 +121,10 @@ class Source:
         return ""
 
     def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
-        """Return a string in a call's first argument, an object, as a pattern.
+        """Return a string in an object literal, a call's first argument.
 
-        For `request({url: "/users/" + id})` and the key `url`, it is `/users/{}`. None without the key.
+        For `request({url: "/users/" + id})` and the key `url`, the result is the pattern `/users/{}`. It is None if the object has none of
+        the keys.
         """
         text = self.object_text(site, keys)
         return evaluate(text, self.look_up).pattern if text else None
@@ -131,8 +132,8 @@ class Source:
     def variants(self, text: str, site: Site) -> list[str]:
         """Return the expressions whose value a variable may have at a call.
 
-        They are those of the last four assignments before the call in the function that contains it. A text that is not a name is returned
-        itself.
+        These are the values of the last four assignments before the call, in the function that contains it. A text that is not a name is
+        returned unchanged.
         """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []
@@ -144,7 +145,8 @@ class Source:
     def look_up(self, name: str, depth: int) -> str | None:
         """Return the only string expression that the file assigns to a name.
 
-        For `f()`, it is the only result of the function `f`. None without such an expression, or if several differ.
+        For `f()`, the result is the only expression that the function `f` returns. It is None without such an expression, or if several are
+        different.
         """
         last = re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:
@@ -157,7 +159,7 @@ class Source:
     def values(self, name: str) -> list[int]:
         """Return the offsets of the values that the file assigns to a name.
 
-        For `url = "/users"`, it is the offset of the string in the text.
+        For `url = "/users"`, this is the offset of the string in the text.
         """
         if self._given is None:
             self._given = {}
@@ -180,7 +182,7 @@ class Source:
     def _returned(self, name: str) -> str | None:
         """Return the expression of a function's only `return`.
 
-        None for a function with several, or none.
+        None if the function has several `return` statements, or none.
         """
         positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
         if len(positions) != 1:
@@ -193,7 +195,7 @@ class Source:
     def expression(self, at: int) -> str:
         """Return the source of the expression at an offset.
 
-        It ends at the end of its line, or at a bracket, comma or semicolon.
+        The expression ends at the end of its line, or at a bracket, comma or semicolon.
         """
         depth, position = 0, at
         text = self.text
@@ -220,7 +222,7 @@ class Source:
 
 
 def callee_of(terms: Sequence[Term], index: int) -> Term:
-    """Return the expression that a call calls: `a.b` for `a.b(x)`.
+    """Return the callee of a call: `a.b` for `a.b(x)`.
 
     An expression that is not a call is returned unchanged.
     """

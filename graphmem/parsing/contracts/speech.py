@@ -1,4 +1,4 @@
-"""Find calls and definitions that may belong to gRPC services."""
+"""Find calls and definitions that may be part of gRPC services."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::
 
 
 def speech(source: Source) -> Iterator[End]:
-    """Yield an `End` for each definition and call that may belong to gRPC.
+    """Yield an `End` for each definition and call that may be part of gRPC.
 
-    The first one holds the capitalised names of the file, among which are names of services.
+    The first `End` has the capitalised names in the file, which may be names of services.
     """
     words = sorted(set(map(" ".join, map(str.split, _CAPITAL.findall(source.text)))))
     yield End("speaks", "grpc", "", 0, 0, "", "\n".join(words))

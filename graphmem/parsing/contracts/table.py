@@ -52,7 +52,7 @@ class Row:
     def is_on(self, receiver: str) -> bool:
         """Whether this row applies to a call on a receiver, such as `app`.
 
-        `receiver` is the last name before the call's name. A row that lists no receivers applies to all.
+        `receiver` is the last name before the call's name. A row that lists no receivers applies to all receivers.
         """
         return not self.on or _any_of(self.on).match(receiver.lower()) is not None
 

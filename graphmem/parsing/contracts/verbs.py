@@ -1,4 +1,4 @@
-"""Find the HTTP verbs, such as GET, that a call names."""
+"""Find the HTTP verbs, such as GET, in a call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIST_OFVERBS: Final = re.compile(r"\bmethods?\s*=\s*(.*)$", re.DOTALL)
 def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
     """Return the HTTP verbs of a route or request, such as "GET,POST".
 
-    The result is "" for any verb.
+    The result "" stands for any verb.
     """
     how = row.method
     everything = ", ".join(site.given)

@@ -66,7 +66,7 @@ def _skip_generic(text: str, at: int) -> int:
 
 
 def closing(text: str, start: int) -> int:
-    """Return the position of the bracket that closes the one at `start`."""
+    """Return the position of the closing bracket for the one at `start`."""
     wanted = [_CLOSES[text[start]]]
     at, last = start + 1, min(len(text), start + MAX_ARGUMENTS)
     while at < last:
@@ -119,7 +119,7 @@ def _string_end(text: str, at: int) -> int:
 def split(text: str) -> list[str]:
     """Split the source text of a call's arguments at their commas.
 
-    Commas inside brackets and strings do not count, and comments are removed.
+    Commas inside brackets and strings are ignored, and comments are removed.
     """
     found: list[str] = []
     begin = at = 0

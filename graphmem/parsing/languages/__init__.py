@@ -1,4 +1,4 @@
-"""Helpers of languages: code for facts beyond query files and tables.
+"""Helpers of languages: code for what query files and tables cannot do.
 
 Each language may have one subclass of `Helper`.
 """
@@ -66,9 +66,9 @@ class Helper:
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Return the types that a documentation comment declares, by name.
 
-        A key is the name of a parameter, or `#0`, `#1`, … by its position. The key of the result is `return`, that of the documented
-        definition "". Any other key that is not a name defines an alias of that name, and `<T>` a type parameter T. The values are indices
-        of expressions.
+        A key is the name of a parameter, or `#0`, `#1`, … by its position. The key `return` is for the result, and "" for the documented
+        definition itself. A key that is not the name of a parameter is the name of a type alias, and `<T>` is a type parameter T. The
+        values are indices of expressions.
         """
         return {}
 
@@ -82,7 +82,7 @@ class Helper:
     def mended(self, source: bytes) -> bytes:
         """Rewrite syntax that the grammar does not support, after a failed parse.
 
-        Every byte and line keeps its place.
+        Every other byte, and every line, keeps its position.
         """
         return source
 
@@ -101,14 +101,14 @@ class Helper:
     def owner(self, text: str) -> str:
         """Return the dotted path of the class that owns a definition.
 
-        `text` is the source that names the class. In C++ it is `a::b::f`, and the path is `a.b`.
+        `text` is the source that names the class. For `a::b::f` in C++, the path is `a.b`.
         """
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
         """Return the type of one variable in a declaration of several.
 
-        In C, `int *a, b` gives `a` another type than `b`.
+        In C, `int *a, b` declares different types for `a` and `b`.
         """
         return annotation
 
@@ -122,7 +122,7 @@ class Helper:
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of a destructuring pattern.
 
-        For `{a: x, b: y}`, they are (`a`, `x`) and (`b`, `y`). See `[patterns]` in `grammars/README.md`.
+        For `{a: x, b: y}`, the results are (`a`, `x`) and (`b`, `y`). See `[patterns]` in `grammars/README.md`.
         """
         return ()
 
@@ -136,23 +136,23 @@ class Helper:
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
         """Return the kind and the default value of a parameter.
 
-        Override it if the grammar has them in syntax nodes beside the parameter. `kind` is the kind that the query gives.
+        Override this method if the grammar has them in syntax nodes beside the parameter. `kind` is the kind that the query captured.
         """
         return kind, None
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the value that a callback gets for one of its parameters.
 
-        In `xs.map { x -> … }`, it is an item of `xs`. The value is an index of an expression, -1 if it is unknown. The parameter is a
-        `@binding.local` without a value.
+        In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The value is an index of an expression, -1 if it is unknown. The
+        parameter is a `@binding.local` without a value.
         """
         return NO_TERM
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return names that a syntax node binds without writing them.
+        """Return names that a syntax node binds implicitly.
 
-        An example is `it` in a Kotlin lambda. The result has their values. The name `this` is a receiver that calls in the node need not
-        name.
+        An example is `it` in a Kotlin lambda. The result has the names and their values. The name `this` stands for an implicit receiver of
+        calls in the node.
         """
         return ()
 
@@ -166,16 +166,16 @@ class Helper:
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a syntax node that the table in `language.toml` cannot convert.
 
-        Its row is `{op = "helper", method = "<what>"}`. The result is the index of an expression.
+        The row of such a node in the table is `{op = "helper", method = "<what>"}`. The result is the index of an expression.
 
         Raises:
-            NotImplementedError: the helper does not know the name; a test compiles every table.
+            NotImplementedError: the helper does not know the name `what`; a test checks every table.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method for the term {what!r} of the table")
 
 
 def helper_named(name: str) -> Helper:
-    """Return the helper in a module of a given name; the default one for ""."""
+    """Return the helper in a module of this name; the default helper for ""."""
     if not name:
         return Helper()
     helper = import_module(f"{__name__}.{name}").HELPER

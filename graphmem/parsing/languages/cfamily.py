@@ -83,7 +83,7 @@ class CFamilyHelper(Helper):
         return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
 
     def owner(self, text: str) -> str:
-        """Return the dotted path before the last name: `a.b` for `a::b::f`.
+        """Return the dotted path of the owner: `a.b` for `a::b::f`.
 
         Template arguments are left out.
         """
@@ -95,16 +95,16 @@ class CFamilyHelper(Helper):
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
 
-        The parameter `n` of a function pointer in `int (*call)(int n)` does not.
+        False for the parameter `n` of a function pointer in `int (*call)(int n)`.
         """
         around = node.parent.parent if node.parent is not None else None
         inner = around.child_by_field_name("declarator") if around is not None else None
         return inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator")
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of a declared variable; `*<T>` for `T *name`.
+        """Return the type of a declared variable, such as `*<T>` for `T *name`.
 
-        The same holds for `T name[n]`. Operators of T do not apply to a pointer.
+        `T name[n]` also has the type `*<T>`. This differs from T because operators of T do not apply to a pointer.
         """
         around = target.parent
         while around is not None and around.type in ("reference_declarator", "parenthesized_declarator"):
@@ -136,7 +136,7 @@ class CFamilyHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return byte ranges that only builds for Windows contain.
 
-        They are the code inside `#if` or `#ifdef` with a macro of Windows.
+        Such a range is inside `#if` or `#ifdef` with a macro of Windows.
         """
         if not _WINDOWS.search(source):
             return ()

@@ -38,7 +38,7 @@ class CSharpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the type of `value` in the setter of a C# property."""
+        """Return the name `value`, with its type, in a setter of a C# property."""
         owner = node.parent.parent if node.parent is not None else None
         declared = owner.child_by_field_name("type") if owner is not None else None
         if declared is None or node.children[0].type == "get":
@@ -61,7 +61,7 @@ class CSharpHelper(Helper):
 
 
 def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
-    """Yield the directives (`#if`, `#else`, …) of each condition, inner first."""
+    """Yield the directives (`#if`, `#else`, `#endif`) of each condition."""
     open_: list[list[re.Match[bytes]]] = []
     for match in _DIRECTIVE.finditer(source):
         if match["word"] == b"if":

@@ -126,21 +126,21 @@ class EcmascriptHelper(Helper):
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Return the types that a comment such as `@param {Type} name` declares.
 
-        Only comments of plain JavaScript count.
+        Only comments in plain JavaScript are read.
         """
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
         """Return the name of a definition without dots and line ends.
 
-        Titles of tests, such as `it("…")`, may contain them.
+        Titles of tests, such as `it("…")`, may contain dots and line ends.
         """
         return " ".join(text.replace(".", "·").split()) if "." in text or "\n" in text else text
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return an import with the name it takes and the name it exports.
+        """Return an import with its source name and its exported name.
 
-        `import x from` takes "default"; `export { x as y }` exports `y`.
+        For `import x from`, the source name is "default". For `export { x as y }`, the exported name is `y`.
         """
         if found.kind == "from" and not found.name:
             return (found._replace(name="default"),)
@@ -162,7 +162,7 @@ class EcmascriptHelper(Helper):
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
 
-        Parameters of function types and of default values do not.
+        False for parameters of function types and of default values.
         """
         owner = node.parent.parent if node.parent is not None else None
         if owner is None or owner.type in _FUNCTION_TYPES:
@@ -173,7 +173,7 @@ class EcmascriptHelper(Helper):
         """Return the value that a caller passes to a parameter of a function.
 
         In `names.sort((a, b) => …)`, an example is the value of `a`. The function is an argument, is in an attribute of JSX, or is returned
-        where a type is declared.
+        by a function with a declared result.
         """
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
@@ -198,7 +198,7 @@ class EcmascriptHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the types that a condition `x instanceof C` implies.
 
-        The types hold in the branch, and after an `if (!(x instanceof C))` that leaves.
+        The types are valid in the branch, and after an `if (!(x instanceof C))` whose branch exits.
         """
         statement = node.parent
         if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
@@ -275,9 +275,9 @@ def _parameter_index(node: Node, target: Node) -> int:
 
 
 def _returned_type(node: Node, around: Node) -> Node | None:
-    """Return the declared result of the function that returns an inner one.
+    """Return the declared result of the function around a returned function.
 
-    None if the inner function is not returned, or the outer one declares no result.
+    None if the inner function is not returned, or the outer function has no declared result.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":
@@ -293,8 +293,8 @@ def _returned_type(node: Node, around: Node) -> Node | None:
 def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a function type or a call signature to an expression.
 
-    An example is `(name: Type, ...more: Type[]) => Result`. Each item of a rest parameter's tuple counts as a parameter. A rest parameter
-    with an array type counts as four.
+    An example is `(name: Type, ...more: Type[]) => Result`. A rest parameter with a tuple type counts as one parameter for each item. A
+    rest parameter with an array type counts as four parameters.
     """
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
@@ -312,7 +312,7 @@ def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
 def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
     """Return the types of the parameters that `...rest: Type` stands for.
 
-    The type is an array, or a tuple whose items may have names or be spread.
+    The type is an array, or a tuple; its items may be named or spread.
     """
     if node.type == "array_type":
         return [builder.term(_first(node))] * _REST
@@ -384,7 +384,7 @@ def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a binary operation to an expression.
 
-    `a || b` is either value, `a && b` is b. The others give a number, because classes cannot overload operators.
+    `a || b` stands for either value, and `a && b` for b. Other operations give a number, because classes cannot overload operators.
     """
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -397,7 +397,7 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 def _cast(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert `x as C` to an expression.
 
-    It is an instance of C, or x if C is `any`.
+    The expression stands for an instance of C, or for x if C is `any`.
     """
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
@@ -428,7 +428,7 @@ def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
 def _call(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a call with its type arguments, `f<T>(x)`, to an expression.
 
-    A tagged template (`` tag`text` ``) is a call too.
+    A tagged template (`` tag`text` ``) is also a call.
     """
     callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     is_new = callee is None
@@ -450,7 +450,7 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return an anonymous function's result as an expression; -1 for none.
+    """Return an anonymous function's result as an expression, or -1.
 
     The result is the body expression, or the values of the function's own `return` statements.
     """
@@ -473,9 +473,9 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """Whether it is known which object `this` means at a place.
+    """Whether the object of `this` is known at a syntax node.
 
-    It is unknown in a function expression that is passed to another function.
+    The object is unknown in a function expression that is passed to another function.
     """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:
@@ -529,7 +529,7 @@ def _subscript(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
-    """Yield (value, class) of `instanceof` tests that a condition implies.
+    """Yield (value, class) of `instanceof` tests implied by a condition.
 
     Args:
         node: the condition.

@@ -111,7 +111,7 @@ def _tags(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the position of the brace that closes the one at `start`, or -1."""
+    """Return the position of the closing brace for the one at `start`, or -1."""
     depth = 0
     for position in range(start, min(len(text), start + _MAX_TYPE)):
         if text[position] == "{":
@@ -126,7 +126,7 @@ def _closing(text: str, start: int) -> int:
 def declared_type(builder: TermBuilder, written: str) -> TermIndex:
     """Convert a type in a comment to an expression; return its index.
 
-    -1 if the type is invalid, or says nothing, such as `any`.
+    The result is -1 if the type is invalid, or gives no information, such as `any`.
     """
     text = " ".join(line.strip().removeprefix("*") for line in written.splitlines()).strip()
     text = _LEADING.sub("", text).removesuffix("=").replace(".<", "<").strip()

@@ -1,6 +1,6 @@
 """Reduce a single-file component of Vue or Svelte to its code.
 
-Scripts and the expressions of the markup stay in their places. All other bytes except ends of lines become blanks.
+Scripts and expressions of the markup keep their positions. All other bytes except line ends become blanks.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _ENDS: Final = {_SCRIPT: _END_OF_SCRIPT, _COMMENT: _END_OF_COMMENT, _STYLE: _END
 
 
 def code_of(source: bytes) -> bytes:
-    """Return the code of a Vue or Svelte component, as long as the source.
+    """Return the code of a Vue or Svelte component, padded with blanks.
 
-    Source without markup is returned unchanged.
+    The result has the length of the source. Source without markup is returned unchanged.
     """
     if not _IS_MARKUP.match(source) or (b"</" not in source and b"/>" not in source):
         return source
@@ -71,7 +71,7 @@ def _start(match: re.Match[bytes]) -> int:
 
 
 def _found(pattern: re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield all matches of a pattern, in time proportional to the text."""
+    """Yield all matches of a pattern, in linear time."""
     end = _ENDS.get(pattern)
     last = len(text) if end is None else max((match.end() for match in end.finditer(text)), default=0)
     return pattern.finditer(text, 0, last)

@@ -1,11 +1,11 @@
 """Rewrite TypeScript that its grammar does not support.
 
-Every byte and every end of a line stays in its place.
+Every other byte and every line end keeps its position.
 
-- Between two members of an interface or an object type, the end of a line is enough. The grammar needs a semicolon if the next
-  member begins with `(`, `<` or `[` (a call signature, a generic one, an index signature), or is named `in`. Otherwise it reads
-  the line as part of the type above, and often fails for the rest of the file.
-- `export type * from` is a re-export of types.
+- In TypeScript, a line end may separate two members of an interface or an object type. But the grammar needs a semicolon if the next
+  member begins with `(`, `<` or `[`, or is named `in`. Without a semicolon, it reads the line as part of the type above, and often fails
+  for the rest of the file.
+- `export type * from`, a re-export of types, is not supported.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _SEMICOLON: Final = ord(";")
 
 
 def mended(source: bytes) -> bytes:
-    """Return TypeScript source in a form that the grammar supports.
+    """Return TypeScript source rewritten for the grammar.
 
     The length stays the same.
 
-    Returns the source itself if nothing needs a change.
+    The source itself is returned if no change is needed.
     """
     found = _Members(source).blanks()
     if found:
@@ -62,7 +62,7 @@ def mended(source: bytes) -> bytes:
 class _Members:
     """Finds members of interfaces and object types that need a semicolon.
 
-    It walks over the tokens of the source.
+    It scans the tokens of the source.
     """
 
     def __init__(self, source: bytes) -> None:

@@ -1,6 +1,6 @@
-"""Reserved names for expressions that only JavaScript and TypeScript have.
+"""Reserved names that represent JavaScript and TypeScript expressions.
 
-An example is a cast. No source can contain these names.
+An example is a cast. Source code cannot contain these names.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _VERSION: Final = re.compile(r"^v\d+$|\.v\d+$")
 def package_name(path: str) -> str:
     """Return the name that an import binds by default.
 
-    By convention it is the last part of the path, without versions and `go-`.
+    By convention this is the last part of the path, without versions and `go-`.
     """
     parts = path.split("/")
     last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else _VERSION.sub("", parts[-1])
@@ -39,13 +39,13 @@ def package_name(path: str) -> str:
 class GoHelper(Helper):
     """Helper for Go: package names, literals, pointers and type switches.
 
-    The literals are composite ones, such as `T{a: 1}`.
+    The literals are composite literals, such as `T{a: 1}`.
     """
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return an import with the name it binds.
 
-        Without an alias it is the name of the package; the alias `_` binds none.
+        Without an alias, this is the name of the package. The alias `_` does not bind a name.
         """
         if found.kind in ("package", "constraint") or found.name == "*":
             return (found,)

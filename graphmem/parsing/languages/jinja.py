@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class JinjaHelper(Helper):
-    """Helper for Jinja: calls, filters and dotted names, each a single node."""
+    """Helper for Jinja: calls, filters and dotted names."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a call, filter, dotted name or text of a Jinja template."""

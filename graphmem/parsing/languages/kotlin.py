@@ -36,7 +36,7 @@ class KotlinHelper(Helper):
     def prepared(self, source: bytes) -> bytes:
         """Replace `by delegate` before the body of a class by blanks.
 
-        With it, the grammar reads the body as the last argument of the delegate.
+        With `by delegate`, the grammar would read the body as the last argument of the delegate.
         """
         if b" by " not in source:
             return source
@@ -106,7 +106,7 @@ class KotlinHelper(Helper):
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the value that a library function passes to its lambda.
 
-        For `x.let { … }` it is `x`, for `xs.map { … }` an item of `xs`.
+        For `x.let { … }` the value is `x`. For `xs.map { … }` it is an item of `xs`.
         """
         receiver, name = _called(builder, node)
         if receiver is None:
@@ -115,7 +115,7 @@ class KotlinHelper(Helper):
         return term if name in _GIVES_ITSELF else builder.add((ITER, term))
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the type of `it`, or of the receiver, in a Kotlin lambda."""
+        """Return the implicit `it` or `this` of a Kotlin lambda, with its value."""
         receiver, name = _called(builder, node)
         if name == "with" and receiver is None:
             given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
@@ -128,7 +128,7 @@ class KotlinHelper(Helper):
 
 
 def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
-    """Return the receiver of a Kotlin call, or None, and the name after it."""
+    """Return the receiver (or None) and the name of a Kotlin call."""
     callee = node.named_children[0]
     if callee.type != "navigation_expression":
         return None, builder.text(callee)
@@ -136,7 +136,7 @@ def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
 
 
 def _body_of(source: bytes, at: int) -> int:
-    """Return the offset of the brace that opens a class body; -1 for none."""
+    """Return the offset of the brace that opens a class body, or -1."""
     limit = min(len(source), at + MAX_HEADER)
     while (match := _STOPS.search(source, at, limit)) is not None:
         sign = match[0]
@@ -156,9 +156,9 @@ def _body_of(source: bytes, at: int) -> int:
 
 
 def _closed(source: bytes, at: int, limit: int) -> int:
-    """Return the offset behind the bracket that closes the one at `at`.
+    """Return the offset after the closing bracket for the one at `at`.
 
-    -1 if there is none.
+    The result is -1 if the bracket is not closed.
     """
     opening, closing = source[at : at + 1], _CLOSING[source[at : at + 1]]
     depth = 0

@@ -28,7 +28,8 @@ class PhpHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         r"""Convert a qualified PHP name such as `\a\Name` to an expression.
 
-        A leading backslash stays with the first part. Without one, a backslash follows the first part, which may be a namespace then.
+        A leading backslash is kept before the first part. Without a leading backslash, a backslash is added after the first part, which may
+        be a namespace.
         """
         if what == "qualified":
             term = _named(builder, builder.text(node))
@@ -49,7 +50,7 @@ class PhpHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the types that `instanceof` in a condition implies.
 
-        They hold in the branch, and after a negated test whose branch exits.
+        The types are valid in the branch, and after a negated test whose branch exits.
         """
         statement = node.parent
         body = statement.child_by_field_name("body") if statement is not None else None
@@ -70,7 +71,7 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the `instanceof` tests that hold if a condition is true or false."""
+    """Yield the `instanceof` tests implied by a true or false condition."""
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)
     elif node.type == "unary_op_expression" and node.children[0].type == "!":
@@ -100,7 +101,7 @@ def _named(builder: TermBuilder, text: str) -> TermIndex:
 def _declared(builder: TermBuilder, text: str) -> TermIndex | None:
     """Convert a type in a docblock to an expression.
 
-    None if it says nothing, as `mixed`.
+    None if the type gives no information, such as `mixed`.
     """
     found: list[TermIndex] = []
     for part in text.split("|") if "<" not in text else (text,):

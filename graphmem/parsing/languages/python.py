@@ -34,7 +34,7 @@ class PythonHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the types that `isinstance` in a condition implies.
 
-        They hold in the branch, in the lines of the condition, and after a negated test whose branch exits.
+        The types are valid in the branch, in the lines of the condition, and after a negated test whose branch exits.
         """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
@@ -54,9 +54,9 @@ class PythonHelper(Helper):
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """Yield the types that hold where an `isinstance` condition is false.
+    """Yield the types that are valid where an `isinstance` condition is false.
 
-    They hold in `else`, and after a branch that exits (`return`, `raise`, …).
+    This is in `else`, and after a branch that exits (`return`, `raise`, …).
     """
     tests = list(_tests(node, False))
     alternatives = statement.children_by_field_name("alternative")

@@ -59,7 +59,7 @@ _IS_ASKED_FOR: Final = re.compile(rb"\s*ENV(?:\[[^\]]*\]|\.key\?[^\n]*)\s*$")
 class RubyHelper(Helper):
     """Helper for Ruby: `super`, instance variables, calls without arguments.
 
-    `super` calls the method of the same name. Instance variables are attributes. Other identifiers than local variables are calls.
+    `super` calls the method of the same name. Instance variables are attributes. Identifiers that are not local variables are calls.
     """
 
     def prepared(self, source: bytes) -> bytes:
@@ -71,8 +71,8 @@ class RubyHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Mark the branches of an `if` that rarely run.
 
-        These are the `else` of a test for a feature of Ruby, and code that an environment variable switches on. Another definition of the
-        same name is meant then.
+        These are the `else` of a test for a feature of Ruby, and code that an environment variable enables. A use of a name refers to
+        another definition than one in such a branch.
         """
         found = []
         for match in _EITHER.finditer(source):
@@ -82,7 +82,7 @@ class RubyHelper(Helper):
         return found
 
     def owner(self, text: str) -> str:
-        """Return the dotted path of a class from its source: `A.B` for `::A::B`."""
+        """Return the dotted path of a class: `A.B` for the source `::A::B`."""
         return text.removeprefix("::").replace("::", ".")
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
@@ -132,7 +132,7 @@ def _is_target(node: Node) -> bool:
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
     """Return the class that `X = Class.new(Base) { … }` defines.
 
-    Without a block or a variable, return the base.
+    Without a block or a variable, the result is the base.
     """
     around = node.parent
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
@@ -157,7 +157,7 @@ def _in_class(node: Node) -> bool:
 
 
 def _is_call(builder: TermBuilder, node: Node) -> bool:
-    """Whether an identifier calls a method and is not a local variable."""
+    """Whether an identifier is a method call, and not a local variable."""
     if node.id not in builder.notes:
         root = node
         while root.parent is not None:

@@ -40,9 +40,9 @@ class RustHelper(Helper):
     """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark definitions that only a build of tests or of a tool contains.
+        """Mark definitions that only builds of tests or of a tool contain.
 
-        They get the modifier `overload`, because uses of their name mean another definition of the same name.
+        They get the modifier `overload`, because uses of the name refer to another definition.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
@@ -63,13 +63,13 @@ class RustHelper(Helper):
         )
 
     def owner(self, text: str) -> str:
-        """Return the name of the type of an `impl` block: `[u8]`, `(A,B)`."""
+        """Return the name of the type in an `impl` block, such as `[u8]`."""
         return _PATH.sub("", "".join(text.split()))
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of a pattern.
 
-        `Some(x)` takes the variant's content, `Name { x, y: z }` the fields.
+        For `Some(x)`, the part is the content of the variant. For `Name { x, y: z }`, the parts are the fields.
         """
         if node.type == "tuple_struct_pattern":
             variant = node.child_by_field_name("type")
@@ -135,7 +135,7 @@ def _joined(prefix: str, path: str) -> str:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Yield the parts of a list that commas outside of braces separate."""
+    """Split a list at the commas outside of braces."""
     depth = start = 0
     for position, character in enumerate(text):
         if character == "," and depth == 0:
@@ -214,7 +214,7 @@ _TRAITS: Final = {
 def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     """Yield the operations that a macro such as `println!` performs.
 
-    For `println!("{}", x)` it is the operation `{Display}` of `x`. `assert_eq!` and `assert_ne!` give a comparison.
+    For `println!("{}", x)`, this is the operation `{Display}` of `x`. For `assert_eq!` and `assert_ne!`, it is a comparison.
     """
     tree = next((child for child in node.children if child.type == "token_tree"), None)
     if tree is None:
@@ -237,7 +237,7 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
 def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
     """Yield the formatting operation of each value in a format string.
 
-    For `{:?}`, it is the operation `{Debug}` of the value.
+    For `{:?}`, this is the operation `{Debug}` of the value.
     """
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
@@ -260,7 +260,7 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
 def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
     """Convert tokens of a macro, which may begin with `&`, to an expression.
 
-    None unless they are a name, a path or a call.
+    The result is None if the tokens are not a name, a path or a call.
     """
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
     known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
@@ -268,7 +268,7 @@ def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
 
 
 def _is_attribute(node: Node) -> bool:
-    """Whether a token belongs to an attribute (`#[…]`), which calls nothing."""
+    """Whether a token is part of an attribute (`#[…]`), which is not a call."""
     above = node.parent
     while above is not None and above.type == "token_tree":
         above = above.parent

@@ -21,7 +21,7 @@ class ScalaHelper(Helper):
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return one import for each name of `import a.{B, C => D, _}`.
 
-        The `_` imports everything else of `a`.
+        The wildcard `_` imports all other names of `a`.
         """
         if found.kind == "package":
             return (found._replace(module=found.module.replace(" ", "")),)

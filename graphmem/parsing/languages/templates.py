@@ -1,6 +1,6 @@
 """Reduce a template, such as ERB, to the code in its tags.
 
-The code stays in its place. All other bytes except ends of lines become blanks.
+The code keeps its position. All other bytes except line ends become blanks.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def _blank(source: bytes) -> bytearray:
 
 
 def erb_code(source: bytes) -> bytes:
-    """Return the Ruby code of an ERB template, as long as the source.
+    """Return the Ruby code of an ERB template, padded with blanks.
 
-    Source that is not a template is returned unchanged.
+    The result has the length of the source. Source that is not a template is returned unchanged.
     """
     first = source.find(b"<%")
     if first < 0 or b"%>" not in source:

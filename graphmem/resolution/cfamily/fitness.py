@@ -58,7 +58,7 @@ class Declared(NamedTuple):
 
 
 def declared_of(inference: Inference, function: Symbol, annotation: int) -> Declared:
-    """Return the declared type of a function's parameter from its source text."""
+    """Return a parameter's declared type, from the function's source text."""
     memo = inference.project.entry(function).memo
     found: Declared = inference.project.solver.ask(
         memo, ("declared", function.index, annotation), _declared, inference, function, annotation

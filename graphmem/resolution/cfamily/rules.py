@@ -1,7 +1,7 @@
-"""Resolution rules for C and C++: a file sees the files it includes.
+"""Resolution rules for C and C++: visibility by included files.
 
-All files of a project share their names, because a linker joins them. If several files define a name, the definition in an
-included file is meant.
+All files of a project share their global names, because a linker joins them. If several files define a name, the definition in an included
+file is chosen.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class CFamilyRules(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in included files come first, including static functions. If several other files define the name, the file whose
-        header is included counts.
+        Definitions in included files come first, including static functions. If several other files define the name, the file whose header
+        is included is chosen.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -69,7 +69,7 @@ class CFamilyRules(ScopedRules):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def included(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
-        """Return the paths of the files that a file includes, also through others."""
+        """Return the paths of files that a file includes, also indirectly."""
         found: frozenset[str] = inference.project.solver.ask(entry.memo, ("included",), self._included, inference, entry)
         return found
 
@@ -110,8 +110,8 @@ class CFamilyRules(ScopedRules):
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in one file can run an override in another.
 
-        False if the other file is for Windows only and this one is not. False too if the other file has a function `main`, because it
-        belongs to a program of its own.
+        False if the other file is only for Windows and this file is not. False also if the other file has a function `main`, because then
+        it belongs to a separate program.
         """
         if entry is other:
             return True
@@ -180,7 +180,7 @@ class CFamilyRules(ScopedRules):
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class whose constructor `member(…)` calls.
 
-        This applies to a field that a constructor initialises. The result is empty if the field is a pointer, or of a class that wraps the
+        This applies to a field that a constructor initialises. The result is empty if the field is a pointer, or has a class that wraps the
         object. For other calls, the result is `value`, the inferred type of the called name.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
@@ -197,7 +197,7 @@ class CFamilyRules(ScopedRules):
     def operators(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Symbol]:
         """Return all overloads of an operator for objects of a class.
 
-        They are members of the class, and functions with a parameter of the class or of one of its bases.
+        Overloads are members of the class, and functions with a parameter of the class or of one of its bases.
         """
         memo = inference.project.entry(owner).memo
         found: tuple[Symbol, ...] = inference.project.solver.ask(
@@ -220,7 +220,7 @@ class CFamilyRules(ScopedRules):
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result type of an operator such as `a + b`.
 
-        An assignment `a = b` has the type of `a`.
+        The result type of an assignment `a = b` is the type of `a`.
         """
         if sign == "=":
             return frozenset((receiver,))
@@ -234,7 +234,7 @@ class CFamilyRules(ScopedRules):
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
         """Return the type of `object[i]`, for an object of a project class.
 
-        Usually it is the result of `operator[]`. For a pointer, it is an object of the class.
+        Usually the type is the result of `operator[]`. For a pointer, it is an object of the class.
         """
         owner = inference.owner(receiver[1], "operator[]")
         if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
@@ -253,7 +253,7 @@ class CFamilyRules(ScopedRules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
         For a method or class written outside its class, the name contains only the last part of the prefix. For `a::b::Class::method` it is
         `Class.method`. The other parts may be namespaces.
@@ -279,7 +279,7 @@ class CFamilyRules(ScopedRules):
         return [place for place in found if self.visible_apart(entry, place)] or found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the class of a name that its outer class only declares.
+        """Return a nested class that its outer class only declares.
 
         `class Outer { class Name; };` may be defined as `class Outer::Name {…};` in any file.
         """
@@ -294,7 +294,7 @@ class CFamilyRules(ScopedRules):
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
         """Return whether a prefix such as `a::Class` names a given class.
 
-        The prefix is that of a definition written outside the class, `a::Class::f`. It may begin with namespaces.
+        The prefix belongs to a definition written outside the class, such as `a::Class::f`. The prefix may begin with namespaces.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:
@@ -345,7 +345,7 @@ def _is_program(entry: FileEntry) -> bool:
 
 
 class Operand(NamedTuple):
-    """One operand of an overloaded operator: its expression, type and classes."""
+    """An operand of an overloaded operator: its expression, type, classes."""
 
     term: Term
     given: Type
@@ -355,7 +355,7 @@ class Operand(NamedTuple):
 
 
 def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
-    """Score how well operands fit an overloaded operator; -1 if they do not."""
+    """Score how well operands fit an overloaded operator; -1 for no fit."""
     entry = inference.project.entry(function)
     definition = entry.definitions[function.index]
     first = int(function.kind != "function")

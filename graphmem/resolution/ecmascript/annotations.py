@@ -1,6 +1,6 @@
 """Evaluate TypeScript annotations such as `Promise<User | null>` to types.
 
-These are classes, interfaces, aliases, generics, object types, and utility types that keep the members of a type.
+The types are classes, interfaces, aliases, generics, object types, and utility types that keep the members of a type.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class EcmascriptTypes(EcmascriptNames):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that a TypeScript annotation declares.
 
-        An annotation such as `any` leaves the type open, in whole or in part. The result then contains the marker `UNTYPED`.
+        If the annotation leaves the type open, in whole or in part, as `any` does, the result contains the marker `UNTYPED`.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
@@ -107,7 +107,7 @@ class EcmascriptTypes(EcmascriptNames):
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
         """Return the type of a base class or interface in a header.
 
-        A class extends a value. An interface extends types, and a class implements types.
+        The expression after `extends` is a value for a class and a type for an interface. The expressions after `implements` are types.
         """
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
@@ -272,7 +272,7 @@ class EcmascriptTypes(EcmascriptNames):
     def cast(self, inference: Inference, call: Call) -> Type:
         """Return the type of `value as Type`.
 
-        If `Type` leaves a part open, the type of the value is added.
+        If `Type` leaves a part of the type open, as `any` does, the type of the value is added.
         """
         said = inference.declared(call.entry, call.scope, call.args[0])
         value = call.argument(1) or EMPTY
@@ -281,9 +281,9 @@ class EcmascriptTypes(EcmascriptNames):
         return said
 
     def builtin(self, name: str) -> Type:
-        """Return the internal function that represents a syntax form, as a cast.
+        """Return the internal function that represents a syntax form, like a cast.
 
-        These forms have no name in the source. The subclass in `rules` adds the global names of the language.
+        These forms have no name in the source. The subclass in `rules` extends this method to the global names of the language.
         """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 

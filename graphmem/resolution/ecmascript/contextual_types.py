@@ -1,6 +1,6 @@
 """Contextual types: types of unannotated parameters of functions.
 
-The type of a parameter comes from the function type that is expected where the function is written, as in TypeScript. Examples:
+As in TypeScript, the code around a function determines its expected type, which gives the types of its parameters. Examples:
 `names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`.
 """
 
@@ -37,7 +37,7 @@ def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
 
 
 def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
-    """Yield the alternatives of a type; interfaces give their call signatures."""
+    """Yield the functions in a type; for interfaces, their call signatures."""
     for atom in value:
         if atom[0] == INST and atom[1].kind == "interface":
             yield from inference.attribute_of(atom, SIGNATURE)
@@ -58,7 +58,7 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
 def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
     """Return the type that a call expects for an argument.
 
-    This is the declared type of the parameter. Its type variables are inferred from the other arguments.
+    This is the declared type of the parameter. The type variables in this type are inferred from the other arguments.
     """
     term = entry.terms[call]
     if term[0] not in (CALL, NEW):
@@ -81,8 +81,8 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 def callback(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function that is passed to a call.
 
-    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser represents it as `<parameter>(call, argument, parameter)`, where the
-    last two are positions.
+    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser represents this parameter as `<parameter>(call, argument, parameter)`,
+    where `argument` and `parameter` are positions.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
@@ -100,8 +100,8 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function in a JSX attribute.
 
-    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser represents it as `<attribute>(component, name, parameter)`,
-    where the last is a position.
+    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser represents this parameter as `<attribute>(component, name,
+    parameter)`, where `parameter` is a position.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -112,10 +112,10 @@ def handler(inference: Inference, call: Call) -> Type:
 
 
 def returned(inference: Inference, call: Call) -> Type:
-    """Return the type of a parameter of a function that another one returns.
+    """Return the type of a parameter of a function returned by a function.
 
-    The parser represents the parameter as `<returned>(type, parameter)`. The first is the declared result of the outer function, the last a
-    position.
+    The parser represents the parameter as `<returned>(type, parameter)`. `type` is the declared result of the outer function, and
+    `parameter` is a position.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
@@ -125,7 +125,7 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return the type of an unannotated parameter of a named function.
 
     In `const visit: Visitor = (node) => …`, the type of `node` comes from `Visitor`, the declared type of the variable or member that holds
-    the function. For a function that another one returns, it comes from the declared result.
+    the function. For a function that another function returns, the type comes from the declared result of the outer function.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
@@ -143,7 +143,7 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
 def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
     """Return the type that the surrounding code expects of an object literal.
 
-    It is the declared type of the parameter, variable, result or member that gets the literal.
+    The expected type is the declared type of the parameter, variable, result or member that gets the literal.
     """
     found = EMPTY
     for kind, position, index in _uses(entry).get(literal, ()):
@@ -189,10 +189,10 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 
 
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-    """Map each object literal to places that may declare its expected type.
+    """Map each object literal to the uses that may give its expected type.
 
-    Only literals that contain functions are included, directly or in a nested literal. A place is (kind, position, index), where the kind
-    is a call, a binding, a `return` or an outer literal.
+    Only literals that contain functions, directly or in a nested literal, are included. A use is (kind, position, index), where the kind is
+    a call, a binding, a `return` or an outer literal.
     """
     kept: dict[int, list[tuple[str, int, int]]] | None = entry.kept.get("uses")
     if kept is None:

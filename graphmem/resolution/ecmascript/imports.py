@@ -29,7 +29,7 @@ _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", "
 def type_slot(name: str) -> str:
     """Return the key under which a scope stores the type of a given name.
 
-    It differs from the name itself, because a type and a value may share a name.
+    The key differs from the name itself, because a type and a value may have the same name.
     """
     return TYPE_SLOT + name
 
@@ -46,7 +46,7 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return whether a package.json names a file as a command or an export.
+        """Return the role of a file in package.json: command or export.
 
         The result maps "" (the whole file) to "command" or "export". It is empty for other files.
         """
@@ -100,15 +100,15 @@ class EcmascriptNames(Rules):
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """Return whether an import also re-exports the imported name.
 
-        Examples are `export { a } from` and `export { a }` of an imported name. `declare module "b" { interface a {…} }` counts too:
-        it augments the interface.
+        Examples are `export { a } from` and `export { a }` of an imported name. `declare module "b" { interface a {…} }` also counts,
+        because it extends the interface.
         """
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return the names and imports of a file that may define an export of it.
 
-        The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not export a
+        The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. `export *` does not export the
         default.
         """
         inference.project.touch("top", entry.path, "*")
@@ -137,7 +137,8 @@ class EcmascriptNames(Rules):
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the value that a module exports under a name.
 
-        The export may be named, default, re-exported or of CommonJS. None for a value that is exported under the name it has in the module.
+        The export may be a named, default or CommonJS export, or a re-export. The result is None if the value is exported under its own
+        name in the module.
         """
         return self._member(inference, module, name, as_type=False)
 
@@ -156,7 +157,7 @@ class EcmascriptNames(Rules):
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
         """Return the value, or with `as_type` the type, that a module exports.
 
-        None for a value that is exported under the name it has in the module. The caller then looks that name up in the module.
+        The result is None if the value is exported under its own name in the module. The caller then looks up this name in the module.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
@@ -266,7 +267,7 @@ class EcmascriptNames(Rules):
 def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
     """Return whether a binding is a type alias.
 
-    An alias is declared with `type`, or in a documentation comment.
+    An alias is declared with `type`, or in a JSDoc comment.
     """
     binding = entry.facts.bindings[position]
     target = entry.terms[binding.target]

@@ -1,7 +1,7 @@
 """Result types of JavaScript builtins that can return values they receive.
 
-An external function matters if it can return a value from the project: an element of an array, the value of a promise, a wrapped component.
-Each such function is one entry of a table.
+Only external functions that can return a value from the project are listed: an element of an array, the value of a promise, a wrapped
+component. Each such function is one entry of a table.
 """
 
 # ruff: noqa: SIM905
@@ -310,7 +310,7 @@ def outside_type(atom: Outside) -> Type:
 
 
 def known_generic(name: str, parts: Sequence[Type]) -> Type:
-    """Return the type of a generic of the language: `Promise<User>`."""
+    """Return the type of a built-in generic type such as `Promise<User>`."""
     if name in ARRAYS:
         return box(ARRAYS[name], parts[0])
     if name in MAPS:

@@ -1,7 +1,7 @@
 """Find the files that imports in JavaScript and TypeScript may refer to.
 
-The candidates follow the rules of Node, TypeScript and bundlers. The best one comes first. The caller checks which one exists by a look-up
-in the project, which records the look-up as a dependency.
+The candidates follow the rules of Node, TypeScript and bundlers. The best candidate comes first. The caller looks the candidates up in the
+project to check which one exists. The look-up is recorded as a dependency.
 """
 
 # ruff: noqa: SIM905
@@ -118,7 +118,7 @@ class ModulePaths:
     def _config(self, path: str, around: list[str], leaf: str | None = None, read: list[str] | None = None) -> _Config:
         """Return a configuration with its inherited settings.
 
-        A configuration that extends itself inherits nothing more.
+        If a configuration extends itself, the repetition is ignored.
 
         Args:
             path: path of the configuration file.
@@ -209,7 +209,7 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield candidate paths of the file that `import "package"` loads."""
+    """Yield the paths that `import "package"` may load."""
     for field in _MAIN_FIELDS:
         if isinstance(document.get(field), str):
             yield from _sources(folder, document[field])
@@ -234,8 +234,8 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
 def _part(text: str) -> re.Pattern[str] | None:
     """Compile one part of a folder pattern, such as `pack*`, to an expression.
 
-    None for `**`, which matches any number of parts. Text between two stars is matched once, at its first occurrence. Backtracking over all
-    occurrences could take a very long time.
+    None for `**`, which matches any number of parts. Text between two stars is matched only at its first occurrence, because backtracking
+    over all occurrences could take very long.
     """
     if text == "**":
         return None
@@ -358,7 +358,7 @@ def _matched(pattern: str, text: str) -> str | None:
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
     """Yield the targets of a key in `exports` or `imports` of a package.json.
 
-    The exact key is used if it exists; otherwise patterns, the longest first.
+    The exact key is used if it exists. Otherwise patterns are tried, the longest first.
     """
     if key in table:
         yield from _targets(table[key], "")
@@ -372,7 +372,7 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
 def _targets(value: Any, rest: str) -> Iterator[str]:
     """Yield every path of a conditional target in a package.json.
 
-    In `{"source": "a.ts", "import": "a.js"}`, the source comes first.
+    For `{"source": "a.ts", "import": "a.js"}`, the path under "source" comes first.
     """
     if isinstance(value, str):
         yield value.replace("*", rest)

@@ -62,7 +62,7 @@ class EcmascriptRules(EcmascriptTypes):
     # scopes and receivers
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
         Functions of an object literal and titles of tests are not names of the enclosing scope. The literal refers to its functions by
         position.
@@ -91,8 +91,8 @@ class EcmascriptRules(EcmascriptTypes):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds: `window`.
 
-        Such a name belongs to the language or its platforms. A project may extend `Window`; its members are added to `window`, `globalThis`
-        and `self`.
+        Such a name belongs to the language or its platforms. If a project extends the interface `Window`, the new members are added to
+        `window`, `globalThis` and `self`.
         """
         found = super().unbound(inference, entry, scope, name)
         if name in ("window", "globalThis", "self"):
@@ -102,7 +102,7 @@ class EcmascriptRules(EcmascriptTypes):
         return found
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Return whether inner scopes see the names of a scope without a prefix.
+        """Return whether inner scopes see a scope's names without a prefix.
 
         Names of a namespace are visible inside it, but members of a class are not.
         """
@@ -223,7 +223,7 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Map (scope, variable) to the definition of a variable that gets methods.
+        """Map (scope, name) to the definition of each variable that gets methods.
 
         For example, `app.use = function …` adds a method to `app`. The result covers a whole file and is cached in its `FileEntry`.
         """
@@ -275,7 +275,7 @@ class EcmascriptRules(EcmascriptTypes):
         return known(inference, call) if known is not None else None
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return the type of a parameter that the surrounding code expects.
+        """Return the type that the surrounding code gives to a parameter.
 
         In `names.sort((a, b) => …)`, `a` has the type of the elements of `names`.
         """
@@ -286,7 +286,7 @@ class EcmascriptRules(EcmascriptTypes):
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return the result type of a function; an async one returns a promise."""
+        """Return the result type of a function; for an async function, a promise."""
         entry = inference.project.entry(symbol)
         modifiers = entry.definitions[symbol.index].modifiers
         bindings = entry.facts.bindings
@@ -403,13 +403,13 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
 
 
 def _name_at(terms: Sequence[Term], index: int) -> str:
-    """Return `a` if an expression is the bare name `a`; "" for any other."""
+    """Return the name if an expression is a bare name such as `a`; else ""."""
     term = terms[index] if index >= 0 else None
     return term[1] if term is not None and term[0] == NAME else ""
 
 
 def _prototype_of(terms: Sequence[Term], term: int) -> int:
-    """Return the index of the expression `X` in `X.prototype`; -1 for others."""
+    """Return the index of the expression `X` in `X.prototype`, or -1."""
     found = terms[term]
     if found[0] != ATTR:
         return -1

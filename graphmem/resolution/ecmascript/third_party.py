@@ -1,7 +1,7 @@
 """Result types of known functions and generics of widely used packages.
 
-The functions return values of the project that they receive, as `useState(value)` does. Each (package, name) maps to one of a few ways of
-returning them.
+The functions return values of the project that they receive, as `useState(value)` does. A table maps (package, name) to one of a few ways
+of returning them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Edges for names in annotations and in re-exporting imports.
 
-The type of an annotation (`Inference.declared`) contains no aliases, and no parameters of a function type. This module follows the names as
-they are written. A change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`, and the package that
-re-exports it.
+The type of an annotation (`Inference.declared`) does not contain aliases or parameters of a function type. Therefore this module follows
+the names in the source text. A change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`, and the
+package that re-exports it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class NamedSites(ReadSites):
         Args:
             src: the symbol that has the annotation.
             scope: the scope in which the names of the annotation are looked up.
-            term: position of the annotation in the file's list of expressions; -1 for none.
+            term: position of the annotation in the file's list of expressions; -1 without an annotation.
             line: line of the annotation.
         """
         if term < 0:
@@ -57,7 +57,7 @@ class NamedSites(ReadSites):
         self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
     def alias(self, symbol: Symbol) -> None:
-        """Add edges from a type alias `type A = B | C` to the types in its value."""
+        """Add edges from a type alias (`type A = B` is one) to its types."""
         definition = self.entry.definitions[symbol.index]
         for slot in self.entry.names(definition.parent).get(definition.name, ()):
             if slot.kind == "binding":

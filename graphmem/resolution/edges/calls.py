@@ -145,7 +145,7 @@ class CallSites:
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
-        """Return the callee of a call without type arguments in brackets.
+        """Return a call's callee, stripped of type arguments in brackets.
 
         In `handlers[i](…)`, the brackets contain an index: the callee is returned unchanged.
         """
@@ -181,7 +181,7 @@ class CallSites:
         return found
 
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
-        """Return the targets of a call `name()` that means `this.name()`.
+        """Return the targets of a call `name()` that stands for `this.name()`.
 
         The member belongs to a class around the call, or to one of its bases.
         """
@@ -237,7 +237,7 @@ class CallSites:
         return found + elsewhere
 
     def reads_property(self, base: Type, name: str) -> bool:
-        """Whether a class of another language has a property of a name.
+        """Whether a class of another language has a property for a getter call.
 
         In Java, `item.getPrice()` reads the Kotlin property `price`.
         """
@@ -247,7 +247,7 @@ class CallSites:
         return False
 
     def is_anything(self, base: Type) -> bool:
-        """Whether a value is the result of an unknown library function."""
+        """Whether a value comes from an unknown library function."""
         rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(
             atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
@@ -352,7 +352,8 @@ class CallSites:
     def operation(self, reference: Reference) -> None:
         """Add edges to the methods that an operator, subscript or loop calls.
 
-        The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Blocks such as `with` count too.
+        The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Statements such as `with` are
+        included.
         """
         for operand, names, container in rules_of(self.entry).operations(self.entry, reference.term):
             if container < 0:
@@ -407,7 +408,7 @@ class CallSites:
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add the call of the first of several methods that a value's class has.
+        """Add the call of the first of some methods that a value's class has.
 
         For `if x`, the methods are `__bool__` and `__len__`. For a method that creates an iterator, the iterator's method for the next
         element is added too.
@@ -419,9 +420,9 @@ class CallSites:
             self.run_on(reference, self.contained(value), (text,))
 
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
-        """Add the call of the first of several methods that a class has.
+        """Add the call of the first of some methods, for each possible class.
 
-        This is repeated for each class that the value may have.
+        This is done for each class that the value may have.
         """
         likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
@@ -446,7 +447,7 @@ class CallSites:
                 self.run_on(reference, self.inference.expanded(self.inference.element(self.value(reference, container))), through.names)
 
     def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
-        """Add the calls of a key's methods, as `__hash__`, that a container makes.
+        """Add a container's calls of methods of a key, such as `__hash__`.
 
         A list or a tuple only compares its elements with the key.
         """
@@ -499,10 +500,10 @@ class CallSites:
 
 
 def shared_among(value: Type) -> float:
-    """Return the confidence of an implicit call on one of several classes.
+    """Return the confidence of an implicit call if the class is uncertain.
 
-    An implicit call is one that the source does not write, such as `__add__` for `a + b`. For a single class the result is 0, which means
-    the confidence of the rule.
+    An implicit call is one that the source does not write, such as `__add__` for `a + b`. For a single class the result is 0, which stands
+    for the default confidence of the rule.
     """
     classes = sum(atom[0] in (INST, PENDING) for atom in value)
     return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
@@ -511,8 +512,8 @@ def shared_among(value: Type) -> float:
 def settled(inference: Inference, value: Type) -> Type:
     """Mark a class as exact if the type also contains an exact subclass.
 
-    A type is a set of alternatives. An exact alternative means objects of that class and not of its subclasses. Next to an exact subclass,
-    the base class gets the mark too.
+    A type is a set of alternatives. An exact alternative stands for objects of that class and not of its subclasses. If the type has an
+    exact subclass of a class, the class is marked as exact, too.
     """
     if len(value) < 2:
         return value

@@ -28,7 +28,7 @@ def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
-    """Return the definitions of a file without edges, after resolving failed."""
+    """Return the definitions of a file without edges, after a failure."""
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()
     return resolving.evidence.rows()._replace(fault=fault)
@@ -101,7 +101,7 @@ class _Resolving(NamedSites):
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
     def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
-        """Record, for each position in an import, the definitions it refers to."""
+        """Record the definitions to which each position in an import refers."""
         entry, written = self.entry, self.evidence.written
         named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
         for atom in atoms:
@@ -138,7 +138,7 @@ class _Resolving(NamedSites):
     def only_named(self, reference: Reference) -> None:
         """Record the positions of type names, without adding edges.
 
-        The declaration or header that contains the names has the edges.
+        The edges belong to the declaration or header that contains the names.
         """
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))

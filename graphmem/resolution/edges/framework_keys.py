@@ -1,7 +1,7 @@
-"""Find keys under which frameworks know functions, such as routes.
+"""Find the keys under which functions are registered, such as routes.
 
-Other keys are events, commands and tasks. A key counts if it is a literal (`path("x/", view)`, `@app.route("/x")`,
-`@task(name="mail.send")`) or the event itself (`saved.connect(f)`, `@receiver(saved)`). Computed keys are not recorded.
+Other keys are events, commands and tasks. A key is recorded if it is a literal (`path("x/", view)`, `@app.route("/x")`,
+`@task(name="mail.send")`) or an event object (`saved.connect(f)`, `@receiver(saved)`). Computed keys are not recorded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Edges for functions registered with a framework, such as route handlers.
 
-The tables in `frameworks.toml` list the calls that register functions. The code that registers a function refers to it, with a rule that
-names the purpose. Such a function is an entry point. Code that sends a signal, queues a task or requests an injected value calls the
-function. All values come through type inference, so the inputs of an edge are recorded.
+The tables in `frameworks.toml` list the calls that register functions. The registering code gets an edge to the function, with a rule that
+names the purpose. The function becomes an entry point. Code that sends a signal, queues a task or requests an injected value calls the
+function. All values come from type inference, which records the inputs of each edge.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Handing:
     def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
         """Yield the functions in an argument of a call, also inside lists.
 
-        Functions inside objects count too.
+        Functions inside object literals are included.
         """
         terms = self.entry.terms
         found = terms[term]
@@ -201,7 +201,7 @@ class Handing:
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
         """Return the name of an event that a call connects or sends.
 
-        It is `saved` for `saved.send()` and `bus.emit("saved")`.
+        The name is `saved` for `saved.send()` and `bus.emit("saved")`.
         """
         if event.is_text:
             return string_of(entry.terms[given[0]]) if given else ""
@@ -235,7 +235,7 @@ class Handing:
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
         """Whether an event that is sent is the same as a connected event.
 
-        Both are the same variable, or their owners have the same class or related classes.
+        They are the same if they are one variable, or if their owners have the same class or related classes.
         """
         if sent & connected:
             return True
@@ -305,7 +305,7 @@ class Handing:
                     yield from self._asked(symbol, definition.parent, term, definition.start_line)
 
     def _metadata(self, annotation: int) -> Sequence[int]:
-        """Return what follows the type in `Annotated[type, …]`, as expressions."""
+        """Return the expressions after the type in `Annotated[type, …]`."""
         terms = self.entry.terms
         generic = terms[annotation] if annotation >= 0 else None
         if generic is None or generic[0] != INDEX:

@@ -58,7 +58,7 @@ class Overloads:
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
         """Return the overloads of one class that fit a call best.
 
-        Overloads in base classes count if the language inherits overloads, or if none of the class fits.
+        Overloads in base classes are considered if the language inherits overloads, or if no overload of the class fits.
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
             return [target for target in group if self._may_mean(reference, target)]
@@ -88,9 +88,9 @@ class Overloads:
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:
-        """Whether a call can mean the only function of its name in a class.
+        """Whether a call can refer to the only function of its name in a class.
 
-        Its arguments must fit, except in some languages and for constructors.
+        The arguments of the call must fit, except in some languages and for constructors.
         """
         symbol = target.symbol
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
@@ -112,7 +112,7 @@ class Overloads:
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return the methods of one class that override a chosen overload.
 
-        In languages that do not inherit overloads, they are those that fit the arguments of the call best.
+        In languages that do not inherit overloads, only the methods that fit the arguments best are returned.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
@@ -141,7 +141,7 @@ class Overloads:
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
 
     def _fits(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> bool:
-        """Whether a function accepts the number and names of a call's arguments."""
+        """Whether a function accepts a call's number and names of arguments."""
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
@@ -154,8 +154,8 @@ class Overloads:
     def _score(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> int:
         """Score how well the arguments of a call fit the declared types.
 
-        The score is -1 if the call cannot mean the function. Of two functions that fit equally well, one that does not collect arguments
-        in a list has the higher score.
+        The score is -1 if the call cannot run the function. If two functions fit equally well, a function without a parameter such as
+        `*args` gets the higher score.
         """
         if symbol is None or not self._fits(reference, symbol, is_extension):
             return IMPOSSIBLE
@@ -196,8 +196,8 @@ class Overloads:
     def _given(self, reference: Reference, argument: int) -> Type:
         """Return the type of an argument of a call.
 
-        The argument may be a parameter of the calling function whose type is a type parameter, such as `T`. Callers pass different types
-        for it, so the result is the bound of `T`, or empty without a bound.
+        The argument may be a parameter of the calling function, declared with a type parameter such as `T`. Callers pass different types
+        for `T`, so the result is the bound of `T`, or empty without a bound.
         """
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
@@ -294,7 +294,7 @@ class Overloads:
         return IMPOSSIBLE if is_value else 0
 
     def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
-        """Return (score, function) from the nearest base class that fits a call.
+        """Return (score, function) of fitting functions in the nearest base.
 
         The functions have the target's name. Functions that one of `below` overrides are left out.
         """
@@ -327,7 +327,7 @@ def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
 
 
 def _shared(targets: list[Target]) -> list[Target]:
-    """Divide the confidence equally among functions of which only one runs."""
+    """Divide the confidence equally among functions; only one of them runs."""
     count = len(targets)
     if count < 2:
         return targets

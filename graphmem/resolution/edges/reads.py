@@ -38,7 +38,7 @@ class ReadSites(VariableSites):
                     self.read_imported_variable(reference, place, frozenset())
 
     def read_variable(self, reference: Reference, place: Place, name: str) -> None:
-        """Add an edge from a use of a name to the variable that it means.
+        """Add an edge from a use of a name to the variable it refers to.
 
         The variable belongs to a module or a class.
         """
@@ -121,7 +121,7 @@ class ReadSites(VariableSites):
                     self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
-        """Add edges for a class member that `x.name` reads or writes."""
+        """Add edges to a class member that `x.name` reads or writes."""
         inference, rules = self.inference, rules_of(self.entry)
         if atom[0] == INST:
             for accessor in rules.accessors(name, reference.kind):
@@ -165,7 +165,7 @@ class ReadSites(VariableSites):
     def is_read_of_itself(self, reference: Reference) -> bool:
         """Whether an expression reads an attribute of its receiver: `self.name`.
 
-        False in languages in which a mixin gets no members from other classes.
+        Always False in languages where a mixin's members cannot come from other classes.
         """
         term = self.terms[reference.term]
         rules = rules_of(self.entry)

@@ -62,7 +62,7 @@ class Requests:
     def _shared(self, found: Sequence[Symbol]) -> list[Target]:
         """Return the handlers as targets that share the confidence of one request.
 
-        Empty for more than `AMBIGUOUS_LIMIT` handlers.
+        The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         if len(found) > AMBIGUOUS_LIMIT:
             return []
@@ -100,7 +100,8 @@ class Requests:
     def linked(self, text: str) -> Sequence[Symbol]:
         """Return the handlers of the route that `blueprint.name` refers to.
 
-        With several, those in a file or folder named like the blueprint are returned, of these the nearest. Empty if there are too many.
+        If several routes match, the handlers in a file or folder with the blueprint's name are returned, and of these the nearest. The
+        result is empty if too many remain.
         """
         found = self._named_routes(text, "")
         group = text.replace(":", ".").rpartition(".")[0].rpartition(".")[2]
@@ -126,8 +127,8 @@ class Requests:
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
         """Yield (call, route) for each call that registers a route under a key.
 
-        The key is the last fixed segment of the route's path. A registration in a test file counts only for requests in its own scope or
-        inside it.
+        The key is the last fixed segment of the route's path. A registration in a test file is used only for requests in the same scope or
+        an inner scope.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -173,7 +174,7 @@ class Requests:
 def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
     """Return the symbols whose files are nearest to a path.
 
-    The nearest files share the most leading words of their paths with it. `app/users/urls.py` is near `app/users/views.py`.
+    The nearest files have the most leading words of their paths in common with `path`. `app/users/urls.py` is near `app/users/views.py`.
     """
     words = _WORDS.split(path)
     pairs = [zip(words, _WORDS.split(symbol.path), strict=False) for symbol in found]
@@ -182,7 +183,7 @@ def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
 
 
 def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
-    """Yield the functions in a value that a call passes to a framework.
+    """Yield the functions in an argument that a framework receives.
 
     The value may be a function, or a list or object that contains functions.
     """
@@ -208,7 +209,7 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
     """Yield the arguments of a call that a row of `frameworks.toml` lists.
 
-    These arguments are functions that the framework calls. The row may list the receiver of the call too.
+    These arguments are functions that the framework calls. The row may also list the receiver of the call.
     """
     for which in row.functions:
         if isinstance(which, int):

@@ -81,7 +81,7 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        A function whose name differs from the called name was passed as a value, and gets the rule `function_value`.
+        If a function's name differs from the called name, the function was passed as a value and gets the rule `function_value`.
         """
         rules = rules_of(self.entry)
         for atom in ordered(value):
@@ -173,9 +173,9 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member which a mixin uses but lacks.
+        """Return the classes that define a member that a mixin uses but lacks.
 
-        Other classes that inherit the mixin provide the member. Empty if the mixin or its bases define it.
+        These are other bases of classes that inherit the mixin. The result is empty if the mixin or its bases define the member.
         """
         rules = rules_of(self.project.entry(atom[1]))
         if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -198,8 +198,8 @@ class Targets:
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the targets of a method call on an object, with overrides.
 
-        A method that no object can run is referenced, not called. Examples are an abstract method, and a method that all instantiated
-        classes override.
+        A method that no object can run gets a reference edge instead of a call edge. Examples are an abstract method, and a method that all
+        instantiated classes override.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -225,7 +225,7 @@ class Targets:
             yield Target(symbol, None, "override", likely)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call of one of several methods can run a method of a subclass."""
+        """Whether a call of given methods can run a certain override."""
         entry = self.project.entry(method)
         rules = rules_of(entry)
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
@@ -236,7 +236,7 @@ class Targets:
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether no object of a class runs a given method.
 
-        The method counts as run if the class or a subclass that inherits it may have objects.
+        An object runs the method if the class, or a subclass that inherits the method, may have objects.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -301,7 +301,7 @@ class Targets:
     # from names
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
-        """Return definitions found by the bare name of a call, if they are few.
+        """Return the definitions with the bare name of a call, if they are few.
 
         Used when the type of the receiver is unknown.
         """
@@ -319,7 +319,7 @@ class Targets:
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
         """Return the result of `of_name` for a given number of arguments.
 
-        The result holds for all such calls in this file. The number -1 means that it is unknown.
+        The result is the same for all calls of the name in this file. The number is -1 if it is unknown.
         """
         found = []
         for symbol in self.project.named(name):
@@ -342,9 +342,9 @@ class Targets:
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
 
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
-        """Whether all of several methods override the same one of them.
+        """Whether one of the methods' classes is a base of all the others.
 
-        A call can then run each of them.
+        Then a call can run any of these methods.
         """
         owners: list[Symbol] = []
         for method in methods:
@@ -357,7 +357,7 @@ class Targets:
     def rule_of(self, places: Sequence[Place]) -> str:
         """Return the rule by which a name was found, given its bindings.
 
-        It is `scope`, `import` or `function_value`. A rule says how the target of an edge was found.
+        The rule is `scope`, `import` or `function_value`. A rule states how the target of an edge was found.
         """
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:
@@ -390,8 +390,8 @@ class Targets:
     def _attribute_rule(self, reference: Reference, base: int, name: str) -> str:
         """Return the rule for a receiver that is an attribute, such as `a.b`.
 
-        It is `import` for an attribute of a module. It is `receiver_type` if the source declares the attribute's type, else
-        `inferred_type`.
+        The rule is `import` for an attribute of a module. Otherwise it is `receiver_type` if the source declares the attribute's type, or
+        else `inferred_type`.
         """
         entry = self.entry
         value = self.inference.term(entry, reference.scope, base, reference.line)
@@ -411,7 +411,7 @@ class Targets:
     def _is_declared(self, place: Place) -> bool:
         """Whether the source code states the type of a variable or parameter.
 
-        An annotation, or a call of a class such as `x = A()`, states it.
+        An annotation, or a call of a class such as `x = A()`, states the type.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":

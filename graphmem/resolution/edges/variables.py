@@ -1,6 +1,6 @@
 """Edges for uses of variables of modules and classes.
 
-A variable may be read, assigned, or named to reach a member. A change of `Color.RED`, `config.URL` or a field affects all code that
+Code may read a variable, assign to it, or access a member of it. A change of `Color.RED`, `config.URL` or a field affects all code that
 names it.
 """
 
@@ -39,7 +39,7 @@ class VariableSites(CallSites):
     def call(self, reference: Reference) -> None:
         """Add the edges of a call `a.f()`, including the use of the variable `a`.
 
-        If `f` is a field that holds a function, its use is added too.
+        If `f` is a field that holds a function, an edge to `f` is added, too.
         """
         super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
@@ -88,8 +88,8 @@ class VariableSites(CallSites):
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
         """Add an edge to a field, constant or enum member that code names.
 
-        The member is reached through an object or its class. The first class in look-up order that defines the member counts, unless a
-        method or property of that name comes first.
+        The member is reached through an object or its class. The edge leads to the first class in look-up order that defines the name. If
+        that definition is a method or a property, no edge is added.
         """
         symbol = self.member_variable(atom[2][1] if atom[0] == SUPEROBJ else atom[1], name)
         if symbol is not None:
@@ -97,7 +97,7 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """Return the variable that a class or its nearest base defines by a name."""
+        """Return the variable with a name in a class or its nearest base."""
         key = (owner, name)
         if key not in self.fields:
             self.fields[key] = self._member_variable(owner, name)
@@ -125,9 +125,9 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """Yield the outer variable to which `x = f()` in a function may assign.
+        """Yield the outer variable to which an assignment in a function leads.
 
-        The assignment does not declare a variable of its own.
+        This is so if the assignment, such as `x = f()`, does not declare a local variable.
         """
         entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):

@@ -1,6 +1,6 @@
-"""Build constraints of Go files: whether one build can contain two files.
+"""Build constraints of Go files: check if one build can have two files.
 
-A file names an operating system and an architecture in its name (`poll_linux_arm64.go`) or has a `//go:build` line.
+A constraint is an operating system and architecture in a file's name (`poll_linux_arm64.go`), or a `//go:build` line.
 """
 
 # ruff: noqa: SIM905
@@ -53,7 +53,7 @@ def are_built_together(path: str, line: str, other_path: str, other_line: str) -
 def _constraint(path: str, line: str) -> str:
     """Return the build constraints of a Go file, such as `linux && !cgo`.
 
-    They come from the file's name and from its `//go:build` line.
+    The constraints come from the file's name and from its `//go:build` line.
     """
     parts = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test").split("_")[1:]
     words = [parts[-1]] if parts and parts[-1] in _SYSTEMS | _MACHINES else []
@@ -66,7 +66,7 @@ def _constraint(path: str, line: str) -> str:
 def _parsed(text: str, tags: set[str]) -> Condition | None:
     """Parse a build constraint to a condition, and collect its tags.
 
-    In `linux && !cgo`, the tags are `linux` and `cgo`. None if the text is not an expression.
+    In `linux && !cgo`, the tags are `linux` and `cgo`. The result is None if the text is not an expression.
     """
     words = _WORD.findall(text)
     if "".join(words) != re.sub(r"\s", "", text):

@@ -78,7 +78,7 @@ class GoRules(PackageRules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return the import path of a file's folder.
 
-        Without a `go.mod` above the file, it is the path of the folder ("." for the root).
+        If no folder above the file has a `go.mod`, the result is the path of the folder ("." for the root).
         """
         folder = path.rpartition("/")[0]
         above = folder
@@ -100,7 +100,7 @@ class GoRules(PackageRules):
         return are_built_together(entry.path, constraint(entry), other.path, constraint(other))
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """Return the package that an import names: a folder or an external one."""
+        """Return the package of an import: a folder, or an external package."""
         if found.kind in ("package", "constraint") or not found.module:
             return EMPTY
         if inference.project.modules(found.module):
@@ -112,7 +112,7 @@ class GoRules(PackageRules):
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the declared type of a method's receiver.
 
-        For `func (t T) f()`, it is `T`.
+        For `func (t T) f()`, the type is `T`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -130,7 +130,7 @@ class GoRules(PackageRules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        A single argument always fits: it may be a call that returns the values of all parameters.
+        A single argument is always accepted, because it may be a call that returns the values of all parameters.
         """
         return super().takes(definition, positional, keywords, bound=bound) or positional == 1
 
@@ -160,9 +160,9 @@ class GoRules(PackageRules):
         return tuple(sorted(found, key=lambda interface: interface.place))
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Return the interface methods that a method of a type implements.
+        """Return the interface methods that a method implements.
 
-        These are the methods of the interfaces that the receiver's type satisfies.
+        These are methods of the interfaces that the receiver's type satisfies.
         """
         if method.kind != "method":
             return ()
@@ -196,8 +196,8 @@ class GoRules(PackageRules):
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
         """Return whether a type has every method of an interface.
 
-        Parameters and results must have the same types. If an interface embeds external interfaces, only the method names in
-        `_DEMANDED` are known. The interface must then also have a method of the project.
+        Parameters and results must have the same types. If the interface embeds external interfaces, only the method names in `_DEMANDED`
+        are known for them. Then the interface must also have a method defined in the project.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -246,8 +246,8 @@ class GoRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a call passes to a library function.
 
-        The function is generic and may return objects of these classes. They are passed as type arguments or as values. In the standard
-        library, only packages in `_GENERIC` have such functions.
+        The function is generic and may return objects of these classes. The classes are passed as type arguments or as values. In the
+        standard library, only packages in `_GENERIC` have such functions.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()

@@ -1,6 +1,6 @@
 """Score how well arguments fit parameters in Java.
 
-Subtypes come before widened numbers, these before `Object`, and boxed values come last. An array fits only an array or `Object`.
+The best fit is a subtype, then a widened number, then `Object`, and last a boxed value. An array fits only an array or `Object`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _of_primitive(name: str, wanted: str) -> int:
 
 
 def _widened(name: str, wanted: str) -> int:
-    """Return the number of steps that widen one primitive type to another.
+    """Return the number of steps to widen one primitive type to another.
 
     An example is `int` to `long`. The result is negative if the first type cannot be widened to the second.
     """

@@ -41,7 +41,7 @@ _OF_ARGUMENTS: Final = frozenset("abs max min".split())
 def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
     """Return the result type of a call of Java's library; None if unknown.
 
-    The names of these methods mean the same in all classes of the library.
+    Methods with one of these names have the same meaning in all classes of the library.
     """
     _, package, dotted, given = atom
     if package == JAVA and dotted == ARITHMETIC:
@@ -70,7 +70,7 @@ def _arithmetic(inference: Inference, call: Call) -> Type:
 
 
 def _promoted(inference: Inference, call: Call) -> Type:
-    """Return the number to which the operands of an operator are widened."""
+    """Return the number type to which the operands of an operator are widened."""
     widest = NUMBERS.index("int")
     for position in range(len(call.args)):
         names = _names(inference, call, position)

@@ -140,14 +140,14 @@ class JavaRules(PackageRules):
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of `Name` in `import a.Name`.
 
-        It is a class of a package, or a member of a class.
+        `Name` is a class of a package, or a member of a class.
         """
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def builtin(self, name: str) -> Type:
         """Return the type of a name that Java itself defines.
 
-        It is a type of `java.lang`, a method of `Object` or an operator.
+        Such a name is a type of `java.lang`, a method of `Object` or an operator.
         """
         if name == ARITHMETIC:
             return one((EXT, self.builtin_package, name, None))
@@ -156,7 +156,7 @@ class JavaRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its Java file binds.
 
-        It is a type of `java.lang`, or the class that a Kotlin file compiles to.
+        Such a name is a type of `java.lang`, or the class to which a Kotlin file is compiled.
         """
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():
@@ -169,13 +169,13 @@ class JavaRules(PackageRules):
     def property_of(self, accessor: str) -> str:
         """Return the Kotlin property that an accessor reads or writes.
 
-        For `getPrice` and `setPrice`, it is `price`.
+        For `getPrice` and `setPrice`, the property is `price`.
         """
         ending = accessor[3:] if accessor[:3] in ("get", "set") else ""
         return ending[:1].lower() + ending[1:] if ending[:1].isupper() else accessor if accessor[:2] == "is" else ""
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
         A constructor is declared with the name of its class. Look-ups find it under the name `CONSTRUCTOR` instead.
         """
@@ -199,9 +199,9 @@ class JavaRules(PackageRules):
         return one((INST, entry.symbols[scope], False)) if name == CONSTRUCTOR else value
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether a method overrides one of the same name in a base class.
+        """Return whether a method overrides a base's method of the same name.
 
-        Their parameters must have the same types. A type parameter of the base can stand for any type.
+        The parameters of both methods must have the same types. A type parameter of the base can stand for any type.
         """
         above, below = (inference.project.entry(symbol) for symbol in (base, method))
         if base.index < 0 or method.index < 0:
@@ -232,7 +232,7 @@ class JavaRules(PackageRules):
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result type of a method of a collection, map or stream.
 
-        Optionals count too.
+        `Optional` is included.
         """
         if container[0] != BOX:
             return EMPTY

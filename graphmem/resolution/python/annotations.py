@@ -92,8 +92,8 @@ class PythonTypes(PythonModules):
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """Return the expressions inside an annotation that are types themselves.
 
-        For `dict[A, B]` they are `dict` and the tuple `A, B`. A call is not a type. The arguments of `Literal` are values. In `Annotated`,
-        only the first argument must be a type.
+        For `dict[A, B]` the expressions are `dict` and the tuple `A, B`. A call is not a type. The arguments of `Literal` are values. In
+        `Annotated`, only the first argument must be a type.
         """
         if found[0] == INDEX:
             _, base, key = found
@@ -132,7 +132,7 @@ class PythonTypes(PythonModules):
     def _instance(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of an instance of a class.
 
-        For a protocol, the type also contains `UNTYPED`, because a value of another class may satisfy the protocol.
+        For a protocol, the type also contains `UNTYPED`, because an instance of any class may satisfy the protocol.
         """
         found = one((INST, symbol, False))
         return join(found, one((UNTYPED,))) if self.is_protocol(inference, symbol) else found
@@ -288,7 +288,7 @@ def _is_typing(atom: Ext) -> bool:
 def _external_type(atom: Ext) -> Type:
     """Return the type of an object whose annotation is an external class.
 
-    For `Sequence` it is a list, for `Any` it is open.
+    For `Sequence` the type is a list. For `Any` it is open.
     """
     _, package, dotted, _ = atom
     name = dotted.rpartition(".")[2]

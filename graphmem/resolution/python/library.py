@@ -1,7 +1,7 @@
 """Result types of Python functions that can return values they receive.
 
-A builtin or library function matters if it can return a value from the project: an element of a container, a wrapped function, a partial
-application, a cast. Each such function is one entry of a table.
+Only functions that can return a value from the project are listed: an element of a container, a wrapped function, a partial application, a
+cast. Each such function is one entry of a table.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class PythonModules(Rules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return a file's dotted names relative to every folder above it.
 
-        For `src/a/b.py` they are `src.a.b`, `a.b` and `b`. Names relative to declared import roots come first.
+        For `src/a/b.py` the names are `src.a.b`, `a.b` and `b`. Names relative to declared import roots come first.
         """
         found = self._names.get(path)
         if found is None:
@@ -74,7 +74,7 @@ class PythonModules(Rules):
     def _at(self, inference: Inference, place: str) -> Type:
         """Return the module or package at a path that has no file suffix.
 
-        For `a/b` it is `a/b/__init__.py` or `a/b.py`, otherwise the folder itself.
+        For `a/b` the result is `a/b/__init__.py` or `a/b.py`, or else the folder itself.
         """
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
@@ -92,11 +92,11 @@ class PythonModules(Rules):
         return one((EXT, Package(package), rest, None))
 
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
-        """Return whether `import a.b` in one file can mean a given file.
+        """Return whether `import a.b` in one file can refer to a given file.
 
-        The folder in which the name starts must be on the import path, or possibly on it. Declared roots are on it. Another folder counts
-        if it is not a package itself and one of two conditions holds. The folder is also the import root of the importing file; or it
-        contains the name's top-level package, and the standard library has no module of that name.
+        The folder in which the dotted name starts must be on the import path. Declared import roots are on the import path. Another folder
+        is accepted if it is not a package and one of two conditions is true. Either it is the import root of the importing file, or it
+        contains the name's top-level package and the standard library has no module of that name.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name
@@ -151,7 +151,7 @@ class PythonModules(Rules):
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """Return whether a module re-exports an imported name.
 
-        `__all__` decides. Without it, the `__init__` of a package re-exports every public name.
+        If the module has `__all__`, it lists the re-exported names. Otherwise the `__init__` of a package re-exports every public name.
         """
         if found.scope or found.name in ("", "*") or not found.alias:
             return False
@@ -161,16 +161,16 @@ class PythonModules(Rules):
     def exported(self, entry: FileEntry, name: str) -> bool:
         """Return whether `import *` imports a name.
 
-        `__all__` decides; without it, every public name is imported.
+        If the file has `__all__`, it lists the imported names. Otherwise every public name is imported.
         """
         exports = entry.facts.exports
         return name in exports if exports is not None else not name.startswith("_")
 
 
 def nearest(paths: Sequence[str], importer: str) -> str:
-    """Return the path that shares the most leading folders with an importer.
+    """Return the path with the most leading folders in common with a file.
 
-    Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
+    The file is the importer. Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
     """
     folders = importer.split("/")[:-1]
 
@@ -203,7 +203,7 @@ def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[s
 def _root_of(path: str, dotted: str) -> str:
     """Return the folder from which a dotted name leads to a path.
 
-    For `a.b` and `src/a/b.py`, it is `src`.
+    For `a.b` and `src/a/b.py`, the folder is `src`.
     """
     stem = path.rpartition(".")[0].removesuffix("/__init__")
     return stem[: -len(dotted)].rstrip("/")

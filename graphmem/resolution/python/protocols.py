@@ -1,4 +1,4 @@
-"""Tables of the special methods that Python and its library call.
+"""Tables of special methods that Python and its standard library call.
 
 The tables cover operations without an operator sign (loops, `in`, truth tests, formatting, `del`), builtin functions and functions of the
 standard library. Each row names methods in the order in which Python tries them.

@@ -102,10 +102,10 @@ class PythonRules(PythonTypes):
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member which a mixin uses but lacks.
+        """Return the classes that define a member that a mixin uses but lacks.
 
-        Classes that inherit the mixin have the member. Empty if a library's base class may define the member, or if too many classes use
-        the mixin. Classes of tests count for mixins of tests only.
+        Classes that inherit the mixin have the member. The result is empty if a library's base class may define the member, or if too many
+        classes use the mixin. Test classes are considered only for mixins in tests.
         """
         if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return ()
@@ -129,9 +129,10 @@ class PythonRules(PythonTypes):
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return the type of a call's result, wrapped for a coroutine function.
+        """Return the type of a call's result; for a coroutine, wrapped.
 
-        The value inside is available only after `await`. For a function that makes a context manager, it is available after `with`.
+        The result of a coroutine function is available only after `await`. The result of a function that makes a context manager is
+        available after `with`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -144,7 +145,7 @@ class PythonRules(PythonTypes):
         return join(box("await", value), one((PENDING, symbol))) if "async" in definition.modifiers else value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """Return what a decorator of the project returns for a function.
+        """Return the type that a project's decorator returns for a function.
 
         Decorators of libraries are assumed to return the decorated function.
         """
@@ -181,9 +182,9 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return objects of the classes that have all attributes used of a value.
+        """Return objects of the classes with all attributes used of a parameter.
 
-        The value is a parameter without an annotation: code such as `x.read()` and `x.close()` suggests classes with both methods.
+        The parameter has no annotation. For code such as `x.read()` and `x.close()`, the classes have both methods.
         """
         return used_as(inference, symbol, index)
 
@@ -196,9 +197,9 @@ class PythonRules(PythonTypes):
         return [fixture for fixture in found if fixture is not None]
 
     def _fixture(self, inference: Inference, symbol: Symbol, index: int) -> Symbol | None:
-        """Return the pytest fixture that a parameter requests; None if none does.
+        """Return the pytest fixture that a parameter requests, or None.
 
-        Searched in this order: the test's class, its module, the `conftest.py` files in the folders above it.
+        The search order is: the test's class, its module, the `conftest.py` files in the folders above the module.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -262,7 +263,7 @@ class PythonRules(PythonTypes):
         return found
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
-        """Return the special methods that an expression calls: `a + b`, `__add__`.
+        """Return the special methods that an expression calls, such as `__add__`.
 
         Loops, `with`, subscripts, operators, conditions and formatted strings call special methods.
         """
@@ -303,7 +304,7 @@ class PythonRules(PythonTypes):
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
         """Return the element type of a loop over an object of a class.
 
-        It is the element type of the iterator that the class creates.
+        The element type is that of the iterator that the class creates.
         """
         given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
         found = EMPTY
@@ -350,7 +351,8 @@ class PythonRules(PythonTypes):
     def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
         """Return the metaclass of a class, in a list.
 
-        The first class in the method resolution order that declares one decides. The list is empty if the metaclass is external.
+        The metaclass is declared by the first class in the method resolution order that declares one. The list is empty if the metaclass is
+        external.
         """
         for candidate in inference.mro(symbol):
             if not isinstance(candidate, Symbol):
@@ -366,7 +368,8 @@ class PythonRules(PythonTypes):
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.
 
-        Code outside the project may instantiate a class that derives from a library's class, or that a test file defines.
+        Always True for a class that derives from a library's class or that a test file defines, because code outside the project may
+        instantiate it.
         """
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
@@ -386,7 +389,7 @@ class PythonRules(PythonTypes):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts the arguments of a call.
 
-        The function accepts them if there are not too many, none is unknown and none is missing.
+        It accepts them if there are not too many arguments, no unknown keyword and no missing argument.
         """
         parameters = list(definition.parameters)
         if bound and definition.kind == "method" and "static" not in definition.modifiers:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return objects of the classes with all attributes used of a parameter.
 
-    For code such as `x.read()` and `x.close()`, these are classes with both methods. Builtin types must lack one of the attributes. A
-    single attribute tells a class only if it is a method or a property. Classes of tests count in their file only.
+    For code such as `x.read()` and `x.close()`, these are classes with both methods. The result is empty if a builtin type has all the
+    attributes. A single attribute identifies a class only if it is a method or a property. A test class is considered only in its own file.
     """
     entry = inference.project.entry(symbol)
     names = entry.uses().get((symbol.index, index))
@@ -49,7 +49,7 @@ def _is_method(inference: Inference, name: str) -> bool:
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
     """Return the classes that define an attribute and do not inherit it.
 
-    Empty if too many classes have it.
+    The result is empty if too many classes define the attribute.
     """
     files = inference.project.files
     found = {
@@ -63,7 +63,7 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
     """Whether objects of a class may have all of some attributes.
 
-    Attributes of subclasses count.
+    Attributes of subclasses are included.
     """
     return all(
         name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))

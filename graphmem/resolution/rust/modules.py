@@ -1,7 +1,7 @@
 """Resolve paths in Rust to crates and modules, by `mod` declarations.
 
 A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate of the
-file that declares it, which is found file by file. If several crates declare a file, it belongs to all of them.
+file that declares it. If several crates declare a file, the file belongs to all of them.
 """
 
 # ruff: noqa: SIM905
@@ -131,7 +131,7 @@ class RustModules(PackageRules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return a file's names that other files of the package can look up.
 
-        Other files can look up only methods (`Type.method`) whose type may be defined in another file, and the prefix `Type.` of each.
+        These are only methods (`Type.method`) whose type may be defined in another file, and the prefix `Type.` of each method.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -177,8 +177,8 @@ class RustModules(PackageRules):
     def _parents(self, inference: Inference, path: str) -> Type:
         """Return the modules that declare a file.
 
-        If no declaration is found, return the most likely module beside or above the file. A declaration is not
-        found inside a macro or with another path (`#[path]`).
+        If no declaration is found, return the most likely module beside or above the file. A declaration is not found if it is inside a
+        macro, or has a different path (`#[path]`).
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)
 
@@ -218,7 +218,7 @@ class RustModules(PackageRules):
 
         These are the roots of all crates of the file.
 
-        A file that no module can declare is its own root.
+        If no module can declare a file, the file is its own root.
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)
 
@@ -305,7 +305,7 @@ class RustModules(PackageRules):
         return None if "." in name or not entry.stars else super().shared(inference, entry, name)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the type of `self`: the receiver, or outside methods the module.
+        """Return the type of `self`: the receiver, or the module outside methods.
 
         Outside methods, `self` begins a path from the current module.
         """

@@ -106,7 +106,7 @@ class RustRules(RustModules):
     # types
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which look-ups find a definition.
+        """Return the (scope, name) under which look-ups find a definition.
 
         An associated type of an `impl` block has a separate name, because the enclosing scope does not bind the type's own name.
         """
@@ -219,7 +219,7 @@ class RustRules(RustModules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.
 
-        A defined or imported type in `where Type: Trait` is not a type parameter.
+        In `where Type: Trait`, a type that is defined or imported is not a type parameter.
         """
         is_type = any(slot.kind in ("definition", "import") for slot in entry.names(0).get(name, ()))
         return () if is_type else super().bounds(entry, scope, name)
@@ -227,7 +227,7 @@ class RustRules(RustModules):
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods of `self` in an `impl` for a built-in type.
 
-        They are the methods written for that type in the file, or those of the trait. None in other blocks.
+        The result is the methods written for this type in the file, or the methods of the trait. It is None in other blocks.
         """
         method = entry.enclosing(scope, ("method",))
         if method < 0:
@@ -248,13 +248,14 @@ class RustRules(RustModules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        A function accepts one argument per parameter, and one more if the receiver is passed explicitly. A macro accepts any number.
+        A function accepts one argument for each parameter, and one more if the receiver is passed explicitly. A macro accepts any number of
+        arguments.
         """
         is_macro = not definition.signature  # a macro consists of its body only
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return True: an undefined name may be a macro that another file defines."""
+        """Return True, because another file may define a macro of the name."""
         return True
 
     # implicit calls
@@ -280,7 +281,7 @@ class RustRules(RustModules):
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
         """Return the element type of a loop over an object of a type.
 
-        The type is an iterator, or creates one.
+        The type is an iterator, or creates an iterator.
         """
         made = (
             inference.method_result(receiver, "into_iter")
@@ -301,7 +302,7 @@ class RustRules(RustModules):
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """Return the type of a variable that a pattern binds.
 
-        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` unwrap the value too.
+        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` also unwrap the value.
         """
         found = entry.terms[binding.value]
         if found[0] != ATTR or found[2] not in ("Some", "Ok", "Err"):
@@ -313,7 +314,8 @@ class RustRules(RustModules):
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a type does not define.
 
-        The standard library adds methods to all types. Its pointers and cells add methods that return the wrapped value.
+        The standard library adds methods to all types. Pointers and cells of the standard library add methods that return the wrapped
+        value.
         """
         if receiver[0] == CLASS:
             return one((BUILTIN, receiver, name)) if name == "default" else super().missing_member(receiver, name)
@@ -352,7 +354,7 @@ class RustRules(RustModules):
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method of an option, collection or iterator.
 
-        A `Result` counts too. For a plain value, only methods that return the value itself are known.
+        `Result` is included. For a plain value, only methods that return the value itself are known.
         """
         if container[0] == CLASS:
             return one((INST, container[1], True))

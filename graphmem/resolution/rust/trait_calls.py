@@ -1,8 +1,8 @@
 """Trait methods that Rust calls implicitly.
 
-Operators, loops, format strings, conversions and `?` call such methods. A method counts only in an `impl` of the right trait, because
-types have other methods of the same name (`add`, `next`; `fmt` of several traits). If a trait is implemented for several types of the other
-operand, the implementation whose type fits is chosen.
+Operators, loops, format strings, conversions and `?` call such methods. Only methods in an `impl` of the right trait are considered,
+because types have other methods of the same name (`add`, `next`, or `fmt` of several traits). If a trait is implemented for several types
+of the second operand, the implementation whose type fits is chosen.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Iterator[tuple[Symbol, int]]:
     """Return the trait methods that a Rust expression runs implicitly.
 
-    Each item is (method, number of alternatives), where one of the alternatives runs.
+    Each item is (method, number of alternatives). Only one of the alternatives runs.
     """
     site = _Site(inference, entry, reference)
     for found in site.groups(entry.terms[reference.term]):
@@ -47,7 +47,7 @@ class _Site:
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
         """Yield groups of trait methods, one for each type of the object.
 
-        The object may have several types. One method of each group runs.
+        The object may have one of several types. One method of each group runs.
         """
         if term[0] == OPERATOR:
             yield from self.operator(term)
@@ -71,7 +71,7 @@ class _Site:
     def operator(self, term: Operator) -> Iterator[list[Symbol]]:
         """Yield the methods that an operator with one or two operands calls.
 
-        A sign such as `{Display}` means that a format string formats the value with that trait.
+        A sign such as `{Display}` means that a format string formats the value with this trait.
         """
         _, sign, left, right = term
         if sign.startswith("{"):
@@ -126,7 +126,7 @@ class _Site:
     def wanted(self) -> Type:
         """Return the type that the code expects as the result of a call.
 
-        The variable to which the result is assigned declares the type, or the enclosing function that returns the result.
+        The type is declared by the variable to which the result is assigned, or by the enclosing function that returns the result.
         """
         kept: dict[int, list[int]] | None = self.entry.kept.get("conversions")
         bindings = self.entry.facts.bindings
@@ -147,7 +147,7 @@ class _Site:
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
         """Yield the implementations of a method for each type of an operand.
 
-        For each type, the first of several methods that the type has counts.
+        For each type, the first of `methods` that the type has is used.
         """
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
@@ -171,7 +171,7 @@ class _Site:
     def takes(self, method: Symbol, given: Type) -> bool:
         """Return whether a method may accept an argument of the given type.
 
-        False only if both types are known and have nothing in common.
+        False only if both types are known and cannot be equal.
         """
         entry = self.inference.project.entry(method)
         definition = entry.definitions[method.index]
@@ -201,7 +201,7 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys that tell whether two values can have a type in common.
+    """Return keys to compare whether two values can have a common type.
 
     For an object of the class `A`, the key is `A`. The result is empty if one of the types is not known well enough.
     """
