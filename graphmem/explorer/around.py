@@ -36,9 +36,9 @@ def neighbourhood(
     limit: int,
     fold_tests: bool = False,
 ) -> tuple[dict[str, Any], int]:
-    """Return the nodes within some steps of given ones, and edges among them.
+    """Return the nodes within some steps of given nodes, and their edges.
 
-    Steps to the left follow dependencies only, steps to the right dependents only.
+    Steps to the left follow only dependencies, and steps to the right only dependents.
 
     Args:
         view: the graph.
@@ -46,13 +46,14 @@ def neighbourhood(
         depth: number of steps to each side, 1 to 4.
         kinds: kinds of edges to follow and to show.
         min_confidence: lowest confidence of the edges, in [0, 1].
-        limit: maximum number of nodes. Within a step, the project's own come before externals, code before tests, then the most confident
-            edges.
-        fold_tests: show the tests of a step to the right as one node of kind `tests`, whose `count` is their number; not when every
-            seed is a test.
+        limit: maximum number of nodes. Within a step, the project's own nodes come before externals, code comes before tests, then the most
+            confident edges come first.
+        fold_tests: show the tests of a step to the right as one node of kind `tests`, whose `count` is their number; ignored if every seed
+            is a test.
 
     Returns:
-        Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and the number of nodes
+        Columns of nodes (`side` is the number of steps to the right, negative to the left) and edges (`src` depends on `dst`), and the
+            number of nodes
         left out at the step that reached the limit.
 
     Raises:
@@ -132,7 +133,7 @@ def _folded(
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
     """Replace the tests of each step by one node; return counts and edges.
 
-    The counts are numbers of tests by step. Of all edges from the tests of a step to a node, the most certain is kept.
+    The counts are the numbers of tests by step. Of all edges from a step's tests to a node, only the most certain is kept.
     """
     groups: dict[int, int] = {}
     for step in folded.values():

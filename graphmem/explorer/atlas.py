@@ -1,6 +1,6 @@
 """Map of a project, in which modules are circles of files.
 
-Files are circles of symbols. Edges are summed up between files. The map is computed once for each generation of the graph. A browser shows
+Files are circles of symbols. Edges are added up between files. The map is computed once for each generation of the graph. A browser shows
 the part that fits its window, and requests symbols when zoomed in.
 """
 
@@ -33,7 +33,7 @@ class Atlas:
     Positions are in units of the map; y grows downwards.
 
     Attributes (k modules, f files; files are sorted by path):
-        modules: name of each module, ascending; "" for files that belong to none.
+        modules: name of each module, ascending; "" for files without a module.
         titles: what each module does.
         layers: int64, shape (k,): layer of each module, see `draw`.
         bands: the layers, top first.
@@ -82,10 +82,10 @@ class Plan:
     Attributes:
         module_of: name of the module of each file that is shown.
         titles: what each module does.
-        layers: layer of each module. Higher ones depend on lower ones, and all modules of a cycle have the same.
+        layers: layer of each module. Modules in higher layers depend on lower layers; all modules of a cycle are in the same layer.
         inner: order of the modules in a cycle.
         knots: groups of modules that depend on each other in cycles.
-        cuts: dependencies that are worth cutting, with their number of edges. The same two modules can have more edges that do not count
+        cuts: dependencies that are worth cutting, with their number of edges. The same two modules may have further edges that are ignored
             for layers, such as those of tests.
     """
 
@@ -100,7 +100,7 @@ class Plan:
 def draw(view: GraphView, plan: Plan) -> Atlas:
     """Compute the map of a project: positions of modules, files and edges.
 
-    It takes about 60 ms for 600 files, 0.5 s for 3,000.
+    This takes about 60 ms for 600 files and 0.5 s for 3,000 files.
     """
     numbers = np.array([i for i, path in enumerate(view.paths) if path in plan.module_of and view.file_node(path) is not None], np.int64)
     paths = [view.paths[i] for i in numbers.tolist()]

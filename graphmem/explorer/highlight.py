@@ -40,13 +40,13 @@ def tokens(text: str, path: str, language: str) -> tuple[list[int], list[int], s
     """Cut a text into tokens of one colour each.
 
     Args:
-        text: its lines end with a line feed.
+        text: the source text, whose lines end with a line feed.
         path: path of the file, whose name usually shows the language.
         language: name of the language, used if the path does not show it.
 
     Returns:
-        The length of each token in UTF-16 code units, its position in `KINDS`, and a sentence. The sentence says why there are no
-        tokens; "" if there are some, or the language is unknown. Neighbouring tokens differ in kind.
+        The length of each token in UTF-16 code units, its position in `KINDS`, and a note. The note states why the text was not divided; it
+            is "" if the text was divided, or if the language is unknown. Neighbouring tokens differ in kind.
     """
     if len(text) > MOST:
         return [], [], f"the file has more than {MOST:,} characters, so it has no colours"

@@ -41,7 +41,7 @@ def sunflower(n: int, radius: float) -> tuple[F64, F64]:
 
 @dataclass(slots=True)
 class _Circle:
-    """A circle in the front: the outermost ring of circles packed so far."""
+    """A circle in the front, the outermost ring of circles packed so far."""
 
     x: float
     y: float
@@ -143,9 +143,9 @@ def _overlap(a: _Circle, b: _Circle) -> bool:
 
 
 def _nearness(one: _Circle) -> float:
-    """Return how near a circle and the next one touch to the middle (0, 0).
+    """Return the squared distance of a contact point from the middle (0, 0).
 
-    It is the squared distance.
+    The contact point is that of a circle and the next circle in the front.
     """
     other = one.after
     both = one.r + other.r

@@ -1,6 +1,6 @@
-"""Arrange modules in rows: each module is above all it depends on.
+"""Arrange modules in rows: each module is above its dependencies.
 
-Modules that depend on each other in a cycle share a block, because none of them can be above the others.
+Modules that depend on each other in a cycle share a block, because no module of a cycle can be above the others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Block:
 
 @dataclass(slots=True)
 class _Item:
-    """A circle, or a block of circles, that is placed as one object in a row.
+    """A circle or a block of circles, placed as one object in a row.
 
     `at` maps its circles to their positions relative to its centre.
     """
@@ -72,13 +72,13 @@ def in_rows(
 
     Args:
         radii: float64, shape (n,), each > 0.
-        band: layer of each circle, 0 at the bottom; all members of a knot have the same.
+        band: layer of each circle, 0 at the bottom; all members of a knot have the same layer.
         knots: groups of circles that share a block.
-        inner: order within a block; lower ones come lower.
+        inner: order within a block; circles with lower values are placed lower.
         weight: number of edges by pair of circles.
 
     Returns:
-        x and y, float64, shape (n,), y growing downwards, the layers, top first, and the blocks in the order of `knots`.
+        x and y, float64, shape (n,), with y growing downwards; the layers, top first; and the blocks, in the order of `knots`.
     """
     if not len(radii):
         return np.zeros(0), np.zeros(0), [], []
@@ -155,7 +155,7 @@ def _single(one: int, radius: float, unit: float) -> _Item:
 def _block(
     knot: Sequence[int], radii: F64, inner: Sequence[int], near: Sequence[Sequence[tuple[int, float]]], unit: float, whole: float
 ) -> _Item:
-    """Arrange the modules of a cycle in rows, so that few edges go upwards."""
+    """Arrange the modules of a cycle in rows, with few upward edges."""
     members = set(knot)
     singles = {one: _single(one, float(radii[one]), unit) for one in knot}
     area = sum(item.width * item.height for item in singles.values())
@@ -190,7 +190,7 @@ def _block(
 
 
 def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., None]) -> float:
-    """Put the circles and blocks of a layer in as few rows as fit.
+    """Put the circles and blocks of a layer in as few rows as possible.
 
     Returns the height of the rows.
     """

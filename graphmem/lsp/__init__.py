@@ -1,1 +1,1 @@
-"""Language server: answer editors by asking the server of the index."""
+"""Language server, which answers editors through the server of the index."""

@@ -34,7 +34,7 @@ class Project:
     """A project whose files are in a folder of the editor's workspace.
 
     Args:
-        service: returns the current server of its index; called for each request, from any thread.
+        service: returns the current server of the project's index; called for each request, from any thread.
     """
 
     service: Callable[[], Service]
@@ -49,8 +49,8 @@ class Editor(LanguageServer):
     """The language server of one editor.
 
     Args:
-        service: returns the server of the project that the command was started for.
-        elsewhere: returns the same for another folder of the editor's workspace; None if it has one project only.
+        service: returns the server of the project for which the language server was started.
+        elsewhere: returns the function `service` for another folder of the editor's workspace; None if the workspace has only one project.
     """
 
     def __init__(self, service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> None:
@@ -64,7 +64,7 @@ class Editor(LanguageServer):
     def project(self, uri: str) -> Project:
         """The project to which a document belongs.
 
-        It is that of the innermost folder of the workspace around the document, or else the first one.
+        This is the project of the innermost workspace folder around the document, or else the first project.
         """
         path = Path(uris.to_fs_path(uri) or "").resolve()
         folders = [Path(uris.to_fs_path(one) or "").resolve() for one in self.workspace.folders]
@@ -79,7 +79,7 @@ class Editor(LanguageServer):
             return found
 
     def projects(self) -> list[Project]:
-        """The projects of all folders of the workspace, the first one first."""
+        """The projects of all folders of the workspace, in their order."""
         found = [self._first, *(self.project(uri) for uri in self.workspace.folders)]
         return list(dict.fromkeys(found))
 
@@ -96,7 +96,7 @@ class Editor(LanguageServer):
         return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
-        """The symbol that the name at a position in the editor means, with edges."""
+        """The symbol of the name at a position in the editor, with its edges."""
         found = self.at(uri, position)
         return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
 
@@ -121,9 +121,9 @@ class Editor(LanguageServer):
 
 
 def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Make a decorator: on an error of the service, a handler gives `default`.
+    """Make a decorator: a handler returns `default` on an error.
 
-    The person is told of the error. An unknown symbol is not an error in an editor, where a position may be anywhere.
+    An error of the service is shown to the person. An unknown symbol is not an error, because the cursor may be anywhere.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
@@ -145,7 +145,7 @@ def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
 def handles(server: Editor, method: str, default: D, options: Any = None) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
     """Make a decorator that registers the handler of an editor's request.
 
-    The handler runs in a thread of its own. pygls reads the annotations of a handler, so their types must be imported at run time.
+    The handler runs in a separate thread. pygls reads the annotations of a handler, so their types must be imported at run time.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
@@ -159,7 +159,7 @@ def handles(server: Editor, method: str, default: D, options: Any = None) -> Cal
 def runs(server: Editor, name: str, default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
     """Make a decorator that registers a function as a command for editors.
 
-    The command runs in a thread of its own. Arguments with a default may be left out.
+    The command runs in a separate thread. Arguments with a default may be left out.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:

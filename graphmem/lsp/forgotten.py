@@ -1,6 +1,6 @@
 """Editor warnings for users of a definition whose signature changed.
 
-A warning names code that uses the definition but did not change itself, so that the new signature may have broken it.
+A warning names code that uses the definition and was not changed, because the new signature may have broken this code.
 """
 
 from __future__ import annotations
@@ -65,6 +65,6 @@ def _diagnostic(texts: Texts, changed: SymbolInfo, left: list[ImpactHit], at_lea
 
 
 def _site(texts: Texts, hit: ImpactHit, changed: SymbolInfo) -> lsp.Location:
-    """Return the place where an unchanged definition uses the changed one."""
+    """Return the place where unchanged code uses the changed definition."""
     path = hit.symbol.path
     return lsp.Location(texts.uri(path), texts.name_range(path, hit.path[0].line or hit.symbol.start_line, last(changed.name)))

@@ -1,6 +1,6 @@
 """Register answers to an editor's requests for hovers and navigation.
 
-The latter are definitions, references, implementations, and hierarchies of calls and types.
+Navigation covers definitions, references, implementations, and hierarchies of calls and types.
 """
 
 from __future__ import annotations

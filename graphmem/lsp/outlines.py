@@ -66,7 +66,7 @@ def workspace_symbols(server: Editor) -> None:
 
 
 def lenses(server: Editor) -> None:
-    """Register code lenses: a line of counts above definitions that have any."""
+    """Register code lenses: lines of counts above definitions."""
 
     @handles(server, lsp.TEXT_DOCUMENT_CODE_LENS, [], lsp.CodeLensOptions(resolve_provider=True))
     def of_document(editor: Editor, given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -105,7 +105,7 @@ def entries(editor: Editor, uri: str) -> list[OutlineEntry]:
 def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:
     """Return the functions and classes of a document that have counts to show.
 
-    They have a caller, a test or a memory.
+    The counts are of callers, tests and memories.
     """
     found = entries(editor, uri)
     return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.tests or one.memories)]

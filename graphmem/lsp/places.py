@@ -99,14 +99,14 @@ class Texts:
         return document.version if document is not None else None
 
     def saved(self, path: str) -> list[str]:
-        """The lines of the saved file; none if it cannot be read."""
+        """The lines of the saved file; empty if it cannot be read."""
         try:
             return (self._root / path).read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
             return []
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file in the editor; none if it cannot be read."""
+        """The lines of a file in the editor; empty if it cannot be read."""
         if path not in self._now:
             document = self._open.get(path)
             self._now[path] = document.source.split("\n") if document is not None else self.saved(path)
@@ -118,14 +118,15 @@ class Texts:
         return found.now(line - 1) if found is not None else max(0, line - 1)
 
     def saved_line(self, path: str, line: int) -> int:
-        """Convert a line in the editor (from 0) to one of the saved file (from 1)."""
+        """Convert an editor's line (from 0) to a line of the saved file (from 1)."""
         found = self._map(path)
         return (found.saved(line) if found is not None else line) + 1
 
     def position(self, uri: str, position: lsp.Position) -> Position | None:
         """Convert an editor's position to one in the saved file, or None.
 
-        On a line that is not saved, it is the nearest saved line with the same name. None means that the saved file does not have the name.
+        For a line that is not saved, the result is on the nearest saved line with the same name. The result is None if the saved file does
+        not have the name.
         """
         path = self.path(uri)
         lines, found = self.lines(path), self._map(path)
@@ -148,7 +149,7 @@ class Texts:
     def name_range(self, path: str, line: int, name: str) -> lsp.Range:
         """Return the range of a name on a line of the saved file or shortly after.
 
-        Lines count from 1. If the name is not found, it is the start of the line.
+        Lines count from 1. If the name is not found, the result is the start of the line.
         """
         lines, first = self.lines(path), self.now(path, line)
         for number in range(first, min(first + DECORATED, len(lines))):
@@ -160,7 +161,7 @@ class Texts:
     def range(self, found: Usage) -> lsp.Range | None:
         """The editor's range of a place that uses a symbol.
 
-        None if the text there has changed since the file was saved.
+        The result is None if the text at this place has changed since the file was saved.
         """
         lines, line, place = self.lines(found.path), self.now(found.path, found.range.line), found.range
         text = lines[line] if line < len(lines) else ""
@@ -207,7 +208,7 @@ class Texts:
         )
 
     def _map(self, path: str) -> LineMap | None:
-        """The map between saved and shown lines of an open, unsaved document.
+        """The map between saved and shown lines of a document with unsaved edits.
 
         None for other documents.
         """

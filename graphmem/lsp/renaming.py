@@ -1,4 +1,4 @@
-"""Preview the renaming of a symbol: each place, and how certain it is."""
+"""Preview the renaming of a symbol: each place, with its certainty."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LABELS: Final = {
 
 
 def renames(server: Editor) -> None:
-    """Register renames, each place of which the editor's user confirms."""
+    """Register renames; the editor's user confirms each place."""
 
     @handles(server, lsp.TEXT_DOCUMENT_RENAME, None)
     def rename(editor: Editor, given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
@@ -42,7 +42,7 @@ def renames(server: Editor) -> None:
 
 
 def previews(server: Editor) -> None:
-    """Register the command that returns a rename's edits, not applied."""
+    """Register the command that returns the edits of a rename."""
 
     @runs(server, PREVIEW, None)
     def preview(editor: Editor, uri: str, line: int, character: int, name: str) -> Any:
@@ -51,7 +51,7 @@ def previews(server: Editor) -> None:
 
 
 def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> lsp.WorkspaceEdit | None:
-    """The edits that rename a symbol; each has a note and needs confirmation.
+    """Return the edits that rename a symbol; each needs confirmation.
 
     Raises:
         BadInputError: the new name is not one word.

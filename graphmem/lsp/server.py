@@ -1,7 +1,7 @@
 """Build the language server: register the features that an editor wants.
 
 Positions come from the text in the editor, and answers are about the saved files (see `lsp.places`). Handlers run in threads, because each
-asks the server over HTTP.
+sends requests to the server over HTTP.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FEATURES: Final[Mapping[str, Feature]] = {
 def build_server(service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> Editor:
     """Build the language server, without a transport such as stdio.
 
-    Its features are registered when the editor says which it wants.
+    Its features are registered when the editor sends its options.
     """
     server = Editor(service, elsewhere)
     actions.commands(server)
@@ -69,7 +69,7 @@ def build_server(service: Callable[[], Service], elsewhere: Callable[[Path], Cal
 
 
 def wanted(options: Any) -> list[str]:
-    """Names of the features that are on by default or by the editor's options.
+    """Names of the features that are enabled by default or by options.
 
     Options for other features are ignored, so that the settings of an editor work with every version.
     """

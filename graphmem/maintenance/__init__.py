@@ -1,1 +1,1 @@
-"""Care for the files of an index: directory, backups, checks, recovery."""
+"""Maintain the files of an index: directory, backups, checks, recovery."""

@@ -1,9 +1,9 @@
 """Backups of an index: one zip file with all that cannot be rebuilt.
 
-It contains the database, the memories' journal, other files that cannot be rebuilt, and a manifest with their hashes. The database is a
-copy of its file, which its engine opens at once, or *portable*: Arrow tables that every engine and every later graphmem can read. Derived
-data (projections, caches) is left out. A written backup is read back, compared with its hashes and opened in a separate process before it
-is reported.
+It contains the database, the memories' journal, other files that cannot be rebuilt, and a manifest with their hashes. The database is
+stored as a copy of its file, which only the same engine can open. Or it is *portable*: Arrow tables that every engine and every later
+graphmem can read. Derived data (projections, caches) is left out. A written backup is read back, compared with its hashes and opened in a
+separate process before it is reported.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _LEFT_OUT: Final = (
 
 
 class Content(NamedTuple):
-    """What a backup holds: the engine of its database, and numbers of entries."""
+    """Content of a backup: its database's engine, and numbers of entries."""
 
     engine: str  # writer of the file; `PORTABLE` for tables
     generation: int
@@ -98,7 +98,7 @@ class Content(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The list in a backup of its files, with their hashes, and its origin."""
+    """The manifest of a backup: its files with hashes, and its origin."""
 
     format: int
     made_at: str
@@ -118,7 +118,7 @@ def make(
 
     Args:
         store: the open store; reads continue, and writes wait while the file is copied.
-        book: repository of the memories; its journal is copied after the database, so that it has at least the entries of the database.
+        book: repository of the memories; the journal is copied after the database, so that it contains all entries that the database has.
         data_dir: the index directory.
         settings: settings for opening the copy.
         dest: a directory, or a new file; None for the index's own directory of backups.
@@ -127,9 +127,9 @@ def make(
 
     Raises:
         BadInputError: `dest` is an existing file.
-        DiskFullError: the disk is full; nothing is left of the backup.
-        DatabaseDamagedError: the backup could not be opened; nothing is left of it.
-        UnsupportedError: the store has no file.
+        DiskFullError: the disk is full; the partial backup was deleted.
+        DatabaseDamagedError: the backup could not be opened, and was deleted.
+        UnsupportedError: the store has no database file.
     """
     local = local_file(store, "a backup")
 
@@ -153,10 +153,10 @@ def before_change(
 ) -> None:
     """Write a portable backup before the schema of the database changes.
 
-    See `store.open_store`. If there is such a backup already, none is written.
+    See `store.open_store`. If such a backup already exists, no backup is written.
 
     Raises:
-        DiskFullError: the disk is full; nothing is left of the backup, and the database is unchanged.
+        DiskFullError: the disk is full; the partial backup was deleted, and the database is unchanged.
     """
     from graphmem.memory.recovery import META
     from graphmem.store.meta_names import GENERATION
@@ -207,9 +207,9 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
 
 
 def clear_leftovers(data_dir: Path) -> list[str]:
-    """Delete unfinished files of a backup or restore that was killed.
+    """Delete temporary files of an interrupted backup or restore.
 
-    The caller has the index open.
+    The caller must have the index open.
 
     Returns:
         Names of deleted files.
@@ -224,7 +224,7 @@ def clear_leftovers(data_dir: Path) -> list[str]:
 
 
 def check(archive: Path, settings: Settings) -> Manifest:
-    """Read a backup, compare all hashes, open its database in a subprocess.
+    """Check a backup: compare hashes, open its database in a subprocess.
 
     Raises:
         BadInputError: the file is not a graphmem backup, or a newer graphmem made it.
@@ -242,7 +242,7 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
 
     Args:
         archive: the backup.
-        settings: engine and sizes for opening a portable backup.
+        settings: the engine and its memory sizes for opening a portable backup.
         beside: a path on the disk for unpacking; default: the archive's disk.
 
     Raises:
@@ -286,7 +286,7 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
     """Refuse a backup whose database file another engine wrote.
 
     Raises:
-        SettingsError: the backup needs the other engine; a portable backup would not.
+        SettingsError: the backup needs the other engine; a portable backup can be restored with any engine.
     """
     if manifest.engine not in (PORTABLE, engine):
         raise SettingsError(
@@ -394,7 +394,7 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file, also a SQLite file to which a process writes.
+    """Copy a file, even a SQLite file to which a process is writing.
 
     The copy of a SQLite file is consistent.
     """

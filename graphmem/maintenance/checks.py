@@ -36,7 +36,7 @@ _OPEN = "open, and its pages have no checksum until it is closed: what its table
 
 
 def journal(book: MemoryRepository) -> list[Check]:
-    """Check the hashes of the journal of memories, and the graph against it."""
+    """Check the journal's hashes, and compare the graph with the journal."""
     with book.writing():
         findings, settled, gaps = book.journal.examine()
         entries = book.journal.head.number
@@ -64,7 +64,7 @@ def _some(findings: list[str]) -> str:
 def graph(store: GraphReads) -> list[Check]:
     """Check that edges have ends, symbols have files, and ids are unique.
 
-    It also checks that files which were indexed are still in the database.
+    It also checks that the database still has the indexed code.
     """
     if why := lost_code(store):
         return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
@@ -86,9 +86,9 @@ def graph(store: GraphReads) -> list[Check]:
 
 
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
-    """Check the copies of the graph in memory against the database.
+    """Compare the projections in memory with the database.
 
-    These projections are the code graph, the word index and the memories.
+    The projections are copies of the code graph, the word index and the memories.
     """
     found: list[Check] = []
     if store.generation():
@@ -119,7 +119,7 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """Return notes on damage that was repaired since the index was opened."""
+    """Return damage that was repaired since the index was opened, as checks."""
     return [Check("mended", "note", note, "") for note in notes]
 
 
@@ -155,7 +155,7 @@ def derived(data_dir: Path) -> list[Check]:
 
 
 def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
-    """Check that the indexed files are those in the working tree now."""
+    """Check that the indexed files match the current working tree."""
     root = store.meta().get("root", "")
     if not root:
         return [Check("files", "note", "nothing is indexed yet", "run `graphmem index`")]

@@ -66,7 +66,7 @@ def prepare_data_dir(data_dir: Path) -> None:
     A read-only directory is left unchanged.
 
     Raises:
-        BadInputError: the system refused to create the directory.
+        BadInputError: the directory cannot be created.
     """
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -84,8 +84,8 @@ def prepare_data_dir(data_dir: Path) -> None:
 def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
-    This does not depend on the umask, because memories may be private. A directory that also has other content keeps its permissions, and
-    so do the directories in it. Files that people wrote keep their permissions, because people share them.
+    The result does not depend on the umask, because memories may be private. A directory that also has other content keeps its permissions,
+    and so do its subdirectories. Files that people wrote keep their permissions, because people may share them.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -109,7 +109,7 @@ def open_to_others(data_dir: Path) -> bool:
 
 
 def _restrict(path: Path) -> None:
-    """Take away the access of other accounts to a file or directory.
+    """Remove the access of other accounts to a file or directory.
 
     Links, and files of other accounts, are unchanged.
     """
@@ -124,7 +124,7 @@ def _restrict(path: Path) -> None:
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
     """Return the new root of a project whose index was copied or moved.
 
-    Returns "" if the index is still where it was made, or is not inside `project`.
+    Returns "" if the index was not copied or moved, or is not inside `project`.
 
     Args:
         data_dir: the index directory.
@@ -142,8 +142,8 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
-    Otherwise its memories would be treated as the user's own, and its files as graphmem's. graphmem hides its own index from git, so git
-    tracks no file of it. Only files that people wrote may be tracked.
+    Otherwise its memories would be treated as the user's own, and its files as graphmem's. graphmem hides its own index from git, so its
+    files are not tracked. Only files that people wrote may be tracked.
 
     Raises:
         BadInputError: git tracks the index, or a directory above it is not accessible.

@@ -1,9 +1,9 @@
 """Integrity checks of all files of an index.
 
-A table lists each kind of file with its check, the consequences of damage, and the reaction.
+A table lists each kind of file with its check, the consequences of damage, and the action taken.
 
 Files that can be rebuilt (projections, caches) are rebuilt by their readers. Other damaged files are quarantined when the index is opened,
-before they are read, and a sentence names the loss. `verify` reads every byte of all files.
+before they are read, and a sentence reports the loss. `graphmem verify` reads every byte of all files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DIFFERENT: Final = "the bytes of the file do not match its checksum"
 
 
 class Kind(NamedTuple):
-    """A kind of file in an index: how it is checked, and what damage costs."""
+    """A kind of file in an index: its check, and the effect of damage."""
 
     pattern: str  # of its path in the index directory
     damage: Callable[[Path], str]  # describes the damage; "" if there is none
@@ -110,8 +110,8 @@ KINDS: Final = (
 def put_aside_damaged(data_dir: Path) -> list[str]:
     """Quarantine an index's damaged files that cannot be rebuilt.
 
-    Returns one sentence for each file. The check runs before the files are read. A file that cannot be read now may be intact: it is left
-    in place, and its reader reports it.
+    Returns one sentence for each file. The check runs before the files are read. A file that cannot be read now may be intact, so it is
+    left in place, and is reported when it is used.
     """
     said = []
     for path, kind in _files(data_dir):
@@ -133,7 +133,7 @@ def put_aside_damaged(data_dir: Path) -> list[str]:
 
 
 def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
-    """Check all bytes of an index's files; return damaged ones and totals.
+    """Check all bytes of an index's files; return damaged files and totals.
 
     A damaged file is a pair (name, damage). The totals are the number of files and their size in bytes.
 

@@ -1,8 +1,8 @@
 """Quarantine an unusable database and rebuild it.
 
-Memories return from their journal when the index is opened, code with the next index run, projections from both. Only derived data is
-deleted. An engine cannot read another storage format. So after a change of the format, the newest portable backup of the index is used
-first: it already has code, vectors and modules, and the journal adds later memories.
+Memories are restored from their journal when the index is opened, code by the next index run, and projections from both. Only derived data
+is deleted. An engine cannot read another storage format. So after a change of the format, the newest portable backup of the index is
+restored first. It has code, vectors and modules, and the journal adds later memories.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     it, but the graphmem version that made it can.
 
     Raises:
-        SchemaTooNewError, MigrationError, SettingsError: the database is intact, but not for this graphmem or this engine.
+        SchemaTooNewError, MigrationError, SettingsError: the database is intact, but needs another graphmem or engine.
         StoreBusyError, DiskFullError: see `store.open_store`.
     """
     aside = _folders_aside(path, settings.engine)
@@ -66,7 +66,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Rename directories that stand where the database or its lock must be.
+    """Rename directories at the path of the database or of its lock file.
 
     A directory in place of the database is renamed only if the journal can replace the database.
     """
@@ -89,7 +89,7 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
     """Return the reason why a database must be quarantined, or raise `error`.
 
-    An error of the engine in this process alone is not enough; a separate process tries to open the database.
+    An error of the engine in this process is not sufficient. A separate process tries to open the database, too.
 
     Raises:
         DatabaseDamagedError: `error`, if a separate process could open the database, or its directory cannot be changed.
@@ -105,9 +105,9 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
 
 
 def lost_code(store: GraphReads) -> str:
-    """Return a sentence on why a database has lost the indexed code.
+    """Return a sentence on why the database no longer has the indexed code.
 
-    Returns "" if it has code, or never had any.
+    Returns "" if the database has code, or never had code.
     """
     return store.meta().get(LOST_CODE, "") if not store.generation() else ""
 
@@ -115,7 +115,7 @@ def lost_code(store: GraphReads) -> str:
 def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
     """Record in a new database that it replaces a lost one; return it.
 
-    The record stays until code is indexed again.
+    The record is kept until code is indexed again.
     """
     store.set_meta({LOST_CODE: "; ".join(said)})
     return _told(store, [*said, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])

@@ -1,7 +1,7 @@
 """Copy the index of a Git repository's main worktree to a new worktree.
 
-Its code and history are there at once, and it shares the journal of memories; the next index run reads only what differs. On file systems
-that share blocks (Btrfs, XFS) the copy takes no space.
+The new worktree has code and history at once, and shares the journal of memories. The next index run reads only the files that differ. On
+file systems that share blocks (Btrfs, XFS), the copy takes no additional space.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     """Copy the index of the main Git worktree, if this worktree has none.
 
-    Of an index that another process has open, only parsed files and history are copied.
+    If another process has that index open, only the parsed files and the history are copied.
 
     Returns:
         Whether anything was copied.
@@ -78,7 +78,7 @@ def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
 def _take(source: Path, target: Path, *, closed: bool) -> None:
     """Copy a file of an index, or share its blocks, without following links.
 
-    `closed` means that no process writes to it.
+    `closed` means that no process writes to the file.
     """
     if source.is_symlink() or not source.is_file():
         return

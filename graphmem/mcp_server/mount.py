@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class McpApp:
     """The Model Context Protocol (MCP) as an ASGI application.
 
-    The outer application checks hosts, origins, tokens and sizes. Each token has its own protocol sessions. No client can resume a session
-    of another token, and each session has the permissions of its token.
+    The outer application checks hosts, origins, tokens and sizes. Each token has its own protocol sessions. A client cannot resume a
+    session of another token, and each session has the permissions of its token.
 
     Args:
         service: the open project.

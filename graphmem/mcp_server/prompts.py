@@ -1,6 +1,7 @@
 """Prompts and resources of the Model Context Protocol (MCP).
 
-A person selects a prompt from a menu, and an agent reads a resource. Unlike tools, they cost no tokens until they are used.
+A person selects a prompt from a menu, and an agent reads a resource. Unlike tools, prompts and resources take no tokens until they are
+used.
 """
 
 from __future__ import annotations

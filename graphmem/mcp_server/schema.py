@@ -57,7 +57,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
     """Shorten a tool's JSON schema: drop keywords that a model does not need.
 
-    `keep` returns whether a keyword stays.
+    `keep` returns whether to keep a keyword.
     """
     if not isinstance(schema, dict):
         return schema

@@ -99,7 +99,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
 def _told(error: Exception, asked: str) -> str:
     """Write an error as text for an agent.
 
-    An error raised on purpose has its remedy. An internal error gets an id, and the log has its traceback under this id.
+    The text of an expected error states what to do. An internal error gets an id, and the log has the traceback under this id.
     """
     refused = error if isinstance(error, GraphMemError) else refusal_of_any(error)
     if refused is None:

@@ -1,6 +1,6 @@
 """The Model Context Protocol over standard input and output.
 
-Each window of an editor has a process of its own.
+Each window of an editor has its own process.
 """
 
 from __future__ import annotations

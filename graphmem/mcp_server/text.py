@@ -56,8 +56,8 @@ _LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
 def tokens(text: str) -> int:
     """Return an upper bound of the tokens of a text, for any model.
 
-    It counts four letters as a token, and every sign and line end as one. Real counts are lower, because byte-pair vocabularies
-    contain most English words and many parts of identifiers. So an answer never exceeds its budget.
+    Four letters count as one token. Every other character and every line end counts as one token, too. Real counts are lower, because
+    byte-pair vocabularies contain most English words and many parts of identifiers. So an answer never exceeds its budget.
     """
     return len(_PIECE.findall(text)) + text.count("\n")
 
@@ -84,14 +84,14 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
 
 
 def place(symbol: SymbolInfo) -> str:
-    """Write a symbol as `path:line name`; an external one as its name."""
+    """Write a symbol as `path:line name`; for an external symbol, its name."""
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 
 def impact(report: ImpactReport, budget: int) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    For dependents, the text has the risk of a change and the tests to run. It says how complete the list is.
+    For dependents, the text has the risk of a change and the tests to run. The text states how complete the list is.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
@@ -173,8 +173,8 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 def search(answer: SearchAnswer, budget: int) -> str:
     """Write the hits of a search by file: score, argument for `get`, summary.
 
-    Lines with words of the query follow their row. A memory has its date and title instead of a summary. Memories about a piece of code
-    follow its row, and contradictions follow a memory. Memories that wait for a person's review are only counted.
+    A row is followed by the hit's lines that contain words of the query. A memory has its date and title instead of a summary. Memories
+    about a piece of code follow its row, and contradictions follow a memory. Memories that wait for a person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
@@ -209,7 +209,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
 def packed(answer: SearchAnswer) -> str:
     """Write the full texts of a search's hits, and the number of omitted ones.
 
-    Code is grouped by file; memories are complete and have their citations.
+    Code is grouped by file; memories are complete, with their citations.
     """
     whole = answer.packed
     if whole is None or not whole.text:
@@ -237,7 +237,7 @@ def path(answer: PathAnswer, budget: int) -> str:
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
     """Write the files that change together with some files.
 
-    Each file has its frequency, confidence, last time, and the code edge that explains it.
+    Each file has its frequency, confidence, last time, and the edge of the code that explains the common changes.
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]
@@ -300,7 +300,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """Write a memory between those learnt before and after it, one line each."""
+    """Write a memory and its neighbours in time, one line each."""
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
@@ -325,7 +325,7 @@ def refusal(error: GraphMemError) -> str:
 def _known(found: NearbyMemories, budget: int) -> str:
     """Write memories about the code of an answer, one line each.
 
-    Returns "" if there are none.
+    Returns "" without memories.
     """
     now = datetime.now(UTC)
     rows = [
@@ -346,7 +346,7 @@ def line_of(info: MemoryInfo) -> str:
 
 
 def _title(one: MemoryRelation) -> str:
-    """Return the title of a memory that is related to another one.
+    """Return the title of a memory that is related to another memory.
 
     Returns "" for a candidate, which may not have been reviewed.
     """
@@ -354,7 +354,7 @@ def _title(one: MemoryRelation) -> str:
 
 
 def _doubt(info: MemoryInfo) -> str:
-    """Return the reasons to doubt a memory, in parentheses; "" for none."""
+    """Return the reasons to doubt a memory, in parentheses, or ""."""
     said = [word for word in ("text from outside" if info.contaminated else "", code_since(info)) if word]
     return f" ({'; '.join(said)})" if said else ""
 
@@ -374,7 +374,7 @@ def _missing(answer: SearchAnswer) -> list[str]:
 
 
 def _told(hit: SearchHit) -> str:
-    """Return the end of a search hit's row: its summary or first line of code."""
+    """Return the end of a search hit's row: a summary or the first code line."""
     line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""
 
@@ -393,7 +393,7 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 def _completeness(report: ImpactReport, budget: int) -> str:
     """Write a sentence on how complete the list of dependents is.
 
-    Without it, an empty list could look as if nothing depended on the symbol.
+    Without this sentence, an empty list could look as if no code depended on the symbol.
     """
     tests = ", tests at any" if report.direction == "dependents" else ""
     counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f}+"

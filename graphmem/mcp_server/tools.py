@@ -1,9 +1,9 @@
 """The tools that agents call: names, descriptions, and their operations.
 
-The schemas of arguments are derived from the operations. Descriptions are handwritten, because agents need other texts than people.
+The schemas of arguments are derived from the operations. Descriptions are handwritten, because agents need different texts than people.
 
-A model reads the whole table before each conversation, which costs tokens each time. `tests/mcp_server` limits the table to 4 KB,
-1,500 tokens and eight tools.
+A model reads the whole table before each conversation, which costs tokens each time. `tests/mcp_server` limits the table to 4 KB, 1,500
+tokens and eight tools.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; 
 
 
 class Tool(NamedTuple):
-    """A tool for agents; its arguments are parameters of operations it calls."""
+    """A tool for agents; its arguments are parameters of its operations."""
 
     description: str
     asks: tuple[str, ...]
@@ -84,7 +84,7 @@ class Tool(NamedTuple):
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments that the model reads.
 
-        It omits bounds, which cost tokens; an error names a bound that was exceeded.
+        The schema omits limits of values to save tokens. If a limit is exceeded, the error names it.
         """
         read: dict[str, Any] = told(self.checked)
         return read
@@ -144,7 +144,7 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
 def _count_opened(service: Service, found: MemoryInfo) -> None:
     """Record that an agent opened a memory, which counts as a use of it.
 
-    Repeated calls within a few minutes count once. A token that may only read counts nothing.
+    Repeated calls within a few minutes count once. With a token that may only read, nothing is recorded.
     """
     last = found.last_accessed_at
     if last and datetime.now(UTC) - datetime.fromisoformat(last) < REOPENED:

@@ -44,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge of a diagram: a dependency of one box on another."""
+    """An edge of a diagram: the dependency of one box on another box."""
 
     src: str
     dst: str
@@ -68,7 +68,7 @@ class Diagram:
 
 
 def of_modules(found: ModuleMap, title: str) -> Diagram:
-    """Make a diagram of modules: one box for each, layers from top to bottom."""
+    """Make a diagram of modules: a box per module, layers from top to bottom."""
     rows: dict[float, int] = {}
     for one in found.modules:
         rows[one.y] = rows.get(one.y, 0) + 1
@@ -200,7 +200,7 @@ def quoted(text: str) -> str:
 def _mermaid(text: str) -> str:
     """Escape a text for a quoted label of Mermaid.
 
-    Characters with a meaning in Mermaid become numbers.
+    Characters with a meaning in Mermaid are replaced by numeric codes.
     """
     return "".join(f"#{ord(c)};" if c in '"#;&<>`[]{}|\\' else c for c in inert(text))
 

@@ -24,11 +24,9 @@ def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict
     """Yield the graph as JSON objects: nodes, then edges.
 
     Nodes are ordered by label and id, edges by (kind, source id, destination id). Framework keys follow the other nodes, and edges from
-    functions to framework keys come last.
-
-    A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
-    `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
-    has the qualname "". An external has the path "". A framework key has the path "" too, and its qualname is its kind and name.
+    functions to framework keys come last. A node is an object with the fields of its row. Its `kind` is the label; a symbol's kind is in
+    `symbol_kind`. An edge is `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
+    has the qualname "". An external has the path "". A framework key also has the path "", and its qualname is its kind and name.
 
     Args:
         tables: the code graph.
@@ -113,8 +111,8 @@ def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Write the graph as GraphML with all non-empty fields.
 
-    The format is for networkx, yEd and Gephi. Node ids come from `_Keys`, because edges name their ends by place. Edges of one kind between
-    two nodes become one.
+    The format is for networkx, yEd and Gephi. Node ids come from `_Keys`, because edges identify their ends by path and name. Several edges
+    of one kind between two nodes are joined.
     """
     yield GRAPHML
     for name in _NODE_FIELDS:
@@ -151,7 +149,7 @@ def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 class _Keys:
     """Gives the nodes of a graph unique, readable names.
 
-    The name of a node is a path, `path::qualname`, or package and name. Redefinitions also have the line.
+    The name of a node is a path, `path::qualname`, or a package and a name. For redefinitions the line is added.
     """
 
     def __init__(self) -> None:

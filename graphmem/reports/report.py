@@ -1,7 +1,6 @@
 """HTML report on the structure of a system and its problems.
 
-The document has no scripts and no network addresses. It is made only from answers of operations, so that it is the same through every
-interface.
+The document has no scripts and no network addresses. It is made only from answers of operations, so it is the same through every interface.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Answers(Protocol):
         """Return the import cycles."""
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Return where the code is entered, such as `main` or an HTTP route."""
+        """Return the entry points of the code, such as `main` or HTTP routes."""
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
         """Return chains of calls that begin at an entry point."""
@@ -72,7 +71,7 @@ class Answers(Protocol):
     def duplicates(
         self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
     ) -> DuplicatePage:
-        """Return pieces of code that are written more than once."""
+        """Return duplicated pieces of code."""
 
 
 def report(project: Project, ask: Answers) -> str:
@@ -121,7 +120,7 @@ def report(project: Project, ask: Answers) -> str:
 
 
 def _environment() -> Environment:
-    """Return the jinja2 environment; it escapes every text as one HTML line."""
+    """Return the jinja2 environment, which escapes strings for HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(

@@ -41,7 +41,7 @@ def why(hit: ImpactHit) -> str:
 
 
 def markdown(review: Review) -> str:
-    """Write a review of a change as a Markdown comment with folded details.
+    """Write a review of a change as a Markdown comment with details folded.
 
     The comment has at most `MOST_LINES` lines.
     """

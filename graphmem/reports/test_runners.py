@@ -50,7 +50,7 @@ class Project:
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file of the repository, or None without one."""
+        """Return the text of a file of the repository; None if it is missing."""
         if path not in self._texts:
             try:
                 with (self.root / path).open("rb") as file:
@@ -64,9 +64,9 @@ class Project:
         return self.text(path) is not None
 
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
-        """Return directory and name of the nearest file with one of some names.
+        """Return the directory and name of the nearest file with a given name.
 
-        The files are searched at and above a path. The root directory is "".
+        One of `names` must match. The search starts at `path` and goes up. The root directory is "".
         """
         for folder in PurePosixPath(path).parents:
             base = "" if str(folder) == "." else str(folder)
@@ -94,7 +94,7 @@ def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[Tes
 
     Args:
         tests: the selected tests.
-        names: the runner's name of each test, by the test's id.
+        names: the runner and the runner's id of each test, by the test's id.
     """
     groups: dict[str, list[tuple[TestToRun, Named]]] = {}
     for one in tests:
@@ -169,13 +169,13 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 def _titles(qualname: str) -> str:
     """Return a test's full title, as its runner prints it.
 
-    In the graph, titles have `·` in place of a dot.
+    In the graph, dots in titles are replaced by `·`.
     """
     return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
 
 
 def _manifests(project: Project, path: str, name: str) -> list[str]:
-    """Return directories at or above a path that have a file of a name.
+    """Return directories, at or above a path, that contain a named file.
 
     The nearest directory comes first.
     """

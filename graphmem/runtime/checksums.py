@@ -1,12 +1,12 @@
-"""Checksums inside SQLite files and JSON files.
+"""Store and check checksums inside SQLite files and JSON files.
 
-SQLite has no checksums of its pages, but its header has four bytes for programs (`application_id`). graphmem stores the CRC-32 of all
-other bytes there. A writer sets them to zero in its first transaction (`unseal`). The last process that closes the file writes the new
-checksum (`seal`). The files are in WAL mode, so a log beside a file shows that it is open.
-A sealed file was therefore closed properly, and one flipped bit anywhere in it is found before a row is read (6 ms for 100 MB). A file
-without a seal was left by a crash. SQLite's log protects its committed rows, and `PRAGMA quick_check` tests the rest.
+SQLite has no checksums of its pages, but its header has four bytes for programs (`application_id`). graphmem stores the CRC-32 of all other
+bytes there. A writer sets them to zero in its first transaction (`unseal`). The last process that closes the file writes the new checksum
+(`seal`). The files are in WAL mode, so a log next to a file shows that the file is open. A file with a checksum was therefore closed
+properly, and a changed bit is found before a row is read (6 ms for 100 MB). A file without a checksum was left by a crash. Then SQLite's
+log protects the committed rows, and `PRAGMA quick_check` checks the rest.
 
-A JSON file ends with the hash of everything before it, like a line of the journal.
+A JSON file ends with the hash of everything before it, like a line of the journal of memories.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIDES: Final = ("-wal", "-shm", "-journal")
 
 
 class Proof(Enum):
-    """Whether a file's bytes match its stored checksum: sound, open, damaged."""
+    """Result of comparing a file with its checksum: sound, open or damaged."""
 
     SOUND = "sound"  # each byte is what was there when it was closed
     OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
@@ -69,7 +69,7 @@ def unseal(db: sqlite3.Connection) -> None:
 def seal(path: Path) -> None:
     """Write the checksum into a closed SQLite file.
 
-    No effect if the file is open elsewhere or already has one.
+    The call has no effect if another process has the file open, or if the file already has a checksum.
     """
     if any(path.with_name(path.name + side).exists() for side in SIDES):
         return
@@ -89,7 +89,7 @@ def _has_header(path: Path) -> bool:
 
 
 def _is_logged(path: Path) -> bool:
-    """Whether SQLite has a log with changes beside a database file."""
+    """Whether SQLite has a log with changes next to a database file."""
     for side in LOGS:
         log = path.with_name(path.name + side)
         if log.exists() and log.stat().st_size:
@@ -98,9 +98,9 @@ def _is_logged(path: Path) -> bool:
 
 
 def _sums(path: Path) -> tuple[int, int]:
-    """Return a file's stored checksum (0 for none) and its computed one.
+    """Return a file's stored checksum (0 if missing) and its computed one.
 
-    The computed one covers all bytes except those of the checksum, and is never 0.
+    The computed checksum covers all bytes except those of the stored checksum, and is never 0.
     """
     from isal import isal_zlib  # slow to load, and seldom needed
 

@@ -1,7 +1,8 @@
 """Compress a chunk of source: its text, and a prefix that describes it.
 
-The process that parses a file makes the bytes. They go to the database and to the word index unchanged.
-A prefix names the lines of its chunk. The lines are left out here and restored on inflating, so that code that only moved keeps its bytes.
+The process that parses a file compresses its chunks. The database and the word index store the compressed bytes unchanged. A prefix
+contains the line numbers of its chunk. These numbers are not compressed but restored when reading, so the bytes of moved code do not
+change.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
     """Compress a chunk of source: the prefix that describes it, and its text.
 
     Args:
-        prefix: context; may name the lines, as " | Lines: 12-30".
+        prefix: description; may contain the line numbers.
         text: the text itself.
-        first: line of the chunk, as the prefix names it.
+        first: first line of the chunk, as in the prefix.
         last: last line of the chunk.
 
     Raises:
-        UnicodeEncodeError: the text holds half a surrogate pair.
+        UnicodeEncodeError: the text contains half a surrogate pair.
     """
     lines = _lines(first, last)
     at = prefix.find(lines)
@@ -38,7 +39,7 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
 def deflate(data: bytes) -> bytes:
     """Compress bytes to zlib's format with Intel's library (ISA-L).
 
-    It takes half of zlib's time for a chunk of source and a third for the facts of a file.
+    This takes half of zlib's time for a chunk of source, and a third for the facts of a file.
     """
     made: bytes = igzip_lib.compress(data, _LEVEL, igzip_lib.COMP_ZLIB)
     return made

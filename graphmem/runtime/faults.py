@@ -1,9 +1,8 @@
 """Report unexpected errors in work on one file, or in a background thread.
 
-Only loops over files may call `fault`: the run skips the file, names it and goes on. The traceback is logged at debug. The project's tests
-set `RAISE`, so that a diagnostic hides no error there.
-
-Every background thread calls `unraised` for an error of its work. The thread goes on, and its note says what happened.
+Only loops over files may call `fault`: the run skips the file, reports it and continues. The traceback is logged at the level debug. The
+project's tests set `RAISE`, so that errors are raised instead. Every background thread calls `unraised` for an error of its work. The
+thread continues, and its note reports the error.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ def unraised(error: Exception, doing: str) -> str:
     An expected error is logged as its sentence, an unexpected one with its traceback. The error is not raised.
 
     Args:
-        error: what ended the work.
-        doing: the work, the subject of the sentence in the log.
+        error: the error that ended the work.
+        doing: the work, as the subject of the sentence in the log.
     """
     place = getattr(error, "filename", None) or "the index"
     refused = error if isinstance(error, GraphMemError) else refusal(error, doing, place)

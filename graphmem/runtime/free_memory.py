@@ -1,4 +1,4 @@
-"""The memory, in bytes, that this process and its children may still take."""
+"""Measure the memory that this process and its children can still use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILES: Final = {
 def free_memory() -> int | None:
     """Return the bytes that can be used without swapping; None if unknown.
 
-    This is the free memory of the machine, or what the limit of a control group such as a container's leaves, if that is less.
+    This is the free memory of the machine, or the free part of the limit of a control group (such as a container's), whichever is less.
     """
     free = _of_machine()
     if free is None:

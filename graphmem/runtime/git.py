@@ -1,6 +1,6 @@
 """Run Git without a shell and without a repository's own programs.
 
-Nothing that a repository configures is executed, fetched, written or printed.
+Programs that a repository configures are not run. Git does not fetch, and does not write to the repository.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 
 
 def environment() -> dict[str, str]:
-    """Environment variables for Git, without those that name a repository.
+    """Return environment variables for Git, without a repository's location.
 
-    Inside a Git hook, these variables would name another repository. Git may not prompt, and may not fetch objects that a partial clone
-    lacks.
+    Inside a Git hook, inherited variables would name another repository. The variables also forbid prompts, and fetching of objects that a
+    partial clone lacks.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
@@ -49,7 +49,7 @@ def answer(
         timeout_s: seconds after which Git is killed.
 
     Raises:
-        GitError: Git is not installed or takes longer, or an argument is invalid.
+        GitError: Git is not installed or exceeds the time limit, or an argument is invalid.
     """
     given = dict(variables or {})
     if arguments[0] in _READS_FILES:
@@ -86,7 +86,7 @@ def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None)
     """Run `git <arguments>` in `root` and return its standard output.
 
     Raises:
-        GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
+        GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.
     """
     done = answer(root, arguments, variables)
     if done.returncode:
@@ -113,9 +113,9 @@ def reason(stderr: bytes) -> str:
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:
-    """Return environment variables that turn off all filters that Git has.
+    """Return environment variables that disable all of Git's filters.
 
-    A filter is a program in Git's settings. A filter name with an equals sign could bypass the option `-c`.
+    A filter is a program in Git's settings. Variables are used because a filter name with an equals sign could bypass the option `-c`.
     """
     names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
     settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]

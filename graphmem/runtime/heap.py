@@ -19,8 +19,8 @@ _resident = 0  # bytes, after memory was last released
 def few_arenas() -> None:
     """Limit the C library to two heaps; for servers, before threads start.
 
-    By default the library makes eight heaps for each core, and memory freed in one serves only that heap's threads. Each reopening of the
-    database starts new threads, so a server's memory grew by a third of a megabyte with each edit.
+    By default the library makes eight heaps for each core, and memory freed in a heap can be reused only by that heap's threads. Each
+    reopening of the database starts new threads, so without this limit a server's memory grew by a third of a megabyte with each edit.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -30,12 +30,11 @@ def few_arenas() -> None:
 def give_back(*, between: bool = False) -> None:
     """Return freed memory from the allocators to the system.
 
-    The call takes milliseconds. It has no effect where the C library lacks the function.
+    The call takes milliseconds. It has no effect if the C library lacks the function.
 
     Args:
-        between: whether the call is between two steps of the same work. Nothing is then released while the process is small, or has
-            hardly grown since the last time: an open database takes 80 MB, and a small index spent half its time on fetching them again
-            for each step.
+        between: whether the call is between two steps of the same work. Then nothing is released if the process is small, or has hardly
+            grown since the last call, because taking the same memory again for each step doubled the time for a small index.
     """
     global _resident
     if between and 0 < resident_bytes() < max(SMALL, _resident + GROWN):

@@ -1,4 +1,4 @@
-"""Id of an index directory, which clients and servers compare.
+"""Compute the id of an index directory, which clients and servers compare.
 
 Hooks load this module at every step of an agent, so it imports almost nothing.
 """
@@ -11,9 +11,9 @@ INDEX_HEADER = "Graphmem-Index"  # names the index: of a request the one it is m
 
 
 def index_id(folder: str | os.PathLike[str]) -> str:
-    """Return the device and inode of an index directory as text.
+    """Return the device and inode of an index directory as a string.
 
-    It is "" if the directory is missing. Moving the directory keeps the id, copying does not.
+    The id is "" if the directory is missing. Moving the directory keeps the id; a copy has a different id.
     """
     try:
         found = os.stat(folder)  # noqa: PTH116 -- hooks do without pathlib

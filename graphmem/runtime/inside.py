@@ -8,7 +8,7 @@ from pathlib import Path
 def inside(root: Path, path: str | Path) -> Path | None:
     """Return a resolved path, or None if it is invalid or outside `root`.
 
-    An invalid path holds a null or half a surrogate pair, follows a circle of links, or has a name that is too long for the system.
+    An invalid path contains a null or half a surrogate pair, leads through a cycle of links, or has a name that is too long for the system.
     """
     try:
         found = (root / path).resolve()

@@ -1,6 +1,6 @@
 """Resource limits of this process, and errors from exceeding them.
 
-Such resources are memory, file descriptors and room on the disk.
+Such resources are memory, file descriptors and disk space.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MEMORY_LIMITS: Final = (
 
 
 class _Kind(NamedTuple):
-    """A resource that the system can refuse, and how its errors look."""
+    """A resource that the system can refuse, and how to recognise its errors."""
 
     name: str
     errnos: tuple[int, ...]
@@ -68,9 +68,9 @@ def limit_of(which: int) -> int | None:
 
 
 def limited_memory() -> bool:
-    """Whether a limit can refuse memory that the machine still has.
+    """Whether a limit can refuse memory although the machine has some left.
 
-    If a process then ends for lack of memory, its input need not be the cause.
+    If so, a process may run out of memory because of the limit and not because of its input.
     """
     if limit_of(resource.RLIMIT_AS) is not None or limit_of(resource.RLIMIT_DATA) is not None:
         return True
@@ -113,13 +113,13 @@ def be_frugal() -> None:
 
 
 def kind_of(error: BaseException, path: str = "") -> str:
-    """Return which resource the system refused when it raised an error, or "".
+    """Return the resource whose lack caused an error, or "".
 
-    The values are descriptors, memory, file_size, read_only, rights and room. "" stands for any other failure.
+    The values are descriptors, memory, file_size, read_only, rights (no permission) and room (disk space). "" stands for any other failure.
 
     Args:
         error: the exception.
-        path: a file that its message may name. The name itself is ignored.
+        path: a file that the error's message may contain; this path is ignored in the message.
     """
     if isinstance(error, MemoryError):
         return "memory"
@@ -132,9 +132,9 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Convert an exception to an error that says which resource ran out.
+    """Convert an exception to an error that names the missing resource.
 
-    None if the exception has another cause.
+    The result is None if the exception has another cause.
 
     Args:
         error: the exception.
@@ -180,7 +180,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
     """Raise an error if an exception means that descriptors or memory ran out.
 
-    For any other exception nothing happens.
+    For other exceptions, the function does nothing.
 
     Raises:
         ResourceError: the whole process lacks descriptors or memory.
@@ -190,9 +190,9 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Convert an uncaught exception to an error that says what ran out.
+    """Convert an uncaught exception to an error that names the resource.
 
-    None if the exception is not about a resource such as memory.
+    The result is None if the exception is not about a resource such as memory.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -231,9 +231,9 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 
 @contextmanager
 def kept_if_possible(what: str) -> Iterator[None]:
-    """Ignore errors of the disk while a block writes to a cache.
+    """Ignore errors of the disk while a `with` block writes to a cache.
 
-    A full or read-only disk does not fail the caller's work. `what` names the cached data in the log.
+    So the caller's work continues if the disk is full or read-only. `what` names the cached data in the log.
     """
     try:
         yield

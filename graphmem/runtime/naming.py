@@ -37,7 +37,7 @@ def in_project(text: str, root: Path | str | None) -> str:
 
     Args:
         text: may continue after a colon, as in `path:line` and `path:name`.
-        root: of the project; None or "" if unknown.
+        root: the root of the project; None or "" if unknown.
     """
     given = text
     if text[:5].lower() == "file:":

@@ -25,11 +25,11 @@ _READ: Final = 65_536
 
 
 class OutboundError(Exception):
-    """A request without a usable answer.
+    """Raised for a request without a usable answer.
 
     Attributes:
         reason: too_large, unreachable, timeout, refused or redirected.
-        what: what happened, as the predicate of a sentence.
+        what: the failure, as the predicate of a sentence.
     """
 
     def __init__(self, reason: str, what: str) -> None:
@@ -43,10 +43,10 @@ class Outbound:
     Args:
         url: base address of the service, as in its documentation: `https://host/v1`.
         path: path of the requests below that address.
-        key: sent as a bearer token; "" for none.
+        key: sent as a bearer token; "" to send no token.
         setting: the setting with the address, for messages.
         timeout_s: time limit of one request with all its attempts.
-        most: bytes of one response.
+        most: maximum number of bytes of a response.
         clock: monotonic clock in seconds; for tests.
 
     Raises:
@@ -86,7 +86,7 @@ class Outbound:
 
         Args:
             body: JSON.
-            until: time of the clock at which the request is given up.
+            until: time of the clock after which the request is abandoned.
 
         Raises:
             OutboundError: no attempt had a usable answer.

@@ -1,6 +1,7 @@
-"""The marked block of text that graphmem writes into agents' instructions.
+"""The marked block of text that graphmem writes into instruction files.
 
-`graphmem install` writes the block, and `graphmem uninstall` removes it. An import of such a file ignores it.
+Coding agents read instruction files, such as CLAUDE.md. `graphmem install` writes the block, and `graphmem uninstall` removes it. When
+memories are imported from an instruction file, the block is skipped.
 """
 
 from __future__ import annotations

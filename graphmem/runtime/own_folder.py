@@ -1,6 +1,6 @@
 """The `.gitignore` that graphmem writes into the directory of an index.
 
-Git then sees only the files of the directory that people wrote.
+Git then ignores all files of the directory except those that people wrote.
 """
 
 from __future__ import annotations

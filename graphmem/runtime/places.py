@@ -1,7 +1,7 @@
-"""Pack into bytes which names a file writes where, and what they mean.
+"""Pack the occurrences of names in a file into bytes.
 
-An occurrence is a name in the text with a symbol that it means. One value holds all occurrences of a file, so that an index of hundreds of
-thousands of them stays small. The columns are packed one after another, which compresses best.
+An occurrence is a name at a position in the text, with a symbol that it refers to. One value contains all occurrences of a file, so that an
+index with hundreds of thousands of occurrences stays small. The columns are packed one after another, because this compresses best.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ID_BYTES: Final = 10  # of a node's id
 
 
 class Written(NamedTuple):
-    """A name in the text of a file, and one symbol that it means."""
+    """A name in the text of a file, and one symbol that it refers to."""
 
     line: int  # 1-based
     column: int  # 0-based, in characters
@@ -32,11 +32,11 @@ class Written(NamedTuple):
 
 
 def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
-    """Pack a file's occurrences of names into bytes; empty bytes for none.
+    """Pack a file's occurrences of names into bytes; b"" without occurrences.
 
     Args:
         occurrences: distinct occurrences in any order; equal sets give equal bytes.
-        kinds: the kinds of edge that can occur, in an order that only grows.
+        kinds: the kinds of edge that can occur; later versions may only append kinds.
     """
     rows = sorted(occurrences)
     if not rows:

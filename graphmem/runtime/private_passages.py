@@ -1,7 +1,7 @@
-"""Removal of `<private>…</private>` from texts before any use.
+"""Remove `<private>…</private>` blocks from texts before any use.
 
-Case and attributes do not matter. Blocks may be nested. A block without an end reaches the end of the text, and an end without a
-beginning reaches its start, because the text may have been cut.
+The case and the attributes of tags are ignored. Blocks may be nested. The text may have been cut. So a start tag without an end tag opens a
+block up to the end of the text, and an end tag alone closes a block from the start of the text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HINT: Final = re.compile(r"private", re.IGNORECASE)
 def private_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of `<private>…</private>` blocks, with their tags.
 
-    They are in order and do not overlap.
+    The spans are in order and do not overlap.
     """
     if _HINT.search(text) is None:
         return

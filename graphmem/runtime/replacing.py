@@ -1,4 +1,4 @@
-"""Replace a file; a reader sees the whole old or the whole new content."""
+"""Replace a file atomically: a reader sees the old or the new content."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 
 def replace_file(path: Path, content: bytes, *, mode: int | None = None, durable: bool = False) -> None:
-    """Write a new file beside `path`, and rename it to `path`.
+    """Write a new file next to `path`, and rename it to `path`.
 
-    After a failure `path` is unchanged and the new file is removed. Its name begins with "." and the stem of `path`.
+    After a failure `path` is unchanged and the new file is removed. The name of the new file begins with "." and the stem of `path`.
 
     Args:
         path: the file, in an existing directory.
         content: the whole content.
-        mode: permission bits; None for 0600, the owner alone.
+        mode: permission bits; None for 0600 (only the owner).
         durable: wait until the content is on the disk.
 
     Raises:
-        OSError: the disk refuses.
+        OSError: the file cannot be written.
     """
     descriptor, name = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)  # created with mode 0600
     try:

@@ -1,6 +1,6 @@
 """Location of `queries/` and `grammars/`, and digests of the code.
 
-Both folders are in the installed package, or beside it in a checkout.
+Both folders are in the installed package, or next to the package in a checkout.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def data_root() -> Traversable:
 def digest(folder: str) -> str:
     """Return a hash of the files in a folder of code.
 
-    It marks cached data, so that data made by other code is not used.
+    Cached data is marked with the hash, so that data made by other code is not used.
 
     Args:
-        folder: `parsing`, `grammars`, …; its `.py`, `.scm` and `.toml` files count, at any depth.
+        folder: `parsing`, `grammars`, …; the hash covers its `.py`, `.scm` and `.toml` files at any depth.
     """
     packaged = files("graphmem") / folder
     found = hashlib.blake2b(digest_size=6)

@@ -1,4 +1,4 @@
-"""Send no requests to a server for a minute after repeated failures."""
+"""Stop requests to a server for a minute after repeated failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REST_S: Final = 60.0  # seconds of that pause
 
 
 class RestingError(Exception):
-    """A request was not sent, because the last ones to the server failed."""
+    """A request was not sent, because the last requests to the server failed."""
 
     def __init__(self, failed: int) -> None:
         super().__init__(f"the last {failed} requests failed, so no request is sent for a minute")
@@ -37,7 +37,7 @@ class Rest:
         """Run a block that sends a request; count it as failed on `failure`.
 
         Raises:
-            RestingError: no request may be sent to the server at present.
+            RestingError: requests to the server are paused.
         """
         with self._lock:
             if self._clock() < self._until:

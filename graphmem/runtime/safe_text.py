@@ -1,7 +1,7 @@
 """Escape characters that control a terminal or hide text.
 
 Anyone can choose the names of files, symbols and memories, and the messages of commits. Every text that the command line, agents' tools,
-logs, reports and exports print passes one of these functions. A name becomes one line; tabs stay.
+logs, reports and exports print passes through one of these functions. A name becomes one line; tabs are kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def inert(text: str) -> str:
 def inert_lines(text: str) -> str:
     """Escape control and hidden characters in a text of several lines.
 
-    Its line ends become line feeds.
+    Line ends become line feeds.
     """
     return text if text.isprintable() else _IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))
 

@@ -1,4 +1,4 @@
-"""Addresses of PostgreSQL databases, and how they are shown to people."""
+"""Show addresses of PostgreSQL databases without secrets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN: Final = ("host", "port", "dbname", "user", "sslmode")  # options that ne
 def shown(url: str) -> str:
     """Return a database address for display, without its password.
 
-    Only options that never hold a secret are kept.
+    Only options that never contain a secret are kept.
     """
     if not url.startswith(SCHEMES):
         return "an invalid address" if url else ""

@@ -1,4 +1,4 @@
-"""SQLite files with a format number, and files that only the owner reads."""
+"""Open SQLite files with a format number, readable only by their owner."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 def private(path: str, flags: int) -> int:
     """Open a file; a new one may be read only by its owner.
 
-    The umask does not matter. The function is an `opener` for `open`.
+    The permissions do not depend on the umask. The function is an `opener` for `open`.
     """
     return os.open(path, flags, PRIVATE)
 
 
 def private_file(path: Path) -> Path:
-    """Create a file that only its owner may read, if missing; return its path.
+    """Create a file readable only by its owner, if missing; return its path.
 
     SQLite copies the rights of a file to its logs.
     """
@@ -52,15 +52,15 @@ class Sidefile:
     def connect(self, path: Path, *, create: bool, memory: sqlite3.Connection | None = None) -> sqlite3.Connection:
         """Open and check a SQLite file of this kind.
 
-        Any one thread at a time may use the connection.
+        Any thread may use the connection, but only one at a time.
 
         Args:
-            path: of the file.
+            path: path of the file.
             create: create it if it is missing or empty.
             memory: the content of an encrypted file, opened in memory; see `vault.connected`.
 
         Raises:
-            GraphMemError: of class `error`: the file is damaged, unreadable, or of another format.
+            GraphMemError: of the class `error`: the file is damaged or unreadable, or has another format.
         """
         reading = not os.access(path.parent, os.W_OK) and path.exists()
         # SQLite creates files beside one with a log even for reading, unless it is told that there is no writer.
@@ -101,9 +101,9 @@ class Sidefile:
         return db
 
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
-        """Return an error that says why a SQLite file cannot be read.
+        """Return an error with the reason why a SQLite file cannot be read.
 
-        A failure that the system caused does not blame the file.
+        If the system caused the failure, the error does not call the file damaged.
         """
         if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
             return refused

@@ -1,9 +1,8 @@
 """Encryption of memories on disk, by a key outside of the index.
 
-`encryption.json` in the index directory says that encryption is on, and names the key by a hash. The key is read from a file, or from the
-output of a command. Every encrypted value starts with that hash, so a wrong or missing key is an error and never an empty result.
-
-The cipher is AES-SIV: equal texts at the same place give equal bytes, so unchanged values are not written again.
+The file `encryption.json` in the index directory shows that encryption is on, and identifies the key by a hash. The key is read from a
+file, or from the output of a command. Every encrypted value starts with this hash, so a wrong or missing key causes an error and never an
+empty result. The cipher is AES-SIV: equal texts at the same place give equal bytes, so unchanged values are not written again.
 """
 
 from __future__ import annotations
@@ -64,12 +63,12 @@ class Vault:
     def seal(self, data: bytes, place: str = "") -> bytes:
         """Encrypt bytes.
 
-        `place` names where they are stored; decryption needs the same one.
+        `place` identifies where the bytes are stored; decryption needs the same value.
         """
         return self.head + self._cipher.encrypt(data or b"\0", [place.encode(), b"" if data else b"empty"])
 
     def seal_text(self, text: str, place: str = "") -> str:
-        """Encrypt a text to a text; see `seal`. "" stays empty."""
+        """Encrypt a string to a string; see `seal`. "" is returned unchanged."""
         if not text:
             return ""
         return self.head.decode() + base64.b64encode(self.seal(text.encode("utf-8", "surrogatepass"), place)[len(self.head) :]).decode()
@@ -157,9 +156,9 @@ def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
 
 
 def write_mark(data_dir: Path, vault: Vault, key_file: str, state: str = ON) -> None:
-    """Write `encryption.json`, which says whether encryption is on.
+    """Write `encryption.json`, which sets whether encryption is on.
 
-    Later writes of this index follow it.
+    Later writes of this index are encrypted accordingly.
     """
     replace_file(data_dir / FILE, sealed_json({"key_id": vault.id, "key_file": key_file, "state": state}), durable=True)
 
@@ -169,11 +168,11 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
     Args:
         data_dir: the index directory.
-        settings: name the file or the command of the key; the file that `encryption.json` names comes last.
-        is_new: the index has no memories yet, so a key in the settings switches encryption on.
+        settings: have the file or the command of the key; otherwise the file named in `encryption.json` is used.
+        is_new: whether the index has no memories yet; then a key in the settings switches encryption on.
 
     Raises:
-        EncryptionError: the key is missing, unreadable, or another one.
+        EncryptionError: the key is missing or unreadable, or does not match the index.
     """
     mark = read_mark(data_dir)
     lost = "" if mark is not None else _key_of_journal(data_dir)
@@ -203,7 +202,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
 
 def _key_of_journal(data_dir: Path) -> str:
-    """Return the hash of the key that encrypts the journal; "" if it is plain."""
+    """Return the hash of the journal's encryption key; "" if it is plain."""
     newest = max((data_dir / JOURNAL).glob("journal-*.jsonl"), default=None, key=lambda path: path.name)
     if newest is None:
         return ""
@@ -213,7 +212,7 @@ def _key_of_journal(data_dir: Path) -> str:
 
 
 def loaded(key: bytes) -> Vault:
-    """Make the `Vault` of a key, and keep it for decrypting from now on."""
+    """Create the `Vault` of a key, and register it for decryption."""
     vault = Vault(key)
     return _known.setdefault(vault.id, vault)
 
@@ -253,7 +252,7 @@ def key_of(file: str, command: str) -> bytes:
 def connected(path: Path, vault: Vault) -> sqlite3.Connection:
     """Open an encrypted SQLite file as a database in memory.
 
-    `store` writes it back.
+    `store` writes the database back to the file.
 
     Raises:
         sqlite3.DatabaseError: the file was changed.
@@ -271,7 +270,7 @@ def connected(path: Path, vault: Vault) -> sqlite3.Connection:
 
 
 def store(path: Path, vault: Vault, db: sqlite3.Connection) -> None:
-    """Write an SQLite database that is in memory to a file, encrypted.
+    """Encrypt an in-memory SQLite database, and write it to a file.
 
     The file is replaced in one step.
     """

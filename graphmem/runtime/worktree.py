@@ -22,7 +22,7 @@ LOOK_S: Final = 0.01
 def first_worktree(root: Path) -> Path | None:
     """Return the main worktree of a linked Git worktree.
 
-    None for any other folder.
+    The result is None for any other folder.
     """
     link = root / ".git"
     try:
@@ -41,9 +41,9 @@ def first_worktree(root: Path) -> Path | None:
 
 
 def first_index(data_dir: Path) -> Path | None:
-    """Return the index directory of the main Git worktree, for a linked one.
+    """Return the index directory of a linked worktree's main Git worktree.
 
-    None for any other folder.
+    The result is None for any other folder.
 
     Args:
         data_dir: the index directory of a linked worktree, which need not exist.
@@ -60,7 +60,8 @@ def first_index(data_dir: Path) -> Path | None:
 def journal_folder(data_dir: Path) -> Path:
     """Return the directory of the journal of memories that an index uses.
 
-    In a linked Git worktree it is that of the main worktree, if that has an index. A linked worktree that already has a journal keeps it.
+    A linked Git worktree uses the journal of the main worktree, if the main worktree has an index. A linked worktree that already has a
+    journal keeps its own.
     """
     own = data_dir / JOURNAL
     index = None if any(own.glob("journal-*")) else first_index(data_dir)

@@ -1,7 +1,8 @@
 """Check which operations a caller may call, and which memories it sees.
 
 Every interface calls operations: the root fields of GraphQL, the tools of agents over HTTP, and the plain routes. Each interface gets a
-`Guarded` service, which applies the rules of the declarations. A method that is not declared as an operation needs the scope `admin`.
+`Guarded` service, which applies the access rules in the declarations of operations. A method that is not declared as an operation needs the
+scope `admin`.
 
 A token has *scopes* (permitted actions) and *visibilities* (visible memories).
 """
@@ -39,7 +40,7 @@ ACCESS: Final = "graphmem.access"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a caller may do and see. The index's owner has an empty name."""
+    """The permissions of a caller; the index's owner has an empty name."""
 
     name: str = ""
     scopes: frozenset[str] = frozenset(SCOPES)
@@ -49,13 +50,13 @@ class Access:
     def may(self, scope: str) -> bool:
         """Whether the caller has a scope such as `admin`, which includes all.
 
-        "" needs no scope.
+        Always True for "", which needs no scope.
         """
         return not scope or scope in self.scopes or "admin" in self.scopes
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller sees every memory, whatever its visibility."""
+        """Whether the caller sees memories of every visibility."""
         return self.visibilities.issuperset(VISIBILITIES)
 
 
@@ -87,7 +88,7 @@ S = TypeVar("S")
 def guarded(service: S, access: Access) -> S:
     """Return a service whose operations check the caller's permissions.
 
-    For full permissions it is the service itself.
+    With full permissions, the result is the service itself.
     """
     return service if access == FULL else cast("S", Guarded(service, access))
 
@@ -208,7 +209,7 @@ class Guarded:
             ) from None
 
     def _as_seen(self, answer: Any) -> Any:
-        """Return an answer about a memory without memories hidden from the caller."""
+        """Remove memories that are hidden from the caller from an answer."""
         import dataclasses
 
         from graphmem.answers import MemoryInfo, RememberAnswer
@@ -264,7 +265,7 @@ def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
     """Return the ids that a call of `remember` or `remember_many` gives.
 
-    They are ids that the caller chose for new memories.
+    The caller chose these ids for new memories.
     """
     items = (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
     return [item["id"] for item in items if isinstance(item.get("id"), str)]

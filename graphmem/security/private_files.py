@@ -18,7 +18,7 @@ _MAX_BYTES: Final = 1 << 20  # of an ignore file
 def kept_out(root: Path | None, path: str) -> str:
     """Return the rule that keeps a file's content out of memories.
 
-    It is the end of a sentence, such as `.gitignore names it`.
+    The rule is worded as the end of a sentence, such as `.gitignore names it`.
 
     Args:
         root: root of the project. If it is None, only the file's name is checked.
@@ -47,7 +47,7 @@ def kept_out(root: Path | None, path: str) -> str:
 
 
 def _lines(file: Path) -> list[str]:
-    """Return the lines of an ignore file; none if it is missing or not a file."""
+    """Return the lines of an ignore file; empty if it is not a file."""
     try:
         if not file.is_file():
             return []

@@ -55,12 +55,12 @@ _SQLITE: Final = b"SQLite format 3\0"
 def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
     """Return an index's files that have secrets, with the kinds of secrets.
 
-    They are sorted by name.
+    The files are sorted by name.
 
     Args:
         data_dir: the data directory of the index.
-        clean: remove secrets from text files: summaries, and the copy of MEMORY.md from the last sync. Other files have checksums; a
-            person must delete them.
+        clean: remove secrets from text files: summaries, and the copy of MEMORY.md from the last sync. Other files have checksums and are
+            not changed; a person must delete them.
     """
     found: list[FileSecrets] = []
     for path in sorted(data_dir.rglob("*")):
@@ -120,7 +120,7 @@ def _rows(path: Path) -> Iterator[Any]:
 def _texts(value: str | bytes) -> Iterator[str]:
     """Yield the texts in a stored value, to search them for secrets.
 
-    Of JSON they are its strings, of bytes the runs of letters. Compressed bytes are decompressed.
+    For JSON, the texts are its strings. For bytes, they are sequences of letters. Compressed bytes are decompressed first.
     """
     if isinstance(value, bytes):
         for way in (-15, 15):

@@ -1,8 +1,8 @@
 """Named access tokens of an index, hashed in a file beside it.
 
 A token has scopes and visibilities. The file belongs to one index, so a token opens only one project. Only a token's SHA-256 is stored. A
-token has 256 random bits, so that it cannot be guessed, and a slow hash would only slow down every request. Tokens are created and revoked
-in the file, never over the network. A server sees a change at the next request.
+token has 256 random bits, so it cannot be guessed, and a slow hash function is not needed. Tokens are created and revoked in the file,
+never over the network. A server sees a change at the next request.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """What is stored of a token. Times are ISO 8601 in UTC."""
+    """The stored data of a token. Times are ISO 8601 in UTC."""
 
     id: str  # 8 hex digits; public, part of the token
     name: str
@@ -91,14 +91,14 @@ class TokenFile:
     def exists(self) -> bool:
         """Whether any token was ever created.
 
-        Once a token was created, a server requires one, even if all are revoked.
+        After a token was created, the server always requires a token, even if all tokens are revoked.
         """
         return self.path.exists()
 
     def find(self, token: str, now: datetime | None = None) -> Access | None:
         """Return the permissions of a caller that presents a token.
 
-        None if the token is unknown, revoked or expired.
+        The result is None if the token is unknown, revoked or expired.
         """
         parts = token.split("_", 2)
         with self._lock:
@@ -131,10 +131,10 @@ class TokenFile:
         """Create a token and store it in the file.
 
         Args:
-            name: at most 40 letters, digits, `.`, `_` and `-`; the audit shows the name.
+            name: at most 40 letters, digits, `.`, `_` and `-`; the audit log shows the name.
             scopes: names from `access.SCOPES`, or from `access.GROUPS` for several scopes.
             visibilities: names from `access.VISIBILITIES`; they define which memories are visible.
-            days: number of days until the token expires; None for never.
+            days: number of days until the token expires; None for no expiry.
 
         Raises:
             BadInputError: an argument is invalid, the name is taken, or there are too many tokens.
@@ -184,7 +184,7 @@ class TokenFile:
     def _look(self) -> None:
         """Read the token file again if it changed.
 
-        An unreadable file grants nothing.
+        If the file is unreadable, no token is valid.
         """
         try:
             about = self.path.stat()
@@ -247,9 +247,9 @@ class Keys:
     """All credentials that a server accepts.
 
     Args:
-        token: the token from the settings, which has all permissions; "" for none.
-        own: the secret of this server, which other processes of the owner read from `owner.json`; "" for none.
-        tokens: the file of named tokens; None for none.
+        token: the token from the settings, which has all permissions, or "".
+        own: the secret of this server, which other processes of the same user read from `owner.json`, or "".
+        tokens: the file of named tokens, or None.
         required: whether a token is always required.
     """
 
@@ -262,14 +262,14 @@ class Keys:
     def required(self) -> bool:
         """Whether callers must present a token.
 
-        This is so if the settings name one, or if any named token was ever created.
+        This is so if the settings contain a token, or if any named token was ever created.
         """
         return self._required or (self._tokens is not None and self._tokens.exists)
 
     def access(self, authorization: str | None) -> Access | None:
         """Return the permissions of an `Authorization` header; None if invalid.
 
-        Every wrong header takes the same time.
+        Checking takes the same time for every wrong header.
         """
         scheme, _, given = (authorization or "").partition(" ")
         token = given.strip() if scheme.lower() == "bearer" else ""

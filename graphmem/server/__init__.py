@@ -1,1 +1,1 @@
-"""The server of an index: its start, its record and its idle work."""
+"""The server of an index: start, owner record and maintenance."""

@@ -1,7 +1,7 @@
 """Background maintenance of an idle server.
 
 The tasks checkpoint, compact and back up the database, and unload the model. One thread runs one task at a time, after the task's own idle
-time. A failed task is logged and retried later, and the server goes on.
+time. A failed task is logged and retried later, and the server continues.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Formats of the log: lines for people, or JSON lines for machines.
 
-Log records never hold a token, a memory's text or a file's content.
+Log records never contain a token, a memory's text or a file's content.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LineFormatter(logging.Formatter):
 class JsonFormatter(logging.Formatter):
     """Formats a log record as one JSON object.
 
-    Its fields are time (ISO 8601, UTC), level, logger, message, thread and, if any, traceback.
+    The fields are time (ISO 8601, UTC), level, logger, message, thread, and the traceback if there is one.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -52,7 +52,7 @@ def log_to(stream: TextIO | None, level: str, form: str) -> None:
 
     Args:
         stream: the stream to write to; None for the current stderr.
-        level: least level to write: debug, info, warning or error.
+        level: lowest level to write: debug, info, warning or error.
         form: format of the lines, text or json.
     """
     handler = logging.StreamHandler(stream or sys.stderr)

@@ -1,7 +1,7 @@
 """The file `owner.json`, which names the server process of an index.
 
-An embedded graph database has one writing process. `graphmem serve` writes its address and token into this file. Every other process
-reads the file first. A record whose process is gone is replaced. This module never ends a process.
+An embedded graph database has one writing process. `graphmem serve` writes its address and token into this file. Every other process reads
+the file first. The record of a process that has ended is replaced. This module never ends a process.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Owner(NamedTuple):
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
     """Write this process as the server of an index into `owner.json`.
 
-    The write is atomic, and only the owner of the file may read it.
+    The write is atomic, and only the owner of the file may read the file.
     """
     owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
     try:
@@ -65,7 +65,7 @@ def withdraw(path: Path, owner: Owner) -> None:
 
 
 def read(path: Path) -> Owner | None:
-    """Read `owner.json`, even if its process has ended; None without one."""
+    """Read `owner.json`, even if its process has ended; None if missing."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         texts = (str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
@@ -77,11 +77,10 @@ def read(path: Path) -> Owner | None:
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
     """Find the running server of this index by its `owner.json`, or None.
 
-    An owner counts as running if its server answers. The process table only sets how long to wait. A server in another container
-    answers although it is not in this process table. A process number that was reused after a crash has another start time.
-
-    A record with a remote address came with the project; no request is sent there. A record of another folder came with a copy of the
-    project and is ignored.
+    An owner counts as running if its server answers. The process table only determines how long to wait, because a server in another
+    container answers, but is not in this process table. A process number that was reused after a crash is detected by its start time. No
+    request is sent to a remote address, because such a record came with the project's files. A record of another folder came with a copy of
+    the project, and is ignored.
 
     Raises:
         OwnerUnreachableError: the process exists but does not answer within `patience_s`, or is stopped.
@@ -137,7 +136,7 @@ def is_running(owner: Owner) -> bool:
 def process_start(pid: int) -> str:
     """Return the boot id and start time of a process.
 
-    A later process with the same number gives another text. The result is "" if the process is gone or unknown.
+    A later process with the same number has a different result. The result is "" if the process is gone or unknown.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -157,7 +156,7 @@ def local_address(host: str, port: int) -> str:
 
 
 def _answers(owner: Owner, wait_s: float) -> bool:
-    """Whether the server in an `owner.json` answers in time. Ignores proxies."""
+    """Whether the server in an `owner.json` answers in time; without proxies."""
     parts = urlsplit(owner.address)
     if not parts.hostname or not parts.port:
         return False

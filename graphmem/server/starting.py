@@ -1,7 +1,7 @@
 """Start the server of an index for a client that found none.
 
-Editors start one client for each window, all at once. Each client looks for a server. Of the clients that find none, one at a time may
-start it, and the others look again. If two servers start anyway, one of them by hand, the lock of the database stops one.
+Editors start one client for each window, all at once. Each client looks for a server. If several clients find no server, only one at a time
+may start it, and the others look again. If two servers start anyway, for example one by hand, the lock of the database stops one of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LOG_BYTES: Final = 1 << 20  # a longer log is rotated before the next server sta
 def find_or_start(location: Location) -> owner.Owner:
     """Find the server of an index, or start it.
 
-    A server that was started so ends after half an hour without a request.
+    A server that was started in this way ends after half an hour without a request.
 
     Raises:
         BadInputError: the directory cannot be created or written to.
@@ -63,8 +63,8 @@ def find_or_start(location: Location) -> owner.Owner:
 def environment() -> dict[str, str]:
     """Return environment variables that save memory in an idle server.
 
-    Python's allocator returns memory in whole megabytes, so 200 MB stay after a large index. The system's allocator returns every free
-    page (see `graphmem.runtime.heap`), for a few percent of processor time.
+    Python's allocator returns memory to the system only in whole megabytes, so 200 MB remain in use after a large index run. The system's
+    allocator returns every free page (see `graphmem.runtime.heap`), and takes a few percent more processor time.
     """
     return {"PYTHONMALLOC": "malloc", **os.environ}
 
@@ -109,9 +109,9 @@ def _start(location: Location) -> owner.Owner:
 
 @contextlib.contextmanager
 def _turn_to_start(data_dir: Path) -> Iterator[bool]:
-    """Try to take the lock for starting a server; yield whether it worked.
+    """Try to take the lock for starting a server; yield whether it was free.
 
-    The lock ends with the process that holds it.
+    The lock is released when the process that holds it ends.
     """
     try:
         descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -135,7 +135,7 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 def _make_room(log: Path) -> None:
     """Rotate the server's log if it is too long.
 
-    The log that was rotated before is replaced.
+    The previously rotated log is replaced.
     """
     with contextlib.suppress(OSError):  # another client rotated it, or the folder is read-only, which the server will report
         if log.stat().st_size > LOG_BYTES:
