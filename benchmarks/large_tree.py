@@ -5,6 +5,7 @@
 Makes a tree of some 7,000 Python files (django, kubernetes, sympy, transformers), and one of some 25,000 (these with ansible, pandas,
 scipy and scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command line, in at most four
 processes, without an embedder, then asked for one search. A failed run is a result: its last line is kept. Exit code 1 when one failed.
+`together_mb` is the largest sum of proportional set sizes of all processes.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from pathlib import Path
 from typing import Any, Final
 
 import report
-from indexing import GRAPHMEM
+from indexing import GRAPHMEM, SAMPLE_S, together_mb
 
 SMALL: Final = ("django==5.2.19", "kubernetes==37.0.2", "sympy==1.14.0", "transformers==5.23.0")
 LARGE: Final = (*SMALL, "ansible==12.3.0", "pandas==3.1.1", "scipy==1.17.1", "scikit-learn==1.9.1")
@@ -46,12 +48,22 @@ def make_tree(packages: tuple[str, ...], wheels: Path, tree: Path) -> int:
 
 
 def timed(command: list[str]) -> dict[str, Any]:
-    """Run to the end, whatever it is; wall, CPU of it and its children, the largest resident size of one process, what it said."""
+    """Run to the end, whatever it is; wall, CPU of it and its children, memory of one process and of all, what it said."""
+    sums, ended = [0.0], threading.Event()
     begun = time.perf_counter()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": str(PROCESSES)}
         process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=environ)
+
+        def sample() -> None:
+            while not ended.wait(SAMPLE_S):
+                sums.append(together_mb(process.pid))
+
+        sampler = threading.Thread(target=sample)
+        sampler.start()
         _, status, usage = os.wait4(process.pid, 0)
+        ended.set()
+        sampler.join()
         process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for file in (out, err):
@@ -63,6 +75,7 @@ def timed(command: list[str]) -> dict[str, Any]:
         "wall_s": round(time.perf_counter() - begun, 1),
         "cpu_s": round(usage.ru_utime + usage.ru_stime, 1),
         "peak_mb": round(usage.ru_maxrss / 1024),
+        "together_mb": round(max(sums)),
         "error": lines[-1] if process.returncode and lines else "",
         "out": texts[0],
     }

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MEMORY_BYTES: Final = 96 << 20
-"""Bytes kept in memory; the rows of some 2,000 files."""
+MEMORY_BYTES: Final = 16 << 20
+"""Bytes kept in memory; the rows of some 300 files."""
 
 
 class Piece(NamedTuple):
