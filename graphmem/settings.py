@@ -33,6 +33,10 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "projects": "would let a repository choose what your server answers for",
         "server": "would let a repository choose who receives your questions",
         "server_token": "would be committed",
+        "site": "would let a repository choose where logins of your server end",
+        "oidc_issuer": "would let a repository choose who may enter your server",
+        "oidc_client": "would let a repository choose who may enter your server",
+        "oidc_secret": "would be committed",
         "follow": "would switch off your index runs",
         "store": "would let a repository choose who receives your code",
         "sync_url": "would let a repository choose who receives your memories",
@@ -57,7 +61,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _OUTSIDE: Final = "would let a repository write to a directory outside of it"
-_SECRET: Final = frozenset({"token", "server_token", "store", "sync_url", "model_key", "embedder_key", "reranker_key"})
+_SECRET: Final = frozenset({"token", "server_token", "oidc_secret", "store", "sync_url", "model_key", "embedder_key", "reranker_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -99,6 +103,10 @@ class Settings:
     projects: str = _setting("", "directory of a server of several projects, which `graphmem push` fills; empty: serve one project")
     server: str = _setting("", "address of a project on a server, https://host/p/NAME, that commands ask instead of an index")
     server_token: str = _setting("", "your token for that server; empty: that of `graphmem login`")
+    site: str = _setting("", "address under which browsers reach a server of several projects, for logins: https://host; empty: as asked")
+    oidc_issuer: str = _setting("", "OpenID Connect provider for logins in the explorer of a server of several projects; empty: none")
+    oidc_client: str = _setting("", "id of that server at the provider")
+    oidc_secret: str = _setting("", "secret of that server at the provider")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
         256, "minimum memory for database pages, MiB; a larger database file gets its own size", low=64, high=1_048_576

@@ -19,6 +19,8 @@ from starlette.datastructures import Headers
 
 from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, ServedProject, ServedProjects
 from graphmem.api.app import ServerOptions, build_app, is_page
+from graphmem.api.entrance import PATHS as ENTRANCE
+from graphmem.api.entrance import credential_of
 from graphmem.api.explorer import ASSETS_PATH
 from graphmem.api.page import ASSETS_PATH as QUERY_ASSETS_PATH
 from graphmem.api.pushes import SCOPE, routes
@@ -30,10 +32,11 @@ from graphmem.runtime.identity import index_id
 from graphmem.runtime.limits import refusal_of_any
 from graphmem.runtime.pushes import KEY_HEADER, PUSH_PATH
 from graphmem.security.access import Access, caller, guarded
+from graphmem.security.people import PersonKeys
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from graphmem.answers import MemoryChange
     from graphmem.answers.injection import ContextReady
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from graphmem.model import IndexProgress
     from graphmem.operations.registry import Operations as Service
     from graphmem.project.graphmem import GraphMem
+    from graphmem.security.people import People
     from graphmem.security.tokens import Keys
     from graphmem.server.hosting import Hosting
 
@@ -69,6 +73,27 @@ class Rights:
     def access_to(self, project: str, access: Access) -> Access | None:
         """Return the permissions of a caller in a project; None without any."""
         return access
+
+
+class PeopleRights(Rights):
+    """The rights of the people of a server, once anybody was invited.
+
+    Args:
+        people: people, teams and roles.
+        keys: the credentials of the server's operator.
+    """
+
+    def __init__(self, people: People, keys: Keys) -> None:
+        super().__init__(keys)
+        self.people = people
+
+    def keys(self, project: str) -> Keys:
+        """Return the accepted credentials of a project; "" for the server."""
+        return PersonKeys(self.people, project, self._keys)
+
+    def access_to(self, project: str, access: Access) -> Access | None:
+        """Return the permissions of a caller in a project; None without any."""
+        return self.people.again(access, project)
 
 
 class HubService:
@@ -227,9 +252,13 @@ class HubApp:
         options: who may use the server, and its limits.
         rights: who may ask which project.
         mcp: makes the application for agents of a project.
+        entrance: the application by which people enter; None without people.
     """
 
-    def __init__(self, hosting: Hosting, options: ServerOptions, rights: Rights, mcp: Callable[[Any], Mounted]) -> None:
+    def __init__(
+        self, hosting: Hosting, options: ServerOptions, rights: Rights, mcp: Callable[[Any], Mounted], entrance: ASGIApp | None = None
+    ) -> None:
+        self._entrance = entrance
         self.service = HubService(hosting, rights)
         self._hosting, self._options, self._rights, self._mcp = hosting, options, rights, mcp
         self._root = build_app(cast("Service", self.service), options, keys=rights.keys(""))
@@ -243,6 +272,12 @@ class HubApp:
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
             return
+        if self._entrance is not None and scope["path"] in ENTRANCE:
+            await self._entrance(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if "authorization" not in headers and (session := credential_of(headers)):
+            scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {session}".encode("latin-1", "replace"))]}
         name, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
         rest = f"/{rest}"
         if not scope["path"].startswith(PREFIX) or not name:
@@ -334,15 +369,17 @@ class HubApp:
                 except GraphMemError as error:
                     _log.warning("an idle project was not closed: %s", error.message)
 
+        async def told(message: Message) -> None:
+            if message["type"].startswith("lifespan.shutdown"):  # the server goes on to end when it hears of it
+                looking.cancel()
+                for mount in list(self._mounts.values()):
+                    await mount.life.aclose()
+                self._mounts.clear()
+                self.service.close()
+            await send(message)
+
         looking = asyncio.create_task(look(), name="graphmem-idle-projects")
-        try:
-            await self._root(scope, receive, send)
-        finally:
-            looking.cancel()
-            for mount in list(self._mounts.values()):
-                await mount.life.aclose()
-            self._mounts.clear()
-            self.service.close()
+        await self._root(scope, receive, told)
 
 
 _ASSETS: Final = (ASSETS_PATH, QUERY_ASSETS_PATH)

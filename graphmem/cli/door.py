@@ -78,7 +78,9 @@ class Door:
 
         It is "" without one.
         """
-        return self.settings.server_token
+        from graphmem.client.logins import token_for
+
+        return self.settings.server_token or token_for(address)
 
     def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
         """Return the server of this index, or the index opened in process.

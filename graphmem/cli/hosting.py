@@ -29,9 +29,12 @@ def serve_projects(here: Door) -> None:
         BadInputError: the directory is an index, or another option does not fit.
     """
     from graphmem.api.app import Mounted, keys_of
-    from graphmem.api.hub import HubApp, Rights
+    from graphmem.api.entrance import entrance
+    from graphmem.api.hub import HubApp, PeopleRights
     from graphmem.api.serve import Server, Tls
     from graphmem.mcp_server.mount import McpApp
+    from graphmem.security.openid import OpenId
+    from graphmem.security.people import FILE, People
     from graphmem.server.hosting import Hosting
 
     settings = here.settings
@@ -39,7 +42,7 @@ def serve_projects(here: Door) -> None:
         raise BadInputError("--follow is for a server of one project; remove it, or remove --projects", argument="follow")
     folder = Path(settings.projects).expanduser().absolute()
     loopback = is_loopback(settings.host)
-    expect_protection(settings, loopback=loopback, has_tokens=False)
+    expect_protection(settings, loopback=loopback, has_tokens=(folder / FILE).exists())
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
     tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
@@ -50,7 +53,9 @@ def serve_projects(here: Door) -> None:
     def mcp(service: object) -> Mounted:
         return McpApp(service)  # type: ignore[arg-type]
 
-    app = HubApp(hosting, options, Rights(keys_of(options)), mcp)
+    people = People(folder)
+    openid = OpenId(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret) if settings.oidc_issuer else None
+    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), mcp, entrance(people, openid, options, settings.site))
     try:
         try:
             server = Server(app, settings.host, settings.port, tls)
@@ -64,6 +69,7 @@ def serve_projects(here: Door) -> None:
         server.run(lambda host, port: _announce(here, hosting, address))
     finally:
         hosting.close()
+        people.close()
     here.output.note("stopped")
 
 

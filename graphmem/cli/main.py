@@ -44,6 +44,14 @@ COMMANDS: Final = {
     "observe": "session:observe",
     "sync": "organisation:sync",
     "push": "projects:push",
+    "login": "server:login",
+    "server invite": "server:invite",
+    "server role": "server:role",
+    "server team": "server:team",
+    "server token": "server:token",
+    "server enable": "server:enable",
+    "server people": "server:people",
+    "server audit": "server:audit",
     "organisation try": "organisation:try_",
     "organisation add": "contracts:add",
     "import": "people:import_",
@@ -86,6 +94,7 @@ FAMILIES: Final = {
     "memory": "Read, review and maintain memories",
     "session": "Sessions of agents and what was learnt from them",
     "organisation": "Memories that are shared with a team",
+    "server": "People of a server of many projects",
     "token": "Tokens for other clients of the server",
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
@@ -96,13 +105,15 @@ PANELS: Final = {
     "drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
-    "Maintenance": "serve projects push index doctor verify backup restore rebuild compact eval config token version self-check",
+    "Maintenance": "serve projects push login server index doctor verify backup restore rebuild compact eval config token version "
+    "self-check",
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),
     "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto config "
     "audit prune retract scan rebuild phases encrypt decrypt",
     "organisation": "try add status decide news comments comment found invite people team role enable audit export erase dissolve",
+    "server": "invite role team token enable people audit",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

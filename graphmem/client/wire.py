@@ -83,8 +83,8 @@ class Wire:
             raise error_of(answer["errors"][0])
         return dict(answer["data"])
 
-    def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a JSON request to a path and return its answer.
+    def plain(self, path: str, body: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
+        """Send a JSON request to a path; return the JSON object of the answer.
 
         It raises the same errors as `ask`.
         """
@@ -94,7 +94,14 @@ class Wire:
             raise self._unreachable(f"answered {response.status} {response.reason}", _CHECK)
         if answer.get("errors"):
             raise error_of(answer["errors"][0])
-        return dict(answer["data"])
+        return answer
+
+    def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Send a JSON request to a path and return the data of its answer.
+
+        It raises the same errors as `ask`.
+        """
+        return dict(self.plain(path, body, timeout_s)["data"])
 
     def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
         """Yield the data of each event of a subscription, as the server sends it."""

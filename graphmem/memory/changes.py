@@ -17,6 +17,7 @@ from graphmem.memory.recovery import ALIASES
 from graphmem.memory.redact import redact
 from graphmem.memory.types import FORGOTTEN, LIVE_STATUSES, USES, way_back
 from graphmem.memory.validate import choice, refuse, text, texts
+from graphmem.projection.sight import may_meet
 
 if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
@@ -247,7 +248,11 @@ def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
         BadInputError: a live memory with the same text has the same scope and visibility.
     """
     index = repository.index()
-    same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]
+    same = [
+        one
+        for one in index.rows(index.by_fingerprint(row.fingerprint)).values()
+        if one.status in LIVE_STATUSES and may_meet(one.id, one.visibility)
+    ]
     twin = next((one for one in same if (one.scope, one.visibility) == (row.scope, row.visibility)), None)
     if twin is not None:
         raise refuse("id", "a forgotten memory", f"#{twin.short_id} says the same", f"Use #{twin.short_id}.")

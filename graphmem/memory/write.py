@@ -24,6 +24,7 @@ from graphmem.memory.text import citation_of, contextual_text, fingerprint, shor
 from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, more_tainted
 from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.verdicts import Judge, Met, Verdict, is_of_somebody
+from graphmem.projection.sight import may_meet
 
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32
@@ -209,6 +210,7 @@ class Planner:
                 for row in rows
                 if row is not None
                 and row.status in LIVE_STATUSES
+                and may_meet(row.id, row.visibility)
                 and (row.fingerprint, row.scope, row.visibility) == (print_, draft.scope, draft.visibility)
             ),
             None,
@@ -274,7 +276,7 @@ class Planner:
         found: list[Met] = []
         for one in dict.fromkeys(ids):
             row = self._row(one)
-            if row is None or row.status not in LIVE_STATUSES or row.scope != draft.scope:
+            if row is None or row.status not in LIVE_STATUSES or row.scope != draft.scope or not may_meet(one, row.visibility):
                 continue
             if one not in cosines and vector is not None and one in self._vector_of:
                 cosines[one] = _cosine(vector, self._vector_of[one])

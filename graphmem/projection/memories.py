@@ -568,10 +568,14 @@ class MemoryIndex(MemoryLinks):
 
     def _hidden(self) -> AbstractSet[int]:
         """Return the slots that the caller may not see; the lock must be held."""
-        levels = seen()
-        if levels is None:
+        which = seen()
+        if which is None:
             return _NONE
-        return set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in levels))
+        hidden = set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in which.levels))
+        for level, ids in which.ids.items():
+            slots = self._slots_seen_by.get(level, ())
+            hidden -= {slot for one in ids if (slot := self._slot_of.get(one)) in slots and slot is not None}
+        return hidden
 
     def _seen(self, ids: Collection[str]) -> Collection[str]:
         """Return the given memories that the caller may see.

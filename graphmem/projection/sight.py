@@ -9,29 +9,70 @@ memories did not exist. The restriction applies only to the calling thread. Work
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-_levels: ContextVar[frozenset[str] | None] = ContextVar("graphmem_seen_visibilities", default=None)
+NONE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
+
+
+class Seen(NamedTuple):
+    """The memories that a caller may see.
+
+    Attributes:
+        levels: visibilities of which the caller sees every memory.
+        ids: ids of further memories, by visibility; a memory counts while it has this visibility.
+    """
+
+    levels: frozenset[str]
+    ids: Mapping[str, frozenset[str]] = NONE
+
+    def has(self, memory: str, visibility: str) -> bool:
+        """Whether the caller may see a memory of a visibility."""
+        return visibility in self.levels or memory in self.ids.get(visibility, ())
+
+
+_seen: ContextVar[Seen | None] = ContextVar("graphmem_seen_memories", default=None)
+_met: ContextVar[Seen | None] = ContextVar("graphmem_met_memories", default=None)
 
 
 @contextmanager
-def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
-    """Show only memories of given visibilities inside the `with` block.
+def seeing(visibilities: frozenset[str] | None, ids: Mapping[str, frozenset[str]] = NONE) -> Iterator[None]:
+    """Show only some memories inside the `with` block.
 
-    With None, all memories are shown.
+    Args:
+        visibilities: show every memory of these; None shows all memories.
+        ids: further memories to show; see `Seen`.
     """
-    before = _levels.set(visibilities)
+    before = _seen.set(Seen(visibilities, ids) if visibilities is not None else None)
     try:
         yield
     finally:
-        _levels.reset(before)
+        _seen.reset(before)
 
 
-def seen() -> frozenset[str] | None:
-    """Return the visibilities of memories that the calling code may see.
+def seen() -> Seen | None:
+    """Return which memories the calling code may see; None stands for all."""
+    return _seen.get()
 
-    None stands for all.
+
+@contextmanager
+def meeting(which: Seen) -> Iterator[None]:
+    """Let written memories meet only some others inside the `with` block.
+
+    A writer sees all memories, to keep ids unique. But a text does not duplicate, confirm or contradict a memory that its
+    author may not see.
     """
-    return _levels.get()
+    before = _met.set(which)
+    try:
+        yield
+    finally:
+        _met.reset(before)
+
+
+def may_meet(memory: str, visibility: str) -> bool:
+    """Whether a text that is written now may meet a memory."""
+    which = _met.get()
+    return which is None or which.has(memory, visibility)

@@ -9,16 +9,18 @@ A token has *scopes* (permitted actions) and *visibilities* (visible memories).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 from graphmem.errors import ForbiddenError, GraphMemError
 from graphmem.operations.declare import Hints, Sight
 from graphmem.operations.registry import registry
-from graphmem.projection.sight import seeing
+from graphmem.projection.sight import NONE, Seen, meeting, seeing
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
@@ -38,6 +40,29 @@ ACCESS: Final = "graphmem.access"
 """Key of the ASGI scope: the `Access` of a request, or None when it brought no token that is good."""
 
 
+class Individual(Protocol):
+    """A person who calls operations of one project; see `security.people`."""
+
+    @property
+    def team(self) -> str:
+        """The team to which the person's team memories go; "" for none."""
+
+    def seen(self) -> Mapping[str, frozenset[str]]:
+        """Return ids of memories that only this person or a team sees."""
+
+    def owns(self, memory: str) -> bool:
+        """Whether the person wrote a memory, by its full id."""
+
+    def writes(self, memory: str, visibility: str) -> None:
+        """Record the person as the owner of a memory that is written now."""
+
+    def moves(self, memory: str, visibility: str) -> None:
+        """Record a new visibility of the person's memory."""
+
+    def did(self, action: str) -> None:
+        """Record a change in the audit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """The permissions of a caller; the index's owner has an empty name."""
@@ -46,6 +71,7 @@ class Access:
     scopes: frozenset[str] = frozenset(SCOPES)
     visibilities: frozenset[str] = frozenset(VISIBILITIES)
     token_id: str = ""
+    person: Individual | None = None  # sees their own memories and those of their teams, too
 
     def may(self, scope: str) -> bool:
         """Whether the caller has a scope such as `admin`, which includes all.
@@ -83,6 +109,8 @@ def rule_of(name: str) -> Hints:
 
 
 S = TypeVar("S")
+_Args = tuple[Any, ...]
+_Kwargs = Mapping[str, Any]
 
 
 def guarded(service: S, access: Access) -> S:
@@ -118,7 +146,7 @@ class Guarded:
         rule = rule_of(verb)
         access = self._access
         for scope in (rule.needs, *(("read",) if rule.also_reads else ())):
-            if not access.may(scope):
+            if not access.may(scope) and not self._may_change_own(rule):
                 raise ForbiddenError(
                     f"this token may not {verb}, because it lacks the scope {scope}; ask for a token with this scope",
                     needs=scope,
@@ -134,12 +162,24 @@ class Guarded:
         function = getattr(self._service, verb)
         if not callable(function):
             return function
-        call = self._signed(function)
+        call = self._signed(verb, rule, function)
         if access.sees_all or rule.shows in (Sight.PLAIN, Sight.WHOLE):
             return call
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
-    def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _may_change_own(self, rule: Hints) -> bool:
+        """Whether a person may change at least the memories that they wrote.
+
+        `_named` checks whose they are.
+        """
+        access = self._access
+        return access.person is not None and rule.shows is Sight.NAMED and rule.needs == "curate" and access.may("remember")
+
+    def _sight(self) -> AbstractContextManager[None]:
+        person = self._access.person
+        return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
+
+    def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap an operation: the audit gets the name of the caller's token.
 
         `caller` returns the caller meanwhile.
@@ -148,6 +188,8 @@ class Guarded:
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._access.name and kwargs.get("actor") is not None:
                 kwargs["actor"] = f"{kwargs['actor']}:{self._access.name}"
+            if self._access.person is not None and rule.root == "mutation":
+                self._access.person.did(verb)
             before = _caller.set(self._access)
             try:
                 return function(*args, **kwargs)
@@ -158,7 +200,7 @@ class Guarded:
 
     def _seeing(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            with seeing(self._access.visibilities):
+            with self._sight():
                 return function(*args, **kwargs)
 
         return call
@@ -167,21 +209,68 @@ class Guarded:
         ids, levels = _TARGETS[verb]
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            for one in ids(args, kwargs):
-                self._see(one)
-            for one in _given_ids(verb, args, kwargs):
-                self._expect_free(one)
+            named = [self._see(one) for one in ids(args, kwargs)]
+            if self._access.person is not None:
+                self._expect_own(self._access.person, verb, named, kwargs)
+                args, kwargs = _with_ids(verb, args, kwargs)
+            free = [one for one in _given_ids(verb, args, kwargs) if self._is_free(one)]
             for level in levels(args, kwargs):
                 # The operation itself refuses unknown visibilities.
-                if level in VISIBILITIES and level not in self._access.visibilities:
+                if level in VISIBILITIES and not self._may_write(level):
                     raise ForbiddenError(
                         f"this token may not write {level} memories; it sees {', '.join(sorted(self._access.visibilities)) or 'none'}",
                         needs=level,
                         verb=verb,
                     )
-            return self._as_seen(function(*args, **kwargs))
+            if self._access.person is None:
+                return self._as_seen(function(*args, **kwargs))
+            return self._as_seen(self._written(self._access.person, verb, named, set(free), function, args, kwargs))
 
         return call
+
+    def _may_write(self, level: str) -> bool:
+        """Whether the caller may write memories of a visibility."""
+        person = self._access.person
+        return level in self._access.visibilities or (
+            person is not None and (level == "personal" or (level == "team" and bool(person.team)))
+        )
+
+    def _expect_own(self, person: Individual, verb: str, named: Sequence[MemoryInfo], kwargs: Mapping[str, Any]) -> None:
+        """Check that a person changes only memories that they may change.
+
+        Raises:
+            ForbiddenError: another person wrote one of them.
+        """
+        needs = rule_of(verb).needs
+        is_private = verb == "update_memory" and kwargs.get("visibility") is not None
+        if needs != "curate" or (self._access.may("curate") and not is_private):
+            return
+        if any(not person.owns(one.id) for one in named):
+            what = "change who sees memories of others" if is_private else "change memories of others without the role curate"
+            raise ForbiddenError(f"you may not {what}; ask the author, or somebody who curates the project", needs=needs, verb=verb)
+
+    def _written(
+        self,
+        person: Individual,
+        verb: str,
+        named: Sequence[MemoryInfo],
+        free: Collection[str],
+        function: Callable[..., Any],
+        args: _Args,
+        kwargs: _Kwargs,
+    ) -> Any:
+        """Call an operation that writes memories of a person; return its answer.
+
+        The owner is recorded before, so that nobody sees a memory whose owner is not known yet.
+        """
+        for item in _items(verb, args, kwargs):
+            if item["id"] in free:
+                person.writes(item["id"], item.get("visibility") or "project")
+        with meeting(Seen(self._access.visibilities, person.seen())):
+            answer = function(*args, **kwargs)
+        if verb == "update_memory" and kwargs.get("visibility") is not None:
+            person.moves(named[0].id, kwargs["visibility"])
+        return answer
 
     def _see(self, memory_id: str) -> MemoryInfo:
         """Return a memory if the caller may see it.
@@ -189,24 +278,26 @@ class Guarded:
         Raises:
             MemoryNotFoundError: the memory does not exist, or is hidden from the caller.
         """
-        with seeing(self._access.visibilities):
+        with self._sight():
             return cast("MemoryInfo", self._service.memory(memory_id))
 
-    def _expect_free(self, memory_id: str) -> None:
-        """Check that a new memory's id is not the id of a hidden memory.
+    def _is_free(self, memory_id: str) -> bool:
+        """Whether no memory has an id.
 
-        Hidden memories are those that the caller may not see.
+        Raises:
+            ForbiddenError: a hidden memory has it: one that the caller may not see.
         """
         try:
             self._service.memory(memory_id)
         except GraphMemError:
-            return
+            return True
         try:
             self._see(memory_id)
         except GraphMemError:
             raise ForbiddenError(
                 f"{memory_id[:80]!r} cannot be used as an id; choose another id", needs="visibility", verb="remember"
             ) from None
+        return False
 
     def _as_seen(self, answer: Any) -> Any:
         """Remove memories that are hidden from the caller from an answer."""
@@ -219,10 +310,6 @@ class Guarded:
         if isinstance(answer, RememberAnswer):
             return dataclasses.replace(answer, memory=self._see(answer.memory.id))
         return answer
-
-
-_Args = tuple[Any, ...]
-_Kwargs = Mapping[str, Any]
 
 
 def _no_names(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
@@ -267,8 +354,25 @@ def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
 
     The caller chose these ids for new memories.
     """
-    items = (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
-    return [item["id"] for item in items if isinstance(item.get("id"), str)]
+    return [item["id"] for item in _items(verb, args, kwargs) if isinstance(item.get("id"), str)]
+
+
+def _items(verb: str, args: _Args, kwargs: _Kwargs) -> Sequence[Mapping[str, Any]]:
+    """Return the memories that a call of `remember` or `remember_many` gives."""
+    return (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
+
+
+def _with_ids(verb: str, args: _Args, kwargs: _Kwargs) -> tuple[_Args, dict[str, Any]]:
+    """Return the arguments of a call, in which each new memory has an id.
+
+    A memory with a given id is its author's own note: it is never merged with another author's.
+    """
+    if verb == "remember":
+        return args, {**kwargs, "id": kwargs.get("id") or str(uuid.uuid4())}
+    if verb == "remember_many":
+        items = [{**item, "id": item.get("id") or str(uuid.uuid4())} for item in _items(verb, args, kwargs)]
+        return (items, *args[1:]) if args else (), dict(kwargs) if args else {**kwargs, "items": items}
+    return args, dict(kwargs)
 
 
 _Reads = Callable[[_Args, _Kwargs], Iterable[str]]

@@ -266,16 +266,19 @@ class Keys:
         """
         return self._required or (self._tokens is not None and self._tokens.exists)
 
+    def is_whole(self, authorization: str | None) -> bool:
+        """Whether an `Authorization` header has all permissions."""
+        presented = digest(_presented(authorization))
+        return bool(sum(hmac.compare_digest(presented, one) for one in self._whole))  # all of them are compared
+
     def access(self, authorization: str | None) -> Access | None:
         """Return the permissions of an `Authorization` header; None if invalid.
 
         Checking takes the same time for every wrong header.
         """
-        scheme, _, given = (authorization or "").partition(" ")
-        token = given.strip() if scheme.lower() == "bearer" else ""
-        presented = digest(token)
-        if sum(hmac.compare_digest(presented, one) for one in self._whole):  # all of them are compared
+        if self.is_whole(authorization):
             return FULL
+        token = _presented(authorization)
         found = self._tokens.find(token) if self._tokens is not None else None
         if found is not None:
             return found
@@ -284,6 +287,11 @@ class Keys:
     def stands(self, access: Access) -> bool:
         """Whether permissions that a caller was given are still valid."""
         return self._tokens.stands(access) if self._tokens is not None else not access.token_id
+
+
+def _presented(authorization: str | None) -> str:
+    scheme, _, given = (authorization or "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else ""
 
 
 def _chosen(word: str, given: list[str], known: tuple[str, ...]) -> tuple[str, ...]:

@@ -48,3 +48,15 @@ def test_the_pages_commands_serve_push_and_ask(tmp_path, environ, graphmem, bloc
         finally:
             server.send_signal(signal.SIGTERM)
             assert server.wait(30) == 0
+
+
+def test_the_pages_commands_introduce_people(tmp_path, graphmem, blocks):
+    (tmp_path / "srv").mkdir()
+    said = []
+    for line in blocks["sh"][1].replace("/srv/graphmem", str(tmp_path / "srv")).splitlines():
+        ran = graphmem(*shlex.split(line)[1:], cwd=tmp_path)
+        assert ran.code == 0, ran.said
+        said.append(ran.out)
+    assert said[0].startswith("gp_")
+    assert "ann  Ann  write in shop" in said[4]
+    assert "token created" in said[5]

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from graphmem.api.app import ServerOptions, keys_of
-from graphmem.api.hub import HubApp, Rights
+from graphmem.api.entrance import entrance
+from graphmem.api.hub import HubApp, PeopleRights
 from graphmem.api.serve import Server
 from graphmem.mcp_server.mount import McpApp
 from graphmem.project.graphmem import GraphMem
+from graphmem.security.openid import OpenId
+from graphmem.security.people import People
 from graphmem.server.hosting import Hosting
 from graphmem.settings import Settings
 
@@ -49,26 +52,34 @@ def indexed(root: Path, files: Mapping[str, str] | None = None) -> Iterator[Grap
 class Hosted:
     """A running server."""
 
-    def __init__(self, address: str, app: HubApp, hosting: Hosting) -> None:
-        self.address, self.app, self.hosting = address, app, hosting
+    def __init__(self, address: str, app: HubApp, hosting: Hosting, people: People) -> None:
+        self.address, self.app, self.hosting, self.people = address, app, hosting, people
+
+    def enter(self, login: str, project: str = "shop", level: str = "write", team: str = "") -> str:
+        """Invite a person; return a token."""
+        code = self.people.invite(login, project=project, level=level)
+        if team:
+            self.people.join(team, login)
+        return self.people.redeem(code, "test")[1]
 
     def project(self, name: str) -> str:
         return f"{self.address}/p/{name}"
 
 
 @contextmanager
-def hosted(folder: Path, rights: Rights | None = None, settings: Settings = SETTINGS, **limits: float) -> Iterator[Hosted]:
+def hosted(folder: Path, settings: Settings = SETTINGS, openid: OpenId | None = None, **limits: float) -> Iterator[Hosted]:
     hosting = Hosting(folder, settings, **limits)
-    options = ServerOptions()
-    app = HubApp(hosting, options, rights or Rights(keys_of(options)), McpApp)
+    options, people = ServerOptions(), People(folder)
+    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), McpApp, entrance(people, openid, options, ""))
     server, ready = Server(app, "127.0.0.1", 0), threading.Event()
     thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
     thread.start()
     try:
         assert ready.wait(20)
-        yield Hosted(f"http://127.0.0.1:{server.port}", app, hosting)
+        yield Hosted(f"http://127.0.0.1:{server.port}", app, hosting, people)
     finally:
         server.stop()
         thread.join(20)
         hosting.close()
+        people.close()
         assert not thread.is_alive()

@@ -21,8 +21,8 @@ def push(
 ) -> None:
     """Send this project's index to a server of several projects.
 
-    Run `graphmem index` first. Only files that the server does not have are sent, and commits or tokens are never sent. The token is taken
-    from GRAPHMEM_SERVER_TOKEN.
+    Run `graphmem index` first. Only files that the server does not have are sent. The token is that of `graphmem login`, or
+    GRAPHMEM_SERVER_TOKEN.
     """
     address = address or here.settings.server
     if not address:

@@ -1,0 +1,136 @@
+"""The routes by which people enter a server of many projects.
+
+`POST /join` exchanges an invitation for a token. `/login` leads a browser to the identity provider and back. Then a cookie has the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http.cookies import SimpleCookie
+from typing import TYPE_CHECKING, Final
+
+import orjson
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from graphmem.api.rate import RateLimit
+from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, refusal
+from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.security.people import SESSION_HOURS
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+
+    from graphmem.api.app import ServerOptions
+    from graphmem.security.openid import OpenId
+    from graphmem.security.people import People
+
+JOIN_PATH, LOGIN_PATH, CALLBACK_PATH, LOGOUT_PATH = "/join", "/login", "/login/callback", "/logout"
+PATHS: Final = (JOIN_PATH, LOGIN_PATH, CALLBACK_PATH, LOGOUT_PATH)
+SESSION_COOKIE: Final = "__Host-graphmem"  # browsers accept the prefix only with Secure, the path / and no domain
+STATE_COOKIE: Final = "__Host-graphmem-login"
+BODY_BYTES: Final = 4_096
+PER_MINUTE: Final = 120  # attempts from one address; secrets are too long to guess, so this only spares the server
+
+
+def entrance(people: People, openid: OpenId | None, options: ServerOptions, site: str) -> Starlette:
+    """Build the application with the routes by which people enter.
+
+    Args:
+        people: the people of the server.
+        openid: the identity provider; None without one.
+        options: who may use the server.
+        site: address under which browsers reach the server; "" for the address of each request.
+    """
+
+    async def join(request: Request) -> Response:
+        try:
+            given = orjson.loads(await request.body())
+            if not isinstance(given, dict) or not isinstance(given.get("code"), str):
+                raise BadInputError("the body must be a JSON object with the code of an invitation", argument="code")
+            login, token = await asyncio.to_thread(people.redeem, given["code"], str(given.get("name", "")))
+        except orjson.JSONDecodeError:
+            return refusal(BadInputError("the body is not JSON; send the code of an invitation", argument="code"))
+        except GraphMemError as error:
+            return refusal(error)
+        return Response(orjson.dumps({"login": login, "token": token}), media_type="application/json", headers=_UNKEPT)
+
+    def callback(request: Request) -> str:
+        return (site or f"{request.url.scheme}://{request.url.netloc}").rstrip("/") + CALLBACK_PATH
+
+    async def login(request: Request) -> Response:
+        try:
+            if openid is None:
+                raise ForbiddenError("this server has no identity provider; use a token of `graphmem login`", needs="login", verb="login")
+            address, state = await asyncio.to_thread(openid.begin, callback(request))
+        except GraphMemError as error:
+            return refusal(error)
+        response = RedirectResponse(address, 303, headers=_UNKEPT)
+        _put(response, STATE_COOKIE, state, 600)
+        return response
+
+    async def back(request: Request) -> Response:
+        try:
+            state, code = request.query_params.get("state", ""), request.query_params.get("code", "")
+            if openid is None or not state or request.cookies.get(STATE_COOKIE) != state:
+                raise ForbiddenError("this browser did not begin the login; begin again at /login", needs="login", verb="login")
+            if not code:
+                said = request.query_params.get("error", "no code")[:60]
+                raise ForbiddenError(f"the identity provider refused the login ({said!r})", needs="login", verb="login")
+            identity = await asyncio.to_thread(openid.finish, state, code, callback(request))
+            person = await asyncio.to_thread(people.known_as, *identity)
+            if person is None:
+                raise ForbiddenError(
+                    "nobody with this verified address was invited to this server; ask its administrator", needs="login", verb="login"
+                )
+            session = await asyncio.to_thread(people.session, person)
+        except GraphMemError as error:
+            return refusal(error)
+        response = RedirectResponse("/", 303, headers=_UNKEPT)
+        _put(response, SESSION_COOKIE, session, SESSION_HOURS * 3_600)
+        _drop(response, STATE_COOKIE)
+        return response
+
+    async def logout(request: Request) -> Response:
+        await asyncio.to_thread(people.end_session, request.cookies.get(SESSION_COOKIE, ""))
+        response = Response(status_code=204)
+        _drop(response, SESSION_COOKIE)
+        return response
+
+    return Starlette(
+        routes=[
+            Route(JOIN_PATH, join, methods=["POST"]),
+            Route(LOGIN_PATH, login, methods=["GET"]),
+            Route(CALLBACK_PATH, back, methods=["GET"]),
+            Route(LOGOUT_PATH, logout, methods=["POST"]),
+        ],
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(HostCheck, options.allowed_hosts),
+            Middleware(OriginCheck, options.allowed_origins, lambda path: path in (LOGIN_PATH, CALLBACK_PATH)),
+            Middleware(RateLimit, options.limits.per_minute or PER_MINUTE, ()),
+            Middleware(BodyLimit, BODY_BYTES),
+        ],
+    )
+
+
+def credential_of(headers: Headers) -> str:
+    """Return the session of a browser from its cookie; "" without one."""
+    cookies: SimpleCookie = SimpleCookie()
+    cookies.load(headers.get("cookie", ""))
+    found = cookies.get(SESSION_COOKIE)
+    return found.value if found is not None else ""
+
+
+_UNKEPT: Final = {"cache-control": "no-store"}
+
+
+def _put(response: Response, name: str, value: str, seconds: int) -> None:
+    response.set_cookie(name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite="lax")
+
+
+def _drop(response: Response, name: str) -> None:
+    response.delete_cookie(name, path="/", secure=True, httponly=True, samesite="lax")

@@ -1,0 +1,190 @@
+"""`graphmem server` and `graphmem login`: people of a server.
+
+The commands of `server` run on the server's machine and change the file of its people, with or without a running server.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
+from graphmem.cli.options import Setting
+from graphmem.cli.output import plural
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from graphmem.security.people import People
+
+WITHOUT: Final = ("path", "project", "db", "home")
+Projects = Annotated[
+    Path | None, typer.Option("--projects", metavar="DIR", help="Directory of the server; default: the setting projects."), Setting()
+]
+Login = Annotated[str, typer.Argument(help="Login of the person: letters, digits, dots, hyphens, underscores, @ and +.")]
+Team = Annotated[str, typer.Option("--team", help="Name of a team.")]
+
+
+@command(without=WITHOUT)
+def invite(
+    here: Door,
+    login: Login,
+    *,
+    name: Annotated[str, typer.Option("--name", help="Name of the person; default: the login.")] = "",
+    email: Annotated[str, typer.Option("--email", help="Mail address by which an identity provider knows the person.")] = "",
+    team: Annotated[str, typer.Option("--team", help="Team to join; with --on the team gets the role.")] = "",
+    on: Annotated[str, typer.Option("--on", metavar="PROJECT", help="Project in which the person, or the team, gets a role.")] = "",
+    level: Annotated[str, typer.Option("--level", help="The role: read, write, curate or admin.")] = "write",
+    projects: Projects = None,
+) -> None:
+    """Invite a person to the server, and print the code of the invitation.
+
+    The code is valid for seven days and once. `graphmem login` exchanges it for a token. From the first invitation on the server
+    requires credentials from everybody.
+    """
+    code = _people(here).invite(login, name, email, team=team, project=on, level=level)
+    if here.output.as_json:
+        here.output.json({"login": login, "code": code})
+        return
+    here.output.line(code)
+    here.output.note((f"{login} runs: graphmem login https://HOST CODE", "dim"))
+
+
+@command(without=WITHOUT)
+def role(
+    here: Door,
+    on: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.")],
+    level: Annotated[str, typer.Argument(metavar="LEVEL", help="The role: read, write, curate or admin; none takes it away.")],
+    *,
+    login: Annotated[str, typer.Option("--login", help="Login of a person.")] = "",
+    team: Team = "",
+    projects: Projects = None,
+) -> None:
+    """Give a person or a team a role in a project.
+
+    `read` asks; `write` also pushes and remembers, and changes memories that the person wrote; `curate` changes memories of others that
+    the person sees; `admin` also maintains the index.
+    """
+    _people(here).role(on, level, login=login, team=team)
+    here.output.line(f"{login or f'team {team}'}: {level} in {on}")
+
+
+@command(without=WITHOUT)
+def team(
+    here: Door,
+    name: Annotated[str, typer.Argument(metavar="TEAM", help="Name of the team; it exists while it has members.")],
+    login: Login,
+    *,
+    leave: Annotated[bool, typer.Option("--leave", help="Take the person out of the team.")] = False,
+    projects: Projects = None,
+) -> None:
+    """Put a person into a team, or take the person out of it."""
+    _people(here).join(name, login, leave=leave)
+    here.output.line(f"{login} {'left' if leave else 'is in'} {name}")
+
+
+@command(without=WITHOUT)
+def token(
+    here: Door,
+    login: Login,
+    name: Annotated[str, typer.Argument(help="Name of the token, such as the machine that uses it.")],
+    *,
+    team: Annotated[str, typer.Option("--team", help="Team to which memories of the team go that are written with the token.")] = "",
+    days: Annotated[int | None, typer.Option("--days", help="Days until the token expires; default: never.")] = None,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the token, from the next request on.")] = False,
+    projects: Projects = None,
+) -> None:
+    """Create a token of a person and print it once, or revoke it."""
+    if revoke:
+        _people(here).revoke(login, name)
+        here.output.line(f"revoked {name} of {login}")
+        return
+    made = _people(here).token(login, name, team, days)
+    if here.output.as_json:
+        here.output.json({"login": login, "name": name, "token": made})
+        return
+    here.output.line(made)
+    here.output.note(("it is not shown again; GRAPHMEM_SERVER_TOKEN takes it", "dim"))
+
+
+@command(without=WITHOUT)
+def enable(
+    here: Door,
+    login: Login,
+    *,
+    off: Annotated[bool, typer.Option("--off", help="Block the person, and end the person's tokens and sessions.")] = False,
+    projects: Projects = None,
+) -> None:
+    """Allow or block a person."""
+    _people(here).enable(login, on=not off)
+    here.output.line(f"{login} is {'blocked' if off else 'allowed'}")
+
+
+@command(without=WITHOUT)
+def people(here: Door, *, projects: Projects = None) -> None:
+    """List the people of the server, with teams, roles and tokens."""
+    found = _people(here).all()
+    if here.output.as_json:
+        here.output.json([one._asdict() for one in found])
+        return
+    here.output.line((plural(len(found), "person", "people"), "bold"))
+    for one in found:
+        marks = [*(["blocked"] if one.disabled else []), *one.teams, *(f"token {name}" for name in one.tokens)]
+        roles = ", ".join(f"{level} in {project}" for project, level in one.roles.items()) or "no role"
+        here.output.line(f"  {one.login}  {one.name}  {roles}", (f"  {', '.join(marks)}", "dim") if marks else "")
+
+
+@command(without=WITHOUT)
+def audit(
+    here: Door,
+    *,
+    login: Annotated[str, typer.Option("--login", help="Login of a person; default: everybody.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of entries.")] = 100,
+    projects: Projects = None,
+) -> None:
+    """List what people changed on the server, the newest first."""
+    found = _people(here).audit(login, limit)
+    if here.output.as_json:
+        here.output.json([one._asdict() for one in found])
+        return
+    for one in found:
+        here.output.line(
+            (f"{one.at[:19].replace('T', ' ')}  ", "dim"), f"{one.login}: {one.action} {one.project}", (f"  {one.details}", "dim")
+        )
+
+
+@command(without=WITHOUT)
+def login(
+    here: Door,
+    address: Annotated[str, typer.Argument(metavar="URL", help="Address of the server, https://host.")],
+    code: Annotated[str, typer.Argument(help="Code of the invitation.")],
+) -> None:
+    """Enter a server of many projects with an invitation.
+
+    The token is kept in a file of yours. Commands with `--server` and `graphmem push` use it.
+    """
+    import socket
+
+    from graphmem.client.logins import join
+
+    who, file = join(address, code, socket.gethostname())
+    here.output.line(f"you are {who} at {address}")
+    here.output.note((f"the token is kept in {file}", "dim"))
+
+
+def _people(here: Door) -> People:
+    """Return the people of the server in the setting `projects`."""
+    from graphmem.security.people import People
+
+    if not here.settings.projects:
+        raise BadInputError("no server is given; name its directory with --projects", argument="projects")
+    folder = Path(here.settings.projects).expanduser().absolute()
+    if not folder.is_dir():
+        raise BadInputError(
+            f"{folder} does not exist; `graphmem serve --projects {folder}` makes it at its first start",
+            argument="projects",
+            path=str(folder),
+        )
+    return People(folder)

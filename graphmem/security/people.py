@@ -1,0 +1,481 @@
+"""People, teams and roles of a server, in the file `people.sqlite`.
+
+The file is in the server's directory. Commands change it there, with or without a running server. Over the network only an invitation or a
+login changes it. A server sees a change at the next request. Of credentials only hashes are stored.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from graphmem.errors import BadInputError, ForbiddenError
+from graphmem.runtime.pushes import PROJECT_NAME
+from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.security.access import FULL, Access
+from graphmem.security.tokens import MOST_DAYS, Keys, digest
+
+FILE: Final = "people.sqlite"
+LEVELS: Final = ("none", "read", "write", "curate", "admin")
+_WRITES: Final = ("read", "remember", "index")
+SCOPES_OF: Final[Mapping[str, frozenset[str]]] = {
+    "read": frozenset({"read"}),
+    "write": frozenset(_WRITES),
+    "curate": frozenset({*_WRITES, "curate"}),
+    "admin": frozenset({*_WRITES, "curate", "admin"}),
+}
+SEEN_BY_ALL: Final = frozenset({"project", "organization"})
+"""Visibilities of memories that everybody with a role in the project sees."""
+
+TOKEN, SESSION, INVITATION = "token", "session", "invitation"
+SESSION_HOURS: Final = 12
+INVITATION_DAYS: Final = 7
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
+_FILE: Final = Sidefile(
+    format="1",
+    schema=(
+        "CREATE TABLE person (login TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL DEFAULT '', "
+        "disabled INT NOT NULL DEFAULT 0, made TEXT NOT NULL)",
+        "CREATE TABLE member (team TEXT NOT NULL, login TEXT NOT NULL REFERENCES person, PRIMARY KEY (team, login)) WITHOUT ROWID",
+        "CREATE TABLE role (project TEXT NOT NULL, login TEXT NOT NULL DEFAULT '', team TEXT NOT NULL DEFAULT '', level TEXT NOT NULL, "
+        "PRIMARY KEY (project, login, team)) WITHOUT ROWID",
+        "CREATE TABLE credential (id TEXT PRIMARY KEY, kind TEXT NOT NULL, hash TEXT NOT NULL, login TEXT NOT NULL REFERENCES person, "
+        "name TEXT NOT NULL, team TEXT NOT NULL, made TEXT NOT NULL, expires TEXT NOT NULL)",
+        "CREATE TABLE owner (project TEXT NOT NULL, memory TEXT NOT NULL, login TEXT NOT NULL, team TEXT NOT NULL, "
+        "PRIMARY KEY (project, memory)) WITHOUT ROWID",
+        "CREATE INDEX owner_login ON owner (project, login)",
+        "CREATE INDEX owner_team ON owner (project, team)",
+        "CREATE TABLE act (n INTEGER PRIMARY KEY, at TEXT NOT NULL, login TEXT NOT NULL, action TEXT NOT NULL, project TEXT NOT NULL, "
+        "details TEXT NOT NULL)",
+    ),
+    counter="changes",
+    error=BadInputError,
+    advice="move the file away, and invite the people again",
+    explicit=True,
+)
+
+
+class Holder(NamedTuple):
+    """A person and the credential that was presented."""
+
+    login: str
+    name: str
+    team: str  # of the credential; "" for none
+    credential: str  # id
+    teams: frozenset[str]
+
+
+class Act(NamedTuple):
+    """Something that a person did, for the audit."""
+
+    at: str
+    login: str
+    action: str
+    project: str
+    details: str
+
+
+class Listed(NamedTuple):
+    """A person as the command line lists them."""
+
+    login: str
+    name: str
+    email: str
+    disabled: bool
+    teams: list[str]
+    roles: dict[str, str]  # by project
+    tokens: list[str]  # names
+
+
+class People:
+    """People of one server. Thread-safe.
+
+    Several processes may change the file.
+
+    Args:
+        folder: the server's directory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+
+    @property
+    def exist(self) -> bool:
+        """Whether anybody was ever invited; then a server requires credentials."""
+        return self._path.exists()
+
+    def close(self) -> None:
+        """Close the file. Idempotent."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    # ---- who may enter
+
+    def holder(self, credential: str, now: datetime | None = None, kinds: tuple[str, ...] = (TOKEN, SESSION)) -> Holder | None:
+        """Return the active person who presents a credential, or None."""
+        parts = credential.split("_", 2)
+        if not self.exist or len(parts) != 3 or parts[0] != "gp":
+            return None
+        rows = self._rows(
+            "SELECT c.hash, c.kind, c.expires, c.team, p.login, p.name FROM credential c JOIN person p ON p.login = c.login "
+            "WHERE c.id = ? AND NOT p.disabled",
+            parts[1],
+        )
+        if not rows or not hmac.compare_digest(digest(credential), rows[0][0]):
+            return None
+        _, kind, expires, team, login, name = rows[0]
+        if kind not in kinds or (expires and datetime.fromisoformat(expires) <= (now or datetime.now(UTC))):
+            return None
+        teams = frozenset(row[0] for row in self._rows("SELECT team FROM member WHERE login = ?", login))
+        return Holder(login, name, team if team in teams else "", parts[1], teams)
+
+    def stands(self, credential_id: str) -> bool:
+        """Whether a credential that was accepted is still valid."""
+        rows = self._rows(
+            "SELECT c.expires FROM credential c JOIN person p ON p.login = c.login WHERE c.id = ? AND NOT p.disabled", credential_id
+        )
+        return bool(rows) and (not rows[0][0] or datetime.fromisoformat(rows[0][0]) > datetime.now(UTC))
+
+    def level(self, login: str, teams: frozenset[str], project: str) -> str:
+        """Return a person's role in a project: the highest of all; "" without."""
+        rows = self._rows("SELECT login, team, level FROM role WHERE project = ?", project)
+        held = [level for who, team, level in rows if who == login or (team and team in teams)]
+        return max(held, key=LEVELS.index, default="")
+
+    def access(self, holder: Holder, project: str) -> Access | None:
+        """Return the permissions of a person in a project; None without a role."""
+        level = self.level(holder.login, holder.teams, project)
+        if not level:
+            return None
+        return Access(
+            holder.login, SCOPES_OF[level], SEEN_BY_ALL, holder.credential, Person(self, holder.login, holder.teams, holder.team, project)
+        )
+
+    def at_door(self, holder: Holder) -> Access:
+        """Return the permissions of a person at the server itself."""
+        return Access(
+            holder.login, SCOPES_OF["read"], SEEN_BY_ALL, holder.credential, Person(self, holder.login, holder.teams, holder.team, "")
+        )
+
+    def again(self, access: Access, project: str) -> Access | None:
+        """Return the permissions in a project of a caller known from another.
+
+        They are those of this moment. None without a role.
+        """
+        if access.person is None:
+            return access
+        person = cast("Person", access.person)
+        teams = frozenset(row[0] for row in self._rows("SELECT team FROM member WHERE login = ?", person.login))
+        return self.access(Holder(person.login, "", person.chosen if person.chosen in teams else "", access.token_id, teams), project)
+
+    # ---- whose a memory is
+
+    def own(self, project: str, memory: str, login: str, team: str) -> None:
+        """Record whose a new memory is; a known owner stays."""
+        self._change("INSERT OR IGNORE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
+
+    def owner(self, project: str, memory: str) -> str:
+        """Return the login of a memory's owner; "" if unknown."""
+        rows = self._rows("SELECT login FROM owner WHERE project = ? AND memory = ?", project, memory)
+        return rows[0][0] if rows else ""
+
+    def move(self, project: str, memory: str, team: str) -> None:
+        """Record the team of a memory that its owner gives to a team."""
+        self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
+
+    def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
+        """Return the memories that a person sees beside those that all see.
+
+        They are the ids of the person's own memories, and of those of the person's teams, by visibility.
+        """
+        own = frozenset(row[0] for row in self._rows("SELECT memory FROM owner WHERE project = ? AND login = ?", project, login))
+        marks = ", ".join("?" * len(teams))
+        theirs = self._rows(f"SELECT memory FROM owner WHERE project = ? AND team IN ({marks})", project, *teams)  # noqa: S608
+        return {"personal": own, "team": frozenset(row[0] for row in theirs)}
+
+    # ---- changes, by the server's operator
+
+    def invite(self, login: str, name: str = "", email: str = "", *, team: str = "", project: str = "", level: str = "write") -> str:
+        """Add a person, or invite again; return a code for `graphmem login`.
+
+        Raises:
+            BadInputError: a name is invalid.
+        """
+        _check("login", login)
+        if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", email):
+            raise BadInputError(f"{email[:100]!r} is not an address of mail; write name@host", argument="email")
+        self._change(
+            "INSERT INTO person (login, name, email, made) VALUES (?, ?, ?, ?) ON CONFLICT (login) DO UPDATE SET "
+            "name = iif(excluded.name = excluded.login, name, excluded.name), email = iif(excluded.email = '', email, excluded.email)",
+            *(login, name or login, email.lower(), _now()),
+        )
+        if team:
+            self.join(team, login)
+        if project:
+            self.role(project, level, team=team) if team else self.role(project, level, login=login)
+        self.note(login, "invited", project, team)
+        return self._credential(INVITATION, login, "invitation", "", timedelta(days=INVITATION_DAYS))
+
+    def join(self, team: str, login: str, *, leave: bool = False) -> None:
+        """Put a person into a team, or out of it."""
+        _check("team", team)
+        self._expect(login)
+        self._change(
+            "DELETE FROM member WHERE team = ? AND login = ?" if leave else "INSERT OR IGNORE INTO member VALUES (?, ?)", team, login
+        )
+        self.note(login, "left team" if leave else "joined team", "", team)
+
+    def role(self, project: str, level: str, *, login: str = "", team: str = "") -> None:
+        """Give a person or a team a role in a project; `none` takes it away."""
+        if bool(login) == bool(team):
+            raise BadInputError("name either a person or a team", argument="login")
+        if level not in LEVELS:
+            raise BadInputError(f"unknown role {level[:40]!r}; use one of {', '.join(LEVELS)}", argument="level", value=level[:40])
+        if not PROJECT_NAME.fullmatch(project):
+            raise BadInputError(f"invalid project name {project[:80]!r}; `graphmem projects` lists the projects", argument="project")
+        if login:
+            self._expect(login)
+        self._change("DELETE FROM role WHERE project = ? AND login = ? AND team = ?", project, login, team)
+        if level != "none":
+            self._change("INSERT INTO role VALUES (?, ?, ?, ?)", project, login, team, level)
+        self.note(login or f"team {team}", f"role {level}", project, "")
+
+    def enable(self, login: str, *, on: bool) -> None:
+        """Allow or block a person; blocking ends all credentials."""
+        self._expect(login)
+        self._change("UPDATE person SET disabled = ? WHERE login = ?", int(not on), login)
+        if not on:
+            self._change("DELETE FROM credential WHERE login = ?", login)
+        self.note(login, "enabled" if on else "disabled", "", "")
+
+    def token(self, login: str, name: str, team: str = "", days: int | None = None) -> str:
+        """Create a token of a person, such as for a CI runner; return it.
+
+        Raises:
+            BadInputError: the person is unknown, the name is taken, or another argument is invalid.
+        """
+        self._expect(login)
+        _check("name", name)
+        if days is not None and not 1 <= days <= MOST_DAYS:
+            raise BadInputError(f"days is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days)
+        if self._rows("SELECT 1 FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
+            raise BadInputError(f"{login} has a token {name!r} already; revoke it first", argument="name", value=name)
+        if team and not self._rows("SELECT 1 FROM member WHERE team = ? AND login = ?", team, login):
+            raise BadInputError(f"{login} is not in the team {team[:60]!r}", argument="team", value=team[:60])
+        self.note(login, "token created", "", name)
+        return self._credential(TOKEN, login, name, team, timedelta(days=days) if days is not None else None)
+
+    def revoke(self, login: str, name: str) -> None:
+        """Revoke a token of a person, from the next request on."""
+        if not self._change("DELETE FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
+            raise BadInputError(f"{login[:60]} has no token {name[:60]!r}", argument="name", value=name[:60])
+        self.note(login, "token revoked", "", name)
+
+    def all(self) -> list[Listed]:
+        """Return all people with their teams, roles and tokens, by login."""
+        roles = self._rows("SELECT project, login, team, level FROM role ORDER BY project")
+        found = []
+        for login, name, email, disabled in self._rows("SELECT login, name, email, disabled FROM person ORDER BY login"):
+            teams = [row[0] for row in self._rows("SELECT team FROM member WHERE login = ? ORDER BY team", login)]
+            projects = sorted({project for project, who, team, _ in roles if who == login or team in teams})
+            tokens = [row[0] for row in self._rows("SELECT name FROM credential WHERE kind = ? AND login = ? ORDER BY name", TOKEN, login)]
+            levels = {project: self.level(login, frozenset(teams), project) for project in projects}
+            found.append(Listed(login, name, email, bool(disabled), teams, levels, tokens))
+        return found
+
+    def audit(self, login: str = "", limit: int = 100) -> list[Act]:
+        """Return what people did, the newest first."""
+        rows = self._rows(
+            "SELECT at, login, action, project, details FROM act WHERE ? IN ('', login) ORDER BY n DESC LIMIT ?", login, limit
+        )
+        return [Act(*row) for row in rows]
+
+    def note(self, login: str, action: str, project: str, details: str) -> None:
+        """Record an act of a person in the audit."""
+        self._change(
+            "INSERT INTO act (at, login, action, project, details) VALUES (?, ?, ?, ?, ?)", _now(), login, action, project, details[:200]
+        )
+
+    # ---- entering
+
+    def redeem(self, code: str, name: str) -> tuple[str, str]:
+        """Exchange an invitation for a token, once; return login and token.
+
+        Raises:
+            ForbiddenError: the invitation is unknown, used or too old.
+        """
+        holder = self.holder(code, kinds=(INVITATION,))
+        if holder is None or not self._change("DELETE FROM credential WHERE id = ?", holder.credential):
+            raise ForbiddenError("the invitation is unknown, was used, or is too old; ask for a new one", needs="invitation", verb="login")
+        stem = re.sub(r"[^A-Za-z0-9._-]", "-", name)[:60] or "login"
+        return holder.login, self.token(holder.login, f"{stem}-{secrets.token_hex(3)}")
+
+    def session(self, login: str) -> str:
+        """Begin a session of a browser; return its secret, for the cookie."""
+        self.note(login, "logged in", "", "")
+        return self._credential(SESSION, login, "session", "", timedelta(hours=SESSION_HOURS))
+
+    def end_session(self, secret: str) -> None:
+        """End a session of a browser."""
+        holder = self.holder(secret, kinds=(SESSION,))
+        if holder is not None:
+            self._change("DELETE FROM credential WHERE id = ?", holder.credential)
+
+    def known_as(self, issuer: str, subject: str, email: str) -> str | None:
+        """Return the login of the person whom an identity provider names.
+
+        The subject is bound to the invited person with this verified address at the first login. None for a stranger.
+        """
+        bound = f"{issuer}\n{subject}"
+        rows = self._rows("SELECT login FROM person WHERE subject = ? AND NOT disabled", bound)
+        if not rows and email:
+            rows = self._rows("SELECT login FROM person WHERE email = ? AND subject = '' AND NOT disabled", email.lower())
+            if len(rows) == 1:
+                self._change("UPDATE person SET subject = ? WHERE login = ?", bound, rows[0][0])
+        return str(rows[0][0]) if len(rows) == 1 else None
+
+    # ---- inside
+
+    def _credential(self, kind: str, login: str, name: str, team: str, lasts: timedelta | None) -> str:
+        secret = f"gp_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
+        expires = (datetime.now(UTC) + lasts).isoformat(timespec="seconds") if lasts is not None else ""
+        self._change(
+            "INSERT INTO credential VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(secret.split("_", 2)[1], kind, digest(secret), login, name, team, _now(), expires),
+        )
+        return secret
+
+    def _expect(self, login: str) -> None:
+        if not self._rows("SELECT 1 FROM person WHERE login = ?", login):
+            raise BadInputError(f"unknown person {login[:60]!r}; invite them first", argument="login", value=login[:60])
+
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        if not self.exist:
+            return []
+        with self._opened() as db:
+            return db.execute(statement, values).fetchall()
+
+    def _change(self, statement: str, *values: Any) -> int:
+        with self._opened() as db:
+            return db.execute(statement, values).rowcount
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if self._db is None:
+                self._db = _FILE.connect(self._path, create=True)
+            try:
+                yield self._db
+            except sqlite3.Error as error:
+                raise _FILE.unreadable(self._path, error) from error
+
+
+class PersonKeys(Keys):
+    """The credentials that a server of many projects accepts, for a project.
+
+    Args:
+        people: the people of the server.
+        project: name of the project; "" for the server itself.
+        keys: the credentials of the server's operator.
+    """
+
+    def __init__(self, people: People, project: str, keys: Keys) -> None:
+        super().__init__()
+        self._people, self._project, self._operator = people, project, keys
+
+    @property
+    def required(self) -> bool:
+        """Whether callers must present a credential."""
+        return self._people.exist or self._operator.required
+
+    def access(self, authorization: str | None) -> Access | None:
+        """Return the permissions of an `Authorization` header; None if invalid."""
+        if self._operator.is_whole(authorization):
+            return FULL
+        if not self._people.exist:
+            return self._operator.access(authorization)
+        scheme, _, given = (authorization or "").partition(" ")
+        holder = self._people.holder(given.strip()) if scheme.lower() == "bearer" else None
+        if holder is None:
+            return None
+        return self._people.access(holder, self._project) if self._project else self._people.at_door(holder)
+
+    def stands(self, access: Access) -> bool:
+        """Whether permissions that a caller was given are still valid."""
+        if access.person is None:
+            return not access.token_id
+        return self._people.stands(access.token_id) and (not self._project or self._people.again(access, self._project) == access)
+
+
+class Person:
+    """A person in one project: which memories they own and see.
+
+    Two are equal if the person, the teams and the project are.
+    """
+
+    def __init__(self, people: People, login: str, teams: frozenset[str], chosen: str, project: str) -> None:
+        self._people = people
+        self.login, self.teams, self.chosen, self.project = login, teams, chosen, project
+
+    @property
+    def team(self) -> str:
+        """The team to which the person's team memories go.
+
+        It is the team of the credential, or the only team of the person; "" for none.
+        """
+        return self.chosen or (next(iter(self.teams)) if len(self.teams) == 1 else "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Person) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[str, frozenset[str], str, str]:
+        return self.login, self.teams, self.chosen, self.project
+
+    def seen(self) -> Mapping[str, frozenset[str]]:
+        """Return ids of the memories that this person sees beside all others."""
+        return self._people.seen(self.project, self.login, self.teams)
+
+    def owns(self, memory: str) -> bool:
+        """Whether this person wrote a memory, by its full id."""
+        return self._people.owner(self.project, memory) == self.login
+
+    def writes(self, memory: str, visibility: str) -> None:
+        """Record this person as the owner of a memory that is written now."""
+        self._people.own(self.project, memory, self.login, self.team if visibility == "team" else "")
+
+    def moves(self, memory: str, visibility: str) -> None:
+        """Record a new visibility of this person's memory."""
+        self._people.move(self.project, memory, self.team if visibility == "team" else "")
+
+    def did(self, action: str) -> None:
+        """Record a change in the audit."""
+        self._people.note(self.login, action, self.project, "")
+
+
+def _check(argument: str, name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise BadInputError(
+            f"invalid {argument} {name[:60]!r}; use up to 100 letters, digits, dots, hyphens, underscores, @ or +",
+            argument=argument,
+            value=name[:60],
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

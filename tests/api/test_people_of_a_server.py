@@ -1,0 +1,312 @@
+"""People of a server of many projects: invited by a command, known by their tokens, held to their roles, logged in by a provider."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from commands import environ, graphmem
+from graphmem.client.remote import RemoteGraphMem
+from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
+from graphmem.security.openid import OpenId
+from hosted import SHOP, SITE, hosted, indexed
+
+__all__ = ["environ", "graphmem"]
+
+
+@pytest.fixture
+def server(tmp_path):
+    with hosted(tmp_path / "srv") as running:
+        for name, files in (("shop", SHOP), ("site", SITE)):
+            with indexed(tmp_path / name, files) as own:
+                own.push_index(running.project(name))
+        yield running
+
+
+def test_an_invited_person_logs_in_pushes_and_asks_and_the_audit_names_them(tmp_path, server, graphmem):
+    folder = server.hosting.folder
+    asked = {"GRAPHMEM_PROJECTS": str(folder)}
+    code = graphmem("server", "invite", "ann", "--on", "shop", "--quiet", cwd=tmp_path, **asked).out.strip()
+    root = tmp_path / "shop"
+    assert graphmem("push", server.project("shop"), cwd=root).code == 1, "nobody enters without a token any more"
+    ran = graphmem("login", server.address, code, cwd=tmp_path)
+    assert "you are ann" in ran.out, ran.said
+    assert graphmem("login", server.address, code, cwd=tmp_path).code == 1, "an invitation is good once"
+    assert graphmem("push", server.project("shop"), cwd=root).code == 0
+    assert graphmem("projects", "--quiet", "--server", server.address, cwd=tmp_path).out.split() == ["shop"]
+    assert graphmem("remember", "Prices are whole cents.", "--server", server.project("shop"), cwd=tmp_path).code == 0
+    said = graphmem("server", "audit", "--login", "ann", cwd=tmp_path, **asked).out
+    assert "ann: remember shop" in said
+    assert "ann: invited shop" in said
+    assert "write in shop" in graphmem("server", "people", cwd=tmp_path, **asked).out
+    assert graphmem("server", "enable", "ann", "--off", cwd=tmp_path, **asked).code == 0
+    assert "token" in graphmem("projects", "--server", server.address, cwd=tmp_path).said
+
+
+def test_a_role_decides_what_a_person_may_do(tmp_path, server):
+    tokens = {level: server.enter(level, level=level) for level in ("read", "write", "curate", "admin")}
+    ask = {level: RemoteGraphMem(server.project("shop"), token) for level, token in tokens.items()}
+    assert all(one.impact(["rounded"]).total == 2 for one in ask.values())
+    with pytest.raises(ForbiddenError, match="remember"):
+        ask["read"].remember("Prices are euros.")
+    kept = ask["write"].remember("Prices are whole cents.").memory
+    assert ask["write"].update_memory(kept.id, importance=0.9).importance == 0.9, "an author changes their own memory"
+    theirs = ask["curate"].remember("Carts are never shared between people.").memory
+    with pytest.raises(ForbiddenError, match="role curate"):
+        ask["write"].forget(theirs.id)
+    ask["curate"].forget(kept.id)
+    for one in ask.values():
+        for closed in ("export_memories", "audit", "sync_memories"):
+            with pytest.raises(ForbiddenError):
+                getattr(one, closed)()
+    with indexed(tmp_path / "shop", SHOP | {"shop/more.py": "MORE = 1\n"}) as own:
+        with pytest.raises(ForbiddenError, match="push"):
+            own.push_index(server.project("shop"), tokens["read"])
+        assert own.push_index(server.project("shop"), tokens["write"]).sent == 1
+        with pytest.raises(GraphMemError, match="not found"):
+            own.push_index(server.project("site"), tokens["write"])
+        with pytest.raises(UnauthenticatedError):
+            own.push_index(server.project("shop"))
+    with pytest.raises(ForbiddenError):
+        ask["curate"].compact()
+    ask["admin"].compact()
+
+
+def test_somebody_without_a_role_cannot_tell_whether_a_project_exists(server):
+    token = server.enter("ann")
+    asked = {"json": {"query": "{ state { files } }"}, "headers": {"Authorization": f"Bearer {token}"}, "trust_env": False}
+    answers = {name: httpx.post(f"{server.address}/p/{name}/graphql", **asked) for name in ("site", "none")}
+    assert {one.status_code for one in answers.values()} == {404}
+    assert answers["site"].text.replace("site", "none") == answers["none"].text
+    with pytest.raises(BadInputError, match="unknown project 'site'; the projects are shop"):
+        RemoteGraphMem(server.address, token).search_projects("cart", projects=["site"])
+    found = RemoteGraphMem(server.address, token).impact_projects("rounded", in_project="shop")
+    assert (found.projects, found.reached) == (["shop"], [])
+    assert {one.project for one in RemoteGraphMem(server.address, token).search_projects("cart").hits} == {"shop"}
+
+
+def test_a_memory_is_seen_by_its_author_its_team_or_the_project(server):
+    ann, ben, cem = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in ANN_BEN_CEM)
+    for level in ("personal", "team", "project", "organization"):
+        ann.remember(f"Prices of the {level} kind are rounded late.", visibility=level)
+    seen = {name: {one.visibility for one in who.memories().memories} for name, who in (("ann", ann), ("ben", ben), ("cem", cem))}
+    assert seen == {
+        "ann": {"personal", "team", "project", "organization"},
+        "ben": {"team", "project", "organization"},
+        "cem": {"project", "organization"},
+    }
+    assert not [hit for hit in cem.search("prices rounded late personal").hits if hit.memory and hit.memory.visibility == "personal"]
+
+
+ANN_BEN_CEM = (("ann", "shop", "write", "core"), ("ben", "shop", "write", "core"), ("cem", "shop", "write"))
+
+
+def test_texts_of_two_people_never_meet_unseen(server):
+    ann, _, cem = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in ANN_BEN_CEM)
+    first = ann.remember("Totals are rounded once, at the end.", visibility="personal")
+    second = cem.remember("Totals are rounded once, at the end.", visibility="personal")
+    assert (first.result.outcome, second.result.outcome) == ("added", "added")
+    assert [one.content for one in cem.memories().memories] == [second.memory.content]
+    assert ann.memory(first.memory.id).strength == first.memory.strength
+    with pytest.raises(GraphMemError):
+        cem.memory(first.memory.id)
+    with pytest.raises(GraphMemError):
+        cem.update_memory(first.memory.id, visibility="project")
+    with pytest.raises(ForbiddenError):
+        cem.remember("Mine.", id=first.memory.id)
+    shared = ann.remember("The shop closes on Sundays.").memory
+    with pytest.raises(ForbiddenError, match="who sees"):
+        cem.update_memory(shared.id, visibility="personal")
+    with pytest.raises(ForbiddenError, match="team"):
+        cem.remember("For a team that is none.", visibility="team")
+
+
+def test_leaving_a_team_ends_its_sight_at_the_next_request(server):
+    ann, ben, _ = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in ANN_BEN_CEM)
+    ann.remember("The site moves in May.", visibility="team")
+    assert len(ben.memories().memories) == 1
+    server.people.join("core", "ben", leave=True)
+    assert ben.memories().memories == []
+    server.people.role("shop", "none", login="ben")
+    with pytest.raises(GraphMemError):
+        ben.memories()
+
+
+def test_tokens_of_a_person_expire_and_are_revoked(server):
+    server.enter("ann")
+    token = server.people.token("ann", "ci", days=1)
+    assert RemoteGraphMem(server.project("shop"), token).memories().memories == []
+    assert server.people.holder(token).login == "ann"
+    assert server.people.holder(token, datetime.now(UTC) + timedelta(days=2)) is None
+    server.people.revoke("ann", "ci")
+    with pytest.raises(GraphMemError):
+        RemoteGraphMem(server.project("shop"), token).memories()
+    stored = (server.hosting.folder / "people.sqlite").read_bytes()
+    assert token.encode() not in stored
+    assert (server.hosting.folder / "people.sqlite").stat().st_mode & 0o077 == 0
+
+
+class Provider:
+    """A small OpenID Connect provider, which logs in whoever `person` names."""
+
+    def __init__(self):
+        self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+        self.person = {"sub": "7", "email": "ann@example.com", "email_verified": True}
+        self.wrong = {}
+        self.codes = {}
+        provider = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                if self.path.endswith("/openid-configuration"):
+                    names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+                    self.say({"issuer": provider.issuer} | {one: f"{provider.issuer}/{one}" for one in names})
+                elif self.path == "/jwks_uri":
+                    self.say(
+                        {
+                            "keys": [
+                                {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(provider.key.public_key())), "kid": "1", "alg": "RS256"}
+                            ]
+                        }
+                    )
+
+            def do_POST(self):
+                form = {name: one[0] for name, one in parse_qs(self.rfile.read(int(self.headers["content-length"])).decode()).items()}
+                asked = provider.codes.pop(form["code"])
+                challenge = provider.challenge(form["code_verifier"])
+                assert asked["code_challenge"] == challenge
+                assert asked["redirect_uri"] == form["redirect_uri"]
+                assert self.headers["authorization"].startswith("Basic ")
+                now = int(time.time())
+                claims = {"iss": provider.issuer, "aud": "graphmem", "iat": now, "exp": now + 60, "nonce": asked["nonce"]}
+                self.say(
+                    {
+                        "id_token": jwt.encode(
+                            {**claims, **provider.person, **provider.wrong}, provider.signing or provider.key, "RS256", {"kid": "1"}
+                        )
+                    }
+                )
+
+            def say(self, body):
+                data = json.dumps(body).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args):
+                pass
+
+        self.signing = None
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.issuer = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    @staticmethod
+    def challenge(verifier):
+        return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+    def consent(self, address):
+        """What the person's browser does at the provider: agree, and be sent back."""
+        asked = {name: one[0] for name, one in parse_qs(urlsplit(address).query).items()}
+        self.codes["c1"] = asked
+        return f"{asked['redirect_uri']}?code=c1&state={asked['state']}"
+
+
+@pytest.fixture
+def provider():
+    made = Provider()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+@pytest.fixture
+def known(tmp_path, provider):
+    with hosted(tmp_path / "srv", openid=OpenId(provider.issuer, "graphmem", "s3cret")) as running:
+        running.hosting.make("shop", "")
+        running.people.invite("ann", email="ann@example.com", project="shop")
+        yield running
+
+
+def _cookies(response):
+    return dict(re.findall(r"(__Host-graphmem(?:-login)?)=([^;]*)", "\n".join(response.headers.get_list("set-cookie"))))
+
+
+def _logged_in(server, provider):
+    begun = httpx.get(f"{server.address}/login", trust_env=False)
+    assert begun.status_code == 303
+    state = _cookies(begun)["__Host-graphmem-login"]
+    back = provider.consent(begun.headers["location"])
+    return httpx.get(
+        back,
+        headers={
+            "cookie": f"__Host-graphmem-login={state}",
+            "sec-fetch-site": "cross-site",
+            "sec-fetch-mode": "navigate",
+            "sec-fetch-dest": "document",
+        },
+        trust_env=False,
+    )
+
+
+CROSSED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+WRONG = (
+    {"aud": "another"},
+    {"iss": "https://evil.example"},
+    {"exp": 1},
+    {"nonce": "old"},
+    {"email": "eve@example.com"},
+    {"email_verified": False},
+)
+QUESTION = {"query": "{ memories(first: 1) { totalCount } }"}
+
+
+def test_a_browser_logs_in_with_the_provider_and_its_session_ends(known, provider):
+    response = _logged_in(known, provider)
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+    [line] = [one for one in response.headers.get_list("set-cookie") if one.startswith("__Host-graphmem=")]
+    assert {"secure", "httponly", "samesite=lax", "path=/"} <= {one.strip().lower() for one in line.split(";")}
+    cookie = {"cookie": f"__Host-graphmem={_cookies(response)['__Host-graphmem']}"}
+    ask = lambda **more: httpx.post(known.project("shop") + "/graphql", json=QUESTION, headers={**cookie, **more}, trust_env=False)  # noqa: E731
+    assert ask().json() == {"data": {"memories": {"totalCount": 0}}}
+    assert ask(origin="https://evil.example").status_code == 403, "a page of another site cannot use the session"
+    assert httpx.post(f"{known.address}/logout", headers=cookie, trust_env=False).status_code == 204
+    assert ask().status_code == 401
+    assert known.people.audit("ann", limit=1)[0].action == "logged in"
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_login_of_a_stranger_or_with_a_wrong_answer_is_refused(known, provider, wrong):
+    provider.wrong = wrong
+    response = _logged_in(known, provider)
+    assert response.status_code == 403
+    assert "__Host-graphmem" not in _cookies(response)
+
+
+def test_a_login_signed_by_another_key_or_begun_elsewhere_is_refused(known, provider):
+    provider.signing = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    assert _logged_in(known, provider).status_code == 403
+    begun = httpx.get(f"{known.address}/login", trust_env=False)
+    back = provider.consent(begun.headers["location"])
+    assert httpx.get(back, trust_env=False).status_code == 403, "another browser has no state"
+
+
+def test_the_subject_of_the_first_login_is_bound_to_the_person(known, provider):
+    assert _logged_in(known, provider).status_code == 303
+    provider.person = {"sub": "8", "email": "ann@example.com", "email_verified": True}
+    assert _logged_in(known, provider).status_code == 403, "somebody else took over the address"
+    provider.person = {"sub": "7", "email": "ann@new.example", "email_verified": True}
+    assert _logged_in(known, provider).status_code == 303, "the person keeps access with a new address"
