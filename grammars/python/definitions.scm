@@ -4,6 +4,20 @@
   return_type: (_)? @returns
   body: (block) @body) @definition.function
 
+; name = lambda parameters: value, outside functions
+(module
+  (assignment
+    left: (identifier) @name
+    right: (lambda
+      body: (_) @body)) @definition.function)
+
+(class_definition
+  body: (block
+    (assignment
+      left: (identifier) @name
+      right: (lambda
+        body: (_) @body)) @definition.function))
+
 ; class Name(bases): body
 (class_definition
   name: (identifier) @name

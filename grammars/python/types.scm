@@ -47,6 +47,31 @@
 (parameters
   (keyword_separator) @parameter.before_keyword)
 
+; name = lambda name, name=default, *name, **name: value
+(assignment
+  right: (lambda
+    parameters: (lambda_parameters
+      (identifier) @name @parameter.normal)))
+
+(assignment
+  right: (lambda
+    parameters: (lambda_parameters
+      (default_parameter
+        name: (identifier) @name
+        value: (_) @default) @parameter.normal)))
+
+(assignment
+  right: (lambda
+    parameters: (lambda_parameters
+      (list_splat_pattern
+        (identifier) @name) @parameter.rest)))
+
+(assignment
+  right: (lambda
+    parameters: (lambda_parameters
+      (dictionary_splat_pattern
+        (identifier) @name) @parameter.keyword_rest)))
+
 ; lambda name: value
 (lambda
   parameters: (lambda_parameters
@@ -130,6 +155,18 @@
   value: (as_pattern
     (_) @value
     alias: (as_pattern_target) @target)) @binding.except
+
+; name = lambda: value, outside functions
+(module
+  (assignment
+    right: (lambda
+      body: (_) @value @binding.return)))
+
+(class_definition
+  body: (block
+    (assignment
+      right: (lambda
+        body: (_) @value @binding.return))))
 
 ; return value
 (return_statement

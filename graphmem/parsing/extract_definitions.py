@@ -105,7 +105,7 @@ class Definitions(Bindings):
             for count in (1, 2):
                 modifier = table.get(".".join(words[-count:]))
                 if modifier:
-                    found.modifiers.add(modifier)
+                    found.modifiers.update(modifier.split())
 
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
         """Add a base class that is named inside the body of its class.

@@ -80,7 +80,7 @@ def value(expression):
         ("a or b", "either(a, b)"),
         ("a if c else b", "either(a, b)"),
         ("await f()", "await f()"),
-        ("lambda u, v=1: u.w", "lambda: u.w"),
+        ("(lambda u, v=1: u.w)", "lambda: u.w"),
         ("[e for e in s]", "list of e"),
         ("{k: v for k, v in s}", "dict of (k, v)"),
         ("a + b", "(a + b)"),

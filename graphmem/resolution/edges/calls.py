@@ -505,7 +505,7 @@ def shared_among(value: Type) -> float:
     An implicit call is one that the source does not write, such as `__add__` for `a + b`. For a single class the result is 0, which stands
     for the default confidence of the rule.
     """
-    classes = sum(atom[0] in (INST, PENDING) for atom in value)
+    classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
     return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
 
 

@@ -208,6 +208,9 @@ class Targets:
         is_exact = is_exact or (receiver[0] == CLASS and not receiver[2] and not rules_of(self.entry).class_calls_are_virtual)
         if is_exact or not isinstance(owner, Symbol):
             yield from plain
+            if is_self and not is_exact and owner is not None:  # a library's base class declares it, and subclasses may define it
+                below = self.hierarchy.overrides(receiver[1], name, caller)
+                yield from (Target(symbol, None, "override", UNLIKELY_OVERRIDE) for symbol in below)
             return
         overrides = [symbol for symbol in self.hierarchy.overrides(receiver[1], name, caller) if self._may_run(plain, symbol)]
         is_abstract = False
@@ -334,6 +337,7 @@ class Targets:
                 found.append(symbol)
         if bound and len(found) > 1:
             found = list(rules_of(self.entry).declared_once(self.inference, found))
+        found = [symbol for symbol in found if not self._is_abstract(symbol)] or found
         if len(found) == 1:
             return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
         if not found or len(found) > AMBIGUOUS_LIMIT:
