@@ -152,14 +152,14 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
 
 
 def _blank(hunks: Iterable[tuple[int, tuple[str, ...]]]) -> set[int]:
-    """Return the numbers of blank lines, of hunks as (first line, lines)."""
+    """Return the line numbers of blank lines in a diff's hunks."""
     return {start + at for start, lines in hunks for at, line in enumerate(lines) if not line.strip()}
 
 
 def _own_lines(definitions: Sequence[Definition], lines: frozenset[int], blank: set[int]) -> dict[tuple[str, str, int], set[int]]:
     """Group changed lines by the innermost definition around them.
 
-    Blank lines between the members of a module or class are left out: they come and go with members.
+    Blank lines between members of a module or class are left out, because they change with the members.
     """
     own: dict[tuple[str, str, int], set[int]] = {}
     if not definitions:

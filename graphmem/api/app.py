@@ -176,7 +176,7 @@ def keys_of(options: ServerOptions) -> Keys:
 
 
 def body_limits(options: ServerOptions) -> dict[str, int]:
-    """Return the limits of bodies that differ from the usual one, by path."""
+    """Return limits of request bodies that differ from the default, by path."""
     usual = options.limits.body_bytes
     return {IMPORT_PATH: max(IMPORT_BYTES, usual), PUSH_PATH: max(BODY_BYTES, usual)}
 

@@ -1,7 +1,7 @@
 """Serve many projects in one process, each below its path `/p/NAME/`.
 
-Below its prefix a project has all paths of a server of one project, so clients and pages work unchanged with a longer address. The paths
-without prefix answer questions about several projects. A project is opened at its first request, and only for callers who may ask it.
+Below its prefix, a project has all paths of a server with one project, so clients and pages need only a longer address. Paths without the
+prefix serve operations on several projects. A project is opened at its first request, and only for callers with a right in it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _log = logging.getLogger(__name__)
 
 
 class Rights:
-    """Who may enter a server, and its projects. This one lets everybody in.
+    """Access rights to a server and its projects; this class allows all.
 
     Args:
         keys: the credentials that the options of the server accept.
@@ -71,7 +71,7 @@ class Rights:
         return self._keys
 
     def access_to(self, project: str, access: Access) -> Access | None:
-        """Return the permissions of a caller in a project; None without any."""
+        """Return a caller's permissions in a project; None without permissions."""
         return access
 
 
@@ -97,13 +97,13 @@ class PeopleRights(Rights):
 
 
 class HubService:
-    """Operations of a server of several projects that belong to no project.
+    """Operations on a server with several projects, outside of any project.
 
-    The other operations are errors that name the projects.
+    Other operations raise an error that lists the projects.
 
     Args:
         hosting: opens the projects.
-        rights: who may ask them.
+        rights: who may use them.
     """
 
     def __init__(self, hosting: Hosting, rights: Rights) -> None:
@@ -117,7 +117,7 @@ class HubService:
         self.subscribe_context = self._context.feed
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function that names the projects, for an operation of one."""
+        """Return a function that raises an error which lists the projects."""
         if name.startswith("_"):
             raise AttributeError(name)
 
@@ -133,7 +133,7 @@ class HubService:
 
     @property
     def in_place(self) -> bool:
-        """Whether the directory of the projects is still at its path."""
+        """Whether the directory of the projects still has the same path."""
         return index_id(self.hosting.folder) == self.index_id
 
     def projects(self) -> ServedProjects:
@@ -152,7 +152,7 @@ class HubService:
             return search_each(query, chosen, limit, [])
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find what breaks; see `ProjectsOperations.impact_projects`."""
+        """Find code that could break; see `ProjectsOperations.impact_projects`."""
         if not in_project:
             raise BadInputError("name the project of the symbol; `graphmem projects` lists the projects", argument="in_project")
         access = caller()
@@ -189,7 +189,7 @@ class HubService:
 
     @contextlib.contextmanager
     def _asked(self, access: Access, projects: Sequence[str] | None) -> Iterator[dict[str, Askable]]:
-        """Give the named projects of the caller, each opened when it is asked."""
+        """Yield the named projects that the caller may use, opened on demand."""
         known = self._readable(access)
         expect_known(projects or (), known)
         yield {name: self._askable(name, access) for name in projects or known}
@@ -211,7 +211,7 @@ class HubService:
 class HostedProject:
     """The operations of one project of a server with several.
 
-    Questions about several projects go to the server. Its index changes by pushes alone.
+    Operations on several projects are passed to the server. The index of the project changes only by pushes.
     """
 
     def __init__(self, service: GraphMem, name: str, server: HubService) -> None:
@@ -230,7 +230,7 @@ class HostedProject:
         return getattr(self._service, name)
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find what breaks in all projects, beginning in this one by default."""
+        """Find code of all projects that could break, from this one by default."""
         return self._server.impact_projects(target, in_project or self._name, max_depth, limit)
 
 
@@ -250,7 +250,7 @@ class HubApp:
     Args:
         hosting: opens and closes the projects.
         options: who may use the server, and its limits.
-        rights: who may ask which project.
+        rights: who may use which project.
         mcp: makes the application for agents of a project.
         entrance: the application by which people enter; None without people.
     """
@@ -268,7 +268,7 @@ class HubApp:
         self.state.doors = self._doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer for the server, or hand the request to its project."""
+        """Answer a request for the server, or pass it to the project."""
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
             return
@@ -315,7 +315,7 @@ class HubApp:
     def _may_enter(self, name: str, rest: str, headers: Headers) -> bool:
         """Whether the project exists and the caller has any right in it.
 
-        The first push makes a project, if the caller has the right to push.
+        The first push creates a project, if the caller has the right to push.
         """
         access = self._rights.keys(name).access(headers.get("authorization"))
         if access is None:
@@ -349,7 +349,7 @@ class HubApp:
             return _Mount(app, life.pop_all(), last=time.monotonic())
 
     async def _unmount_idle(self) -> None:
-        """Close applications of projects without a request for a while."""
+        """Close the applications of projects that had no request for a while."""
         for name, mount in list(self._mounts.items()):
             if not mount.users and time.monotonic() - mount.last >= self._hosting.idle_s:
                 async with self._turns[name]:

@@ -1,6 +1,7 @@
-"""The routes of `graphmem push`: what the server has, parts, and the end.
+"""The HTTP routes of `graphmem push`.
 
-An index is too large for a GraphQL request, so it comes in parts.
+They report the server's files, take parts of an index, and finish a push. An index is sent in parts because it is too large for a GraphQL
+request.
 """
 
 from __future__ import annotations

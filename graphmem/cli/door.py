@@ -76,7 +76,7 @@ class Door:
     def server_token(self, address: str) -> str:
         """Return the caller's token for a server of several projects.
 
-        It is "" without one.
+        The result is "" without a token.
         """
         from graphmem.client.logins import token_for
 
@@ -85,7 +85,7 @@ class Door:
     def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
         """Return the server of this index, or the index opened in process.
 
-        With the setting `server` it is the project on that server.
+        With the setting `server`, the result is the project on that server.
 
         Args:
             create: create a missing index, which is an error otherwise.
@@ -142,7 +142,7 @@ def door(
         quiet: print only the bare answer.
         db: directory of the index, if given.
         home: keep a new index under the user's data directory.
-        server: address of a project on a server, to ask instead of an index.
+        server: address of a project on a server, used instead of a local index.
         project: root of the project; None for the project that contains the current directory.
         flags: other settings given on the command line, by key.
     """

@@ -43,7 +43,7 @@ def connect_or_start(location: Location) -> RemoteGraphMem:
 
 
 def checked_server(address: str, token: str) -> str:
-    """Return the address of a server from the settings, if it may be asked.
+    """Check the address of a server from the settings; return it.
 
     Raises:
         BadInputError: the address is invalid, or the token would be sent unencrypted.

@@ -28,9 +28,9 @@ class Standing:
         self._lock = threading.Lock()
 
     def start_beside(self) -> None:
-        """Start the server, if necessary, while the caller does something else.
+        """Start the server in the background, if necessary.
 
-        An error is left to the next call of `service`.
+        An error is reported by the next call of `service`.
         """
         from graphmem.client import connecting  # noqa: F401  # here, because two threads may see a partly loaded module
 

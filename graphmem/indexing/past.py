@@ -1,8 +1,9 @@
-"""Earlier states of the graph, kept as the changes that lead back to them.
+"""Store earlier states of the graph as inverse changes.
 
-An index run that changes the graph stores its inverse: the rows that it removed or replaced, and the ids of those that it added. Several
-inverses, applied to the graph that follows them, give an earlier graph. A run that writes the whole graph starts again, and the oldest
-states are dropped when they need too much space. The data is one SQLite file. Losing it loses the earlier states alone.
+An index run that changes the graph stores its inverse: the rows that it removed or replaced, and the ids of rows that it added. Applying
+the inverses of several runs to the current graph gives an earlier graph. A run that writes the whole graph deletes the earlier states. The
+oldest states are dropped when they take too much space. The data is in one SQLite file. If the file is lost, only the earlier states are
+lost.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Kept(NamedTuple):
 
 
 class Undo(NamedTuple):
-    """The inverse of an index run: the rows before it, None for new rows."""
+    """The inverse of an index run: the previous rows; None for new rows."""
 
     files: Mapping[str, FileRow | None]
     symbols: Mapping[str, SymbolRow | None]
@@ -64,8 +65,8 @@ def undo_of(delta: GraphDelta, old: Rows, before: GraphView) -> Undo:
 
     Args:
         delta: the change.
-        old: rows of the affected files before it.
-        before: the graph before it.
+        old: rows of the affected files before the change.
+        before: the graph before the change.
     """
     externals: dict[str, ExternalRow | None] = {row.id: None for row in delta.externals if row.id not in before.index_of}
     for one in delta.removed_externals:
@@ -95,9 +96,9 @@ def _edges_before(old: Iterable[EdgeRow], delta: GraphDelta) -> dict[tuple[str, 
 
 
 def joined(undos: Iterable[Undo]) -> GraphDelta:
-    """Return the change that leads from the graph back to an earlier one.
+    """Return the change from the current graph back to an earlier graph.
 
-    `undos` are the inverses of the runs since then, newest first.
+    `undos` are the inverses of the runs since the earlier graph, newest first.
     """
     whole = Undo({}, {}, {}, {}, {})
     for one in undos:
@@ -135,7 +136,7 @@ class Past:
 
     Args:
         path: the SQLite file.
-        most_bytes: size of all inverses; the oldest states beyond it are dropped. 0 keeps nothing.
+        most_bytes: maximum size of all inverses; the oldest states beyond it are dropped. With 0, no states are kept.
     """
 
     def __init__(self, path: Path, most_bytes: int) -> None:
@@ -169,7 +170,7 @@ class Past:
                 db.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?, ?)", (*state, data))
 
     def states(self, run: str) -> list[Kept]:
-        """Return the kept states before the one that a run made, newest first.
+        """Return the kept states before the result of a run, newest first.
 
         Raises:
             GraphMemError: the file cannot be read.

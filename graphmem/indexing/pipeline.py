@@ -540,7 +540,7 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None, Undo | None]:
-        """Resolve the affected files; return how the graph must change.
+        """Resolve the affected files; return the change of the graph.
 
         Also returns the new rows and the inverse change, except in a first load.
         """
@@ -612,8 +612,9 @@ class Indexer:
     ) -> tuple[GraphDelta, PackedDependencies] | None:
         """Resolve all files of a first load in other processes.
 
-        Returns all rows and the dependencies. None if this process has to resolve: for few files, with outside evidence, if the cache lacks
-        facts, or if the processes failed. A server, which keeps the resolver for the next run, makes it from the cache (`warm`).
+        Returns all rows and the dependencies. The result is None if the calling process must resolve the files itself: for few files, with
+        outside evidence, if the cache lacks facts, or if the processes failed. A server, which keeps a resolver for the next run, makes
+        this resolver from the cache (`warm`).
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)

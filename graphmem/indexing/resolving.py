@@ -87,7 +87,7 @@ class _FailedError(Exception):
 
     Args:
         said: the reason.
-        killed: whether the system ended it, as it does for want of memory.
+        killed: whether the system killed the program, as it does when memory runs out.
     """
 
     def __init__(self, said: str, *, killed: bool = False) -> None:
@@ -100,14 +100,14 @@ def resolve_everything(
 ) -> Everything | None:
     """Resolve all files of a job in a number of processes.
 
-    If several fail, one tries again, which needs less memory.
+    If several processes fail, a single process tries again, because it needs less memory.
 
     Returns:
-        None if the program failed. Its complaint is in the log.
+        None if the program failed. Its error is in the log.
 
     Raises:
         IndexCancelledError: `cancelled` returned true.
-        DiskFullError, ResourceError: the disk refused the rows.
+        DiskFullError, ResourceError: the rows could not be written to disk.
         ResourceError: the system killed the only process; the caller, which would need as much memory, should not try.
     """
     with ExitStack() as ends:
@@ -272,13 +272,13 @@ def _read(message: bytes) -> Start | Batch | End:
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
     """Return how many processes make resolution fastest.
 
-    0 means that the caller should resolve in its own process. Otherwise even one process is worth its start: its memory is free at its end,
-    and the caller's memory stays in one piece.
+    The result 0 means that the caller should resolve in its own process. Even a single separate process is useful: its memory is released
+    when it ends, and the caller's memory is not fragmented.
 
     Args:
         files: number of the files.
         size: bytes of the files.
-        workers: the most processes that the user allows; None: one for each processor.
+        workers: the maximum number of processes that the user allows; None for one per processor.
         free: free bytes of memory; None if unknown.
     """
     if files < MANY_FILES:
@@ -291,6 +291,6 @@ def processes_for(files: int, size: int, workers: int | None, free: int | None) 
 
 
 def memory_of(processes: int, size: int) -> int:
-    """Estimate the bytes that processes take together for a size of source."""
+    """Estimate the total memory of a number of processes, in bytes."""
     facts = FACTS_SHARE * size
     return processes * (PROCESS_BYTES + INDEX_SHARE * size) + min(processes * facts, BUDGET_BYTES)

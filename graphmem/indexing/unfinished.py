@@ -1,7 +1,7 @@
-"""Parsed files of a first index that did not finish, for the next run.
+"""Keep parsed files of an interrupted first index for the next run.
 
-Their facts are in the cache. This file keeps the rest: heads and chunks. A run that was killed, or for which the disk or the memory did not
-suffice, thus need not be repeated from the beginning. The file is deleted when a run finishes. Losing it only costs time.
+The facts of the files are in the cache. A SQLite file keeps the rest: heads and chunks. So a run that was killed, or ran out of disk space
+or memory, need not be repeated from the beginning. The file is deleted when a run finishes. If it is lost, the files are parsed again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Unfinished:
         self._fresh: list[tuple[str, str, str, bytes, bytes, int, bytes]] = []
 
     def keep(self, one: ParsedFile) -> None:
-        """Remember a parsed file until `flush`."""
+        """Keep a parsed file in memory until `flush`."""
         if is_schema(one.head.path) and one.head.language not in languages():
             return  # its facts are in no cache
         packed = one.packed
@@ -55,7 +55,7 @@ class Unfinished:
         self._fresh.append((*key, head, packed.chunks, packed.chunk_count, _sum(head, packed.chunks)))
 
     def flush(self) -> None:
-        """Write the files since the last call; after a refusal, keep nothing."""
+        """Write the files since the last call; after a failed write, keep none."""
         rows, self._fresh = self._fresh, []
         if self._refused or not rows:
             return
@@ -69,7 +69,7 @@ class Unfinished:
     def take(self, files: Iterable[FoundFile], cache: FactsCache) -> Iterator[ParsedFile]:
         """Yield the kept files among those given; their facts are in the cache.
 
-        A file that has changed, or whose bytes here are damaged, is left out.
+        A file that has changed, or whose stored data is damaged, is left out.
         """
         if not self._path.exists():
             return
@@ -94,7 +94,7 @@ class Unfinished:
             self._path.with_name(self._path.name + side).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file, and leave it for the next run. Idempotent."""
+        """Close the file, and keep it for the next run. Idempotent."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -236,7 +236,7 @@ class JsonFormat(Format):
         return json.dumps({"about": INTRODUCTION, "items": []}), ""
 
     def heading(self, section: str) -> tuple[str, str]:
-        """Return empty texts, because each JSON item names its own section."""
+        """Return empty strings, because each JSON item names its own section."""
         return "", ""
 
     def item(self, one: Item) -> str:

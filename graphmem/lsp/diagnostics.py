@@ -1,7 +1,7 @@
 """Register warnings on memories and on users of changed signatures.
 
 A memory is suspect if it was written before its code changed. Signatures are compared with HEAD, once for all documents that were opened or
-saved at about the same time. Warnings have a thread of their own, so that a hover never waits for those of many documents.
+saved at about the same time. Warnings are computed in a separate thread, so that a hover never waits for the warnings of many documents.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def diagnostics(server: Editor) -> None:
 
 
 class Reports:
-    """Publishes the warnings of documents, one burst after the other.
+    """Publishes the warnings of documents in a background thread.
 
     Args:
         editor: the language server that publishes them.
@@ -72,7 +72,7 @@ class Reports:
 
 @answered(None)
 def _publish(editor: Editor, uris: list[str]) -> None:
-    """Publish the warnings of documents: those on memories first."""
+    """Publish the warnings of documents, warnings on memories first."""
     warnings = {uri: _suspect(editor, uri) for uri in uris if uri in editor.workspace.text_documents}
     for uri, found in warnings.items():
         editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found))
@@ -87,7 +87,7 @@ def _publish(editor: Editor, uris: list[str]) -> None:
 
 
 def _suspect(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
-    """Return the warnings on a document's memories; none if it is not indexed."""
+    """Return warnings on a document's memories; empty if it is not indexed."""
     texts = editor.texts(uri)
     try:
         found = entries(editor, uri)

@@ -24,7 +24,7 @@ NAMED: Final = 10  # dependents of one definition that a diagnostic lists
 
 
 def change(service: Service) -> DiffImpact | None:
-    """Return direct dependents of what changed in the tree since HEAD.
+    """Return the direct dependents of code that changed since HEAD.
 
     None if the project has no Git repository, or no commit yet.
     """
@@ -37,7 +37,8 @@ def change(service: Service) -> DiffImpact | None:
 def forgotten(texts: Texts, path: str, found: DiffImpact) -> list[lsp.Diagnostic]:
     """Return a warning for each definition in a document with a new signature.
 
-    A warning names direct users outside tests that did not change. The list is empty for definitions whose users all changed.
+    A warning names direct users of the definition, outside tests, that did not change. Definitions whose users have all changed get no
+    warning.
     """
     touched = {one.symbol.id for one in found.changed}
     left: dict[str, list[ImpactHit]] = {}

@@ -1,7 +1,7 @@
 """Find the files and symbols that a memory names, and link them.
 
 Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
-name that fits one definition is linked. A name that fits several is reported instead. A member whose name is one common word, such as
+name of exactly one definition is linked. A name of several definitions is reported instead. A member whose name is one common word, such as
 `next`, is linked only if the text also names its class or its file.
 """
 
@@ -189,9 +189,10 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _is_common_member(view: GraphView, node: int, name: str) -> bool:
-    """Return whether a bare name is one lower-case word that means a member.
+    """Return whether a bare name is a common word and names a member.
 
-    Examples are `next` and `get`. Libraries have members of such names too, so the word alone does not tell which one is meant.
+    Such a name is one lower-case word, such as `next` or `get`. Libraries also have members with such names, so the name alone does not
+    identify the member.
     """
     owner = int(view.parent[node])
     return name.isalpha() and name.islower() and owner >= 0 and NODE_KINDS[view.kind[owner]] != "module"

@@ -29,7 +29,7 @@ _ABSENT: Final = ""  # instead of the hash of a file
 
 
 class Earlier(NamedTuple):
-    """An earlier graph, and which one it is."""
+    """An earlier graph, with its identification."""
 
     view: GraphView
     state: EarlierState
@@ -37,7 +37,7 @@ class Earlier(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class EarlierGraphs:
-    """Makes earlier graphs from the changes that index runs kept."""
+    """Makes earlier graphs from the inverse changes of index runs."""
 
     graph: GraphSource
     max_file_bytes: int  # larger files are not indexed
@@ -46,10 +46,10 @@ class EarlierGraphs:
         """Return the graph as it was at a time or at a commit.
 
         Args:
-            as_of: a time, ISO 8601 (UTC where it names no zone), or a revision of Git.
+            as_of: a time in ISO 8601 (UTC if it has no zone), or a Git revision.
 
         Raises:
-            BadInputError: that graph is not kept, or the text is neither a time nor a revision.
+            BadInputError: the graph is not kept, or `as_of` is neither a time nor a revision.
             GitError: Git is not installed or fails.
         """
         states = self._past.states(self.graph.store.meta().get("run", ""))
@@ -62,7 +62,7 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return how many runs must be undone for the graph of a time."""
+        """Return how many runs to undo to get the graph at a time."""
         try:
             time = _time(as_of)
         except ValueError:
@@ -74,9 +74,9 @@ class EarlierGraphs:
         raise _not_kept(f"the graph of {as_of} is not kept", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
-        """Return how many runs must be undone for the graph of a commit.
+        """Return how many runs to undo to get the graph of a commit.
 
-        The graph then has exactly the files of the commit.
+        That graph has exactly the files of the commit.
         """
         root, now = self.graph.root(), _hashes(self.graph.view())
         try:
@@ -126,7 +126,7 @@ def _hashes(view: GraphView) -> dict[str, str]:
 
 
 def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[str]:
-    """Bring the hashes of files back by one run; return the paths it changed.
+    """Undo one run in the hashes of files; return the changed paths.
 
     `path_of` has the paths of files by their ids.
     """
@@ -144,9 +144,9 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 
 
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the paths that decide whether a graph has the wanted files.
+    """Return the paths to compare between a graph and the wanted files.
 
-    Files that no index has, such as pictures, do not count.
+    Files that are never indexed, such as pictures, are left out.
     """
     return {path for path in wanted if path in files or path in now or language_of_path(path) in languages()}
 

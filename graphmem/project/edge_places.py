@@ -63,9 +63,10 @@ class EdgeQuestions:
         )
 
     def _ranges(self, view: GraphView, rows: list[int]) -> tuple[dict[int, list[TextRange]], list[str]]:
-        """Return the names that make each edge, and the stale files.
+        """Return the positions of the names of each edge, and the stale files.
 
-        A name belongs to the edge of its line, or to that of the definition around it, because a call may begin some lines above its name.
+        A name is assigned to the edge on its line, or else to the edge from the definition around it, because a call may begin some lines
+        above its name.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

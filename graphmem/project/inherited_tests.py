@@ -1,7 +1,7 @@
 """Find the classes whose runs include a test method.
 
-A runner names a test by the class that runs it. So a method of a base class is a test of each subclass that inherits it, and none of
-a class that the runner does not collect.
+A test runner identifies a test by the class that runs it. So a method of a base class is a test of each subclass that inherits it. It is
+not a test of a class that the runner does not collect.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def _defines(view: GraphView, owner: int, name: str) -> bool:
 
 
 def _is_collected(view: GraphView, owner: int) -> bool:
-    """Whether a runner makes tests of a class.
+    """Whether a test runner collects tests from a class.
 
-    pytest and unittest leave out classes that are not named `Test…` and do not inherit `TestCase`, such as mixins. The runners of other
-    languages leave out abstract classes.
+    pytest and unittest skip classes, such as mixins, that are not named `Test…` and do not inherit `TestCase`. The runners of other
+    languages skip abstract classes.
     """
     if not view.path(owner).endswith(".py"):
         return "abstract" not in view.modifiers(owner)

@@ -139,7 +139,7 @@ class Positions:
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
         """Return the positions in a file whose names refer to one symbol.
 
-        The second result says whether the file changed since it was indexed.
+        The second result tells whether the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
@@ -158,9 +158,9 @@ class Positions:
         return [_shown(view, here, one) for one in here.found if one.nodes[0] == node], here.is_stale
 
     def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
-        """Return where the names of a file mean graph nodes, by position.
+        """Return the positions of names in a file that refer to given nodes.
 
-        Each place comes with its range and the innermost definition around it, -1 for none. The second result says whether the file
+        Each position comes with its range, and with the innermost definition around it (or -1). The second result tells whether the file
         changed since it was indexed.
 
         Args:

@@ -1,7 +1,7 @@
 """Send the index of a project to a server of several projects.
 
-The server keeps a digest for each file. Only rows of files with another digest are sent, with the text of these files. So a laptop and a CI
-runner may push in turn, whatever index they made before.
+The server keeps a digest for each file. Only rows of files with a different digest are sent, with the text of these files. So a laptop and
+a CI runner can push alternately, from different indexes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
 
 
 class FileRows(NamedTuple):
-    """The rows of one file in their plain form, and their digest."""
+    """The rows of one file as JSON values, and their digest."""
 
     path: str
     rows: dict[str, list[list[Any]]]  # table -> rows
@@ -187,7 +187,7 @@ class _Server:
         """Send a request and return the JSON object of its answer.
 
         Raises:
-            GraphMemError: the server refuses, or cannot be reached.
+            GraphMemError: the server refuses the request, or cannot be reached.
         """
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         with closing(kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)) as connection:

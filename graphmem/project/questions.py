@@ -62,8 +62,8 @@ class ImpactQuestions:
 
         Raises:
             BadInputError: a bound is out of range, no target is given, or the graph of `as_of` is not kept.
-            SymbolNotFoundError, AmbiguousSymbolError: no target is one symbol or file; the error is about the first. If some targets are
-                found, the others are in `missed`.
+            SymbolNotFoundError, AmbiguousSymbolError: no target matches exactly one symbol or file; the error is about the first target. If
+                some targets are found, the others are in `missed`.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
         earlier = self.earlier.of(as_of) if as_of is not None else None
@@ -206,18 +206,19 @@ class ImpactQuestions:
 def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
     """Whether an added definition is a method of a class that is not new.
 
-    Calls that reached an inherited method before may reach it now. The users of other added definitions are changed themselves.
+    Calls that reached an inherited method before may now reach the added method. Users of other added definitions must themselves be
+    changed code.
     """
     owner = int(view.parent[node])
     return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"
 
 
 def _before(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
-    """Return users of added methods, and the runs that hold despite them.
+    """Return users of added methods, and test runs that are still valid.
 
-    The runs were recorded before the methods existed, so no test ran one. A test that ran a user of a method may run the method now. So the
-    functions outside tests that use one stand for the methods, and the runs of tests that use one are left out. Classes and modules do not,
-    because runs record functions.
+    The runs were recorded before the methods existed, so no test ran an added method. A test that ran a user of the method may now run the
+    method. So functions outside tests that use a method are returned in its place, and runs of tests that use a method are left out.
+    Classes and modules are not returned, because runs record only functions.
     """
     users: list[int] = []
     cases: set[str] = set()

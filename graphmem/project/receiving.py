@@ -1,4 +1,4 @@
-"""Take in the index that `graphmem push` sends.
+"""Receive an index that `graphmem push` sends.
 
 The parts of a push are kept in files until its end. Then one transaction changes the graph, and the projections follow. An interrupted push
 changes nothing.
@@ -42,15 +42,15 @@ _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvali
 
 @dataclass(eq=False, repr=False)
 class Receiving:
-    """Takes in pushed indexes of one project, one after the other."""
+    """Receives pushed indexes of one project, one after the other."""
 
     runs: IndexRuns
     data_dir: Path
 
     def held(self) -> dict[str, Any]:
-        """Return what the server has: project, generation, digest by path.
+        """Return the server's project, generation, and file digests by path.
 
-        Without digests everything must be sent. That is so after another kind of change of the graph.
+        If the digests are missing, all files must be sent. This is so after the graph was changed in another way.
         """
         store = self.runs.store
         generation = store.generation()

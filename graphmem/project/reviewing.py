@@ -220,9 +220,9 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
-    """Yield tests that call a changed method's name on an unknown receiver.
+    """Yield tests that may call a changed method on an unknown receiver.
 
-    A method that a recorded run saw is left out, because its tests are known. A removed definition has no other users.
+    A method that ran in a recorded test run is left out, because its tests are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {

@@ -1,6 +1,7 @@
-"""Answers about several projects: how results of projects are joined.
+"""Join the results of several projects to answers.
 
-A server of one project answers with its own project. `graphmem.server.hosting` uses the same functions for many.
+A server with one project returns results of its own project. A server with many projects (`graphmem.server.hosting`) uses the same
+functions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """The operations of one project that questions about several use."""
+    """Interface of one project for operations on several projects."""
 
     search: Callable[..., SearchAnswer]
     impact: Callable[..., ImpactReport]
@@ -69,7 +70,7 @@ def expect_known(asked: Iterable[str], known: Sequence[str]) -> None:
     """Check that the named projects exist and may be read.
 
     Raises:
-        BadInputError: one is unknown, or hidden from the caller.
+        BadInputError: a project is unknown, or hidden from the caller.
     """
     for one in asked:
         if one not in known:

@@ -254,7 +254,7 @@ class PackageRules(Rules):
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
     def _is_no_type(self, place: Place, scope: int) -> bool:
-        """Whether a name of a scope or of its base classes names a value only."""
+        """Whether a name refers to a value and not to a type."""
         entry, around, slot = place
         if slot.kind == "definition":
             return self.types_are_declared and "property" in entry.definitions[slot.index].modifiers

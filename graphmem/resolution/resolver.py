@@ -270,7 +270,7 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield the inputs and groups of resolved files, and forget them here."""
+        """Yield the inputs and groups of resolved files, and release them."""
         for path in paths:
             yield path, self._inputs.pop(path)
 

@@ -190,7 +190,7 @@ class CallRules:
     def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
         """Return the constructors that a call runs to convert its arguments.
 
-        In C++, an example is the constructor of a parameter's class that takes a text. Each item is (function, number of alternatives).
+        In C++, an example is a constructor, of a parameter's class, that takes a string. Each item is (function, number of alternatives).
         """
         return ()
 
@@ -312,14 +312,14 @@ class CallRules:
         return value
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the one method that all others of its name implement, if any.
+        """Return the method that all other methods of its name implement.
 
-        Otherwise all methods are returned. They are the ones that a call on an unknown object may mean.
+        Without such a method, all methods are returned. `methods` are the methods that a call on an object of unknown type may run.
         """
         return methods
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return those of several equally good overloads that fit the receiver."""
+        """Return the overloads that fit the receiver, of equally good ones."""
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:

@@ -502,11 +502,10 @@ class ScopedRules(PackageRules):
         return inference.expanded(found)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether a method overrides one of the same name in a base class.
+        """Return whether a method overrides a base's method of the same name.
 
-        In languages with overloads, both must have the same number of parameters.
-        No parameter may have another class. If a language separates methods of classes from those of
-        objects, both must be of one kind.
+        In languages with overloads, both methods must have the same number of parameters, with the same classes. If a language separates
+        class methods from object methods, both must be of the same kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
         if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):

@@ -1,4 +1,4 @@
-"""Addresses and limits of `graphmem push`, which both ends use."""
+"""Addresses and limits of `graphmem push`, for client and server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
 def is_inside(path: str) -> bool:
     """Whether a path of an index stays inside its project.
 
-    Paths of a push come from another machine. The server stores the texts of files under them.
+    Paths of a push come from another machine, and the server writes files to these paths.
     """
     return (
         bool(path)

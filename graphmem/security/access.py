@@ -180,9 +180,9 @@ class Guarded:
         return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
 
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap an operation: the audit gets the name of the caller's token.
+        """Wrap an operation, to record the caller's token name in the audit log.
 
-        `caller` returns the caller meanwhile.
+        During the operation, `caller` returns the caller's permissions.
         """
 
         def call(*args: Any, **kwargs: Any) -> Any:

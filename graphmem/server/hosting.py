@@ -33,7 +33,7 @@ IDLE_S: Final = 600.0  # without a request, after which a project is closed
 
 @dataclass(eq=False)
 class _Held:
-    """An open project, and how many callers use it."""
+    """An open project, with the number of its current users."""
 
     service: GraphMem
     users: int = 0
@@ -84,9 +84,9 @@ class Hosting:
         return self.folder / name / INDEX
 
     def facts(self, name: str) -> dict[str, Any]:
-        """Return the facts of the newest push of a project; empty before it.
+        """Return facts about the newest push of a project; empty without one.
 
-        They are generation, time of the index run, and numbers of files and symbols.
+        The facts are the generation, the time of the index run, and the numbers of files and symbols.
         """
         try:
             found: dict[str, Any] = json.loads((self.data_dir(name) / PUSHED).read_bytes())
@@ -122,7 +122,7 @@ class Hosting:
         """Open a project if necessary, and keep it open inside the block.
 
         Raises:
-            BadInputError: the project does not exist, or the server is ending.
+            BadInputError: the project does not exist, or the server is stopping.
             GraphMemError: the index cannot be opened.
         """
         service = self.acquire(name)
@@ -153,13 +153,13 @@ class Hosting:
             held.last = time.monotonic()
 
     def touch(self, name: str) -> None:
-        """Note a request for an open project, so that it is not idle."""
+        """Record a request for an open project, so that it does not count as idle."""
         held = self._open.get(name)
         if held is not None:
             held.last = time.monotonic()
 
     def close_idle(self) -> list[str]:
-        """Close the projects that nobody used for a while; return their names."""
+        """Close projects that were unused for a while; return their names."""
         with self._lock:
             idle = [name for name, one in self._open.items() if not one.users and one.idle_seconds() >= self.idle_s]
         return [name for name in idle if self._close(name)]
@@ -191,7 +191,7 @@ class Hosting:
         return held
 
     def _make_room(self) -> None:
-        """Close the projects unused for longest, if too many are open."""
+        """Close the least recently used projects if too many are open."""
         with self._lock:
             free = sorted((one.last, name) for name, one in self._open.items() if not one.users)
             excess = len(self._open) + 1 - self._most_open

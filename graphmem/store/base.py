@@ -184,7 +184,7 @@ class GraphReads(Protocol):
     def packed_chunks(self) -> Iterator[pa.Table]:
         """Yield all chunks with compressed texts, in pieces of bounded size.
 
-        The columns are those of PackedChunkRow, and the order is any. A commit between two pieces shows in the later ones.
+        The columns are those of PackedChunkRow; the order is undefined. A commit between two pieces is visible in later pieces.
         """
 
     def file_hashes(self) -> dict[str, str]:

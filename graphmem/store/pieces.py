@@ -27,10 +27,10 @@ _GROWTH: Final = 4  # maximum growth of the next piece, in times the number of n
 class Pieces:
     """Reads whole tables in pieces.
 
-    A table without rows gives one empty piece with all its columns.
+    A table without rows yields one empty piece with all its columns.
 
     Args:
-        ask: runs a named query with its values. Its pieces are consistent in a read transaction, or without another writer.
+        ask: runs a named query with its values. The pieces are consistent inside a read transaction, or while no other connection writes.
     """
 
     def __init__(self, ask: Callable[..., pa.Table]) -> None:
@@ -43,7 +43,7 @@ class Pieces:
         return cls(lambda query, **values: connection.arrow(*catalog[query].bind(values)))
 
     def live_chunks(self) -> Iterator[pa.Table]:
-        """Yield the chunks of code and documents that exist, in pieces."""
+        """Yield the live chunks of code and documents, in pieces."""
         return self._pieces("chunks_between", self._last_of(NodeTable.CHUNK))
 
     def nodes(self, label: NodeTable) -> Iterator[pa.Table]:

@@ -36,7 +36,7 @@ def plain(name: str, row: Any) -> list[Any]:
 
 
 def row_of(name: str, values: list[Any]) -> Any:
-    """Return the row of the table `name` that `plain` wrote."""
+    """Return the row of the table `name` that `plain` converted."""
     if name == "occurrences":
         values = [*values[:_BYTES], base64.b64decode(values[_BYTES]), *values[_BYTES + 1 :]]
     return ROWS[name]._make(values)
@@ -52,7 +52,7 @@ def encoded(delta: GraphDelta) -> bytes:
 def decoded(data: bytes) -> GraphDelta:
     """Return the change of the code that `encoded` wrote.
 
-    Its field `before` is empty.
+    The field `before` of the result is empty.
     """
     found: dict[str, Any] = json.loads(zlib.decompress(data))
     for name, rows in found.items():

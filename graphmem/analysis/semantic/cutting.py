@@ -42,7 +42,7 @@ def halves(modules: Modules, place: int) -> tuple[list[str], list[str], int]:
     """Divide the files of a module in two so that the fewest edges cross.
 
     Returns:
-        The paths of the two parts, the larger first, and the number of edges between them. Tests are left out. Two empty parts if the
+        The paths of the two parts, the larger first, and the number of edges between them. Tests are left out. The parts are empty if the
         module has too few or too many files.
     """
     files = modules.files

@@ -60,7 +60,7 @@ def serve(
 
     The server prints the address of its GraphQL API.
 
-    With `--projects` it serves many projects, which it does not index itself: `graphmem push` sends their indexes.
+    With `--projects` it serves many projects. It does not index them: `graphmem push` sends their indexes.
 
     While the server runs, all other `graphmem` commands for this project use it. Ctrl-C ends the server.
     """

@@ -94,7 +94,7 @@ def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, 
         output: the output of the command.
         title: heading of the list.
         sites: the edges.
-        count: number of edges, as a text.
+        count: number of edges, as a string.
         top: maximum number of lines; 0 for all.
         here: file of the line numbers; "" if the lines are in the file of the other end.
     """
@@ -212,7 +212,7 @@ def usages(output: Output, answer: Usages) -> None:
 
 @renders(Edges, bare=lambda answer: [place for one in answer.edges for place in _places(one)])
 def edges(output: Output, answer: Edges) -> None:
-    """Print edges with their places, one line each, and what found them."""
+    """Print edges with their places and rules, one line each."""
     for path in answer.stale_files:
         output.line((f"{path}: {_STALE}", common.UNSURE))
     if not answer.edges:
@@ -237,7 +237,7 @@ def edges(output: Output, answer: Edges) -> None:
 
 
 def _places(edge: EdgePlaces) -> list[str]:
-    """Return the places of an edge: with columns where a name makes it."""
+    """Return the places of an edge, with columns if names are known."""
     named = {one.line for one in edge.ranges}
     lines = [f"{edge.src.path}:{line}" for line in edge.lines if line not in named]
     return [*(f"{edge.src.path}:{one.line}:{one.column}-{one.end_column}" for one in edge.ranges), *lines]

@@ -56,7 +56,7 @@ MAX_MACRO: Final = 4000
 
 
 def _kept(parameters: str, text: str) -> str:
-    """Return the parameters and tokens of a macro; texts become `""`."""
+    """Return the parameters and tokens of a macro; strings become `""`."""
     tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}") if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
 
@@ -116,7 +116,7 @@ class CFamilyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert `#define name other`, `*p` and `&x` to expressions.
 
-        `*p` is an item of `p`, and `&x` is `x`. The text of a macro that may call something is kept as it is.
+        `*p` is converted to an item of `p`, and `&x` to `x`. The text of a macro that may contain calls is kept unchanged.
         """
         if what == "macro":
             text = builder.text(node).strip()

@@ -1,6 +1,6 @@
 """Choose between two versions of a C++ method that differ by `const`.
 
-`begin()` and `begin() const` accept the same arguments. The second is called on objects that may not be changed.
+`begin()` and `begin() const` accept the same arguments. The second method is called on objects that must not be changed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def is_const(inference: Inference, method: Symbol) -> bool:
 
 
 def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-    """Return the methods that fit how the receiver is declared.
+    """Return the methods that fit the declaration of the receiver.
 
-    All are returned if the source does not tell whether the receiver is constant.
+    If it is unknown whether the receiver is constant, all methods are returned.
     """
     constant = [method for method in methods if is_const(inference, method)]
     if not constant or len(constant) == len(methods):
@@ -52,7 +52,7 @@ def _in_const_method(inference: Inference, entry: FileEntry, scope: int) -> bool
 
 
 def _receiver_is_const(inference: Inference, entry: FileEntry, reference: Reference, term: int) -> bool | None:
-    """Return whether an object is constant; None if the source does not tell."""
+    """Return whether an object is constant; None if it is unknown."""
     found = entry.terms[term]
     if found[0] == SELF:
         return _in_const_method(inference, entry, reference.scope)

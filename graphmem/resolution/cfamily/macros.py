@@ -1,7 +1,7 @@
-"""Calls that C and C++ macros make where they are used.
+"""Find the calls of C and C++ macros at the place of use.
 
 The compiler replaces `CHECK(x)` by the text of the macro, and runs the calls of that text inside the function around it. The text is
-expanded token by token, through other macros, and its calls are resolved with the names that the using code sees.
+expanded token by token, through other macros, and its calls are resolved with the names visible at the place of use.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Macro(NamedTuple):
 
 
 class Expansion:
-    """The text of one macro where it is used, and the calls in it."""
+    """The text of one macro at its place of use, and the calls in it."""
 
     def __init__(self, inference: Inference, entry: FileEntry, scope: int, line: int) -> None:
         self.inference = inference
@@ -69,9 +69,9 @@ class Expansion:
         return self._called(self._expanded(macro, [], frozenset())) if macro is not None else []
 
     def macros(self, name: str) -> list[Macro]:
-        """Return the macros of a name that this place sees.
+        """Return the visible macros with a name.
 
-        There are several if branches of `#if` define it.
+        The result has several macros if branches of `#if` define the name.
         """
         places = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
         return [macro for place in places for macro in _macro_at(self.inference, place)]
@@ -124,7 +124,7 @@ class Expansion:
                 yield from self._expanded(macro, arguments, inside | {token})
 
     def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
-        """Return the functions that the tokens call, and how many fit equally."""
+        """Return the functions that tokens call, and how many fit equally well."""
         tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression
         local: dict[str, Type] = {}
@@ -159,7 +159,7 @@ class Expansion:
         return list(found.items())
 
     def _declaration(self, found: dict[Symbol, int], local: dict[str, Type], value: Type, tokens: Sequence[Piece], position: int) -> None:
-        """Note the variable that `Class name(…)` declares, and its constructor."""
+        """Record the variable declared by `Class name(…)`, and its constructor."""
         after = position + 1
         while after < len(tokens) and tokens[after] in ("*", "&", "const"):
             after += 1
@@ -177,7 +177,7 @@ class Expansion:
             self._note(found, value, len(_split(tokens[after + 2 : close])))
 
     def _note(self, found: dict[Symbol, int], value: Type, count: int) -> Type:
-        """Note what a call with so many arguments runs, and return its result."""
+        """Record the functions that a call runs; return the type of its result."""
         results: list[tuple[Symbol, Type]] = []
         for atom in value:
             if atom[0] == FUNC and atom[1].kind in FUNCTION_KINDS:
@@ -210,7 +210,7 @@ class Expansion:
 
 
 def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
-    """Return the macro that a place defines; empty if it has none."""
+    """Return the macro defined by a binding, in a list; empty if none."""
     entry, _, slot = place
     if slot.kind == "definition":
         definition = entry.definitions[slot.index]
@@ -231,9 +231,9 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
 
 
 def _macro(entry: FileEntry, term: int) -> Macro | None:
-    """Return the macro whose text a term is, read once for each file.
+    """Return the macro with a given text, cached for each file.
 
-    A name is the text of a macro that stands for another.
+    If the text is a single name, the macro stands for another name.
     """
     found = entry.terms[term]
     if found[0] == NAME:
@@ -254,7 +254,7 @@ def _macro(entry: FileEntry, term: int) -> Macro | None:
 
 
 def _closing(tokens: Sequence[Piece], opening: int) -> int:
-    """Return the position of the bracket that closes the one at a position."""
+    """Return the position of the closing bracket for an opening bracket."""
     depth = 0
     for position in range(opening, len(tokens)):
         depth += (tokens[position] == "(") - (tokens[position] == ")")

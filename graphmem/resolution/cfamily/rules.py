@@ -155,11 +155,11 @@ class CFamilyRules(ScopedRules):
         return [(function, len(chosen)) for function in chosen]
 
     def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
-        """Return the constructors that make a function's arguments."""
+        """Return constructors that convert arguments for a function's parameters."""
         return conversions(inference, entry, reference, function)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type that a declaration names.
+        """Return the type of a declaration.
 
         An iterator of a container, `vector<Item>::iterator`, counts as the container.
         """
@@ -174,7 +174,7 @@ class CFamilyRules(ScopedRules):
         return fit(argument, given, declared_of(inference, function, annotation))
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the overloads for a constant receiver, or those for others."""
+        """Return the overloads that fit a constant or non-constant receiver."""
         return fitting(inference, entry, reference, methods)
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:

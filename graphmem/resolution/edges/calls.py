@@ -373,7 +373,7 @@ class CallSites:
     def add_conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Add edges for constructors that convert a call's arguments.
 
-        The only function that the call may mean decides, because others may take the arguments as they are.
+        Edges are added only if the call may run a single function, because several functions could accept the arguments without conversion.
         """
         called = [target.symbol for target in targets if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
         for function in called if len(called) == 1 else ():
