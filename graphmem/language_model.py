@@ -45,7 +45,7 @@ class LanguageModel:
     def __init__(self, url: str, name: str, key: str = "", *, timeout_s: float = 20.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._outbound = Outbound(url, "/chat/completions", key, setting="model_url", timeout_s=timeout_s, most=MAX_ANSWER, clock=clock)
         if not name:
-            raise SettingsError("model_url is set but model_name is not; set model_name", setting="model_name", value="")
+            raise SettingsError("the setting model_url is set but model_name is not; set model_name", setting="model_name", value="")
         self.name = name
         self.host = self._outbound.host
         self.timeout_s = timeout_s
@@ -76,7 +76,9 @@ class LanguageModel:
         until = self._clock() + seconds
         with self._lock:
             if self._clock() < self._rests_until:
-                raise self._error("resting", f"it failed {self._failed} times in a row and is paused for a minute")
+                raise self._error(
+                    "resting", f"the language model failed {self._failed} times in a row and gets no request for a minute; try again later"
+                )
         body = json.dumps(
             {
                 "model": self.name,
@@ -87,7 +89,7 @@ class LanguageModel:
             }
         ).encode()
         if len(body) > MAX_REQUEST:
-            raise self._error("too_large", f"the request has {len(body):,} bytes; the maximum is {MAX_REQUEST:,}")
+            raise self._error("too_large", f"the request to the language model has {len(body):,} bytes; send at most {MAX_REQUEST:,}")
         try:
             said = self._ask(body, until)
         except LanguageModelError:
@@ -114,11 +116,14 @@ class LanguageModel:
         try:
             value = json.loads(_unfenced(said))
         except (ValueError, RecursionError) as error:
-            raise self._error("malformed", "its answer is not JSON") from error
+            raise self._error("malformed", "the language model did not answer in JSON; set model_name to another model") from error
         wrong = next(iter(Draft202012Validator(dict(schema)).iter_errors(value)), None)
         if wrong is not None:
-            where = "/".join(map(str, wrong.absolute_path)) or "the answer"
-            raise self._error("malformed", f"{where} does not match the requested schema")
+            where = "/".join(map(str, wrong.absolute_path)) or "the whole value"
+            raise self._error(
+                "malformed",
+                f"{where} in the answer of the language model does not match the requested schema; set model_name to another model",
+            )
         return value
 
     # ---- one request
@@ -133,14 +138,16 @@ class LanguageModel:
         try:
             said = json.loads(raw)["choices"][0]["message"]["content"]
         except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-            raise self._error("malformed", "its answer does not follow the protocol") from error
+            raise self._error(
+                "malformed", "the language model server did not answer in OpenAI's chat protocol; check the setting model_url"
+            ) from error
         if not isinstance(said, str) or not said.strip():
-            raise self._error("malformed", "its answer has no text")
+            raise self._error("malformed", "the answer of the language model has no text; set model_name to another model")
         return said.strip()
 
     def _error(self, reason: str, what: str) -> LanguageModelError:
         error = LanguageModelError(
-            f"the language model at {self.host}: {what}; graphmem works without it, see `model_url` in `graphmem config`",
+            f"the language model at {self.host}: {what} (graphmem works without a language model meanwhile)",
             host=self.host,
             reason=reason,
         )

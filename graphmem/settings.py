@@ -311,7 +311,10 @@ def with_setting(path: Path, key: str, value: str) -> None:
         path.write_text(after, encoding="utf-8")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as reason:
         raise SettingsError(
-            f"{path} cannot be changed: {reason}; write `{line}` into it by hand", setting=key, value=value, origin=path.name
+            f"the settings file {path} cannot be changed: {reason}; write `{line}` into the file by hand",
+            setting=key,
+            value=value,
+            origin=path.name,
         ) from reason
 
 
@@ -329,7 +332,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             if name == "pyproject.toml":
                 continue  # errors in this file are for its own tools to report
             raise SettingsError(
-                f"{path} cannot be read: {reason}; correct or remove the file", setting=name, value="", origin=name
+                f"the settings file {path} cannot be read: {reason}; correct or remove the file", setting=name, value="", origin=name
             ) from reason
         for part in where:
             table = table.get(part, {}) if isinstance(table, dict) else {}
@@ -494,7 +497,8 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
         path = Path(settings.db).expanduser().resolve()
         if path.exists() and not path.is_dir():
             raise SettingsError(
-                f"{settings.origin('db')} is {settings.db}, a file; the index is a directory: name the one that holds this file",
+                f"{settings.origin('db')} is {settings.db}, which is a file, but an index is a directory; give the directory that "
+                "contains this file",
                 setting="db",
                 value=settings.db,
                 origin=settings.origin("db"),
@@ -502,7 +506,7 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
         return Location(path, root)
     if root is None:
         raise SettingsError(
-            "neither a project nor a database was named; name the directory of one", setting="db", value="", origin=DEFAULT_ORIGIN
+            "neither a project nor an index is given; give the directory of one of them", setting="db", value="", origin=DEFAULT_ORIGIN
         )
     root = root.resolve()
     beside, home = root / ".graphmem", user_data_dir(environ or {}) / "graphmem" / _directory_name(root)

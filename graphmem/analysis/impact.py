@@ -77,12 +77,18 @@ class Question:
         if not 1 <= self.max_depth <= MAX_DEPTH:
             raise _bad("max_depth", self.max_depth, f"1 to {MAX_DEPTH}")
         if not 0 < self.min_confidence <= 1:
-            raise _bad("min_confidence", self.min_confidence, "more than 0 and at most 1")
+            raise BadInputError(
+                f"min_confidence is {self.min_confidence}; use a number above 0 and up to 1",
+                argument="min_confidence",
+                value=self.min_confidence,
+                allowed="(0, 1]",
+            )
         if not 1 <= self.limit <= MAX_LIMIT:
             raise _bad("limit", self.limit, f"1 to {MAX_LIMIT}")
         unknown = sorted(set(self.kinds) - set(IMPACT_KINDS))
         if unknown or not self.kinds:
-            raise _bad("kinds", ", ".join(unknown) or "none", f"some of {', '.join(IMPACT_KINDS)}")
+            given, allowed = ", ".join(unknown) or "none", ", ".join(IMPACT_KINDS)
+            raise BadInputError(f"kinds of edges are {given}; use some of {allowed}", argument="kinds", value=given, allowed=allowed)
 
 
 def _bad(argument: str, value: object, allowed: str) -> BadInputError:

@@ -45,10 +45,12 @@ def best_path(
         BadInputError: a bound is out of range.
     """
     if not 1 <= max_depth <= MAX_PATH_DEPTH:
-        raise BadInputError(f"max_depth is {max_depth}; use 1 to {MAX_PATH_DEPTH}", argument="max_depth", value=max_depth)
+        raise BadInputError(
+            f"max_depth is {max_depth}; use a maximum depth of 1 to {MAX_PATH_DEPTH} edges", argument="max_depth", value=max_depth
+        )
     if not 0 < min_confidence <= 1:
         raise BadInputError(
-            f"min_confidence is {min_confidence}; use more than 0 and at most 1", argument="min_confidence", value=min_confidence
+            f"min_confidence is {min_confidence}; use a number above 0 and up to 1", argument="min_confidence", value=min_confidence
         )
     values = step_values(view, kinds, {})
     seeds, ends = _apart(set(expand(view, sources)), set(expand(view, targets)))
@@ -100,9 +102,9 @@ def subgraph(
         BadInputError: a bound is out of range.
     """
     if not 0 <= depth <= MAX_SUBGRAPH_DEPTH:
-        raise BadInputError(f"depth is {depth}; use 0 to {MAX_SUBGRAPH_DEPTH}", argument="depth", value=depth)
+        raise BadInputError(f"depth is {depth}; use 0 to {MAX_SUBGRAPH_DEPTH} edges", argument="depth", value=depth)
     if not 1 <= limit <= MAX_SUBGRAPH_NODES:
-        raise BadInputError(f"limit is {limit}; use 1 to {MAX_SUBGRAPH_NODES}", argument="limit", value=limit)
+        raise BadInputError(f"limit is {limit}; use a limit of 1 to {MAX_SUBGRAPH_NODES} nodes", argument="limit", value=limit)
     live = np.ones(view.m, dtype=bool) if kinds is None else kind_mask(kinds)[view.edge_kind]
     order: list[int] = list(dict.fromkeys(seeds))
     seen = np.zeros(view.n, dtype=bool)

@@ -52,8 +52,8 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     ref = in_project(raw(ref.strip()), root)
     if not ref or len(ref) > MAX_REF_CHARACTERS:
         raise BadInputError(
-            f"the reference has {len(ref)} characters, and 1 to {MAX_REF_CHARACTERS} are allowed; write path:name, "
-            "Class.method or path:line",
+            f"the symbol reference has {len(ref)} characters; write path:name, Class.method or path:line with at most "
+            f"{MAX_REF_CHARACTERS} characters",
             argument="ref",
             limit=MAX_REF_CHARACTERS,
         )
@@ -76,7 +76,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     if root is not None and (partly := _in_part(view, ref, root)):
         more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
         hint = f"; the name stands in {', '.join(partly[:3])}{more}, of which only a part could be read: look there as well{hint}"
-    raise SymbolNotFoundError(f"nothing in the index is called {ref!r}{hint}", ref=ref, suggestions=suggestions)
+    raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}{hint}", ref=ref, suggestions=suggestions)
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
@@ -174,7 +174,7 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
     infos = [view.info(node) for node in first[:MAX_CANDIDATES]]
     shown = ", ".join(info.ref for info in infos[:3])
     raise AmbiguousSymbolError(
-        f"{ref!r} names {len(groups)} symbols ({shown}{', …' if len(groups) > 3 else ''}); write path:qualname to choose one of them",
+        f"{ref!r} matches {len(groups)} symbols ({shown}{', …' if len(groups) > 3 else ''}); write path:qualname to choose one of them",
         ref=ref,
         candidates=infos,
         total=len(groups),

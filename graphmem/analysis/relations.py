@@ -156,7 +156,9 @@ def _check_kinds(kinds: Collection[str]) -> None:
     allowed = NODE_KINDS[2:]
     unknown = sorted(set(kinds) - set(allowed))
     if unknown:
-        raise BadInputError(f"unknown kind of symbol {', '.join(unknown)}; use {', '.join(allowed)}", argument="kinds", value=unknown)
+        raise BadInputError(
+            f"unknown kind of symbol {', '.join(unknown)}; use one of {', '.join(allowed)}", argument="kinds", value=unknown
+        )
 
 
 def nodes_of(view: GraphView, ids: Sequence[str]) -> dict[str, int]:

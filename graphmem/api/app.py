@@ -76,8 +76,8 @@ class ServerOptions:
         for origin in self.allowed_origins:
             if normalize_origin(origin) != origin or origin in ("http://*", "https://*"):
                 raise SettingsError(
-                    f"{origin!r} is not an origin; write scheme, host and port as browsers send them (https://ide.example.com), or "
-                    "scheme://* for all pages of a scheme other than http and https (vscode-webview://*)",
+                    f"{origin!r} is not a valid origin of a web page; write scheme, host and port as browsers send them "
+                    "(https://ide.example.com), or scheme://* for all pages of a scheme other than http and https (vscode-webview://*)",
                     setting="allowed_origins",
                     value=origin,
                     origin="",

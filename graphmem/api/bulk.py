@@ -33,7 +33,7 @@ async def import_memories(request: Request) -> Response:
         operation = guarded(door.service, request.scope[ACCESS]).import_memories  # a missing permission is reported before the body is read
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise BadInputError(
-                "the content type of an import must be application/json; set the header Content-Type", argument="content-type"
+                "the content type of an import request must be application/json; set the header Content-Type", argument="content-type"
             )
         given = _given(await request.body())
         answer = await door.runner.run_long(operation, given["content"], given["path"], given["format"], actor=ACTOR)
@@ -48,11 +48,15 @@ def _given(body: bytes) -> dict[str, str]:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadInputError(f"the body is not JSON ({error}); send content, path and format", argument="body") from error
+        raise BadInputError(
+            f"the body of the import request is not JSON ({error}); send a JSON object with content, path and format", argument="body"
+        ) from error
     content = found.get("content", found.get("text")) if isinstance(found, dict) else None  # older clients send `text`
     if not isinstance(content, str):
-        raise BadInputError("the body has no content; send content, path and format", argument="content")
+        raise BadInputError(
+            "the body of the import request has no `content`; send a JSON object with content, path and format", argument="content"
+        )
     given = {"content": content, "path": found.get("path", ""), "format": found.get("format", "")}
     if not all(isinstance(value, str) for value in given.values()):
-        raise BadInputError("path and format must be strings; correct the body", argument="path")
+        raise BadInputError("`path` and `format` of the import request must be strings; correct the body of the request", argument="path")
     return given

@@ -92,7 +92,7 @@ class Heard(Generic[T]):
         async with aclosing(self._fan.steps(follow)) as steps:
             async for step in steps:
                 if not self._may_hear():
-                    raise UnauthenticatedError("The token of this subscription is no longer valid; subscribe again with a valid one")
+                    raise UnauthenticatedError("the token of this subscription is no longer valid; subscribe again with a valid token")
                 yield step
 
 
@@ -143,8 +143,8 @@ class Operation:
         found = self.service.state().generation
         if found != self._generation:
             raise GenerationChangedError(
-                f"the request expects generation {self._generation} of the index, which has generation {found} now; "
-                "repeat the queries that depend on the index",
+                f"the request was written for generation {self._generation} of the index, but the index now has generation {found}; "
+                "repeat the earlier queries and use their new ids",
                 expected=self._generation,
                 found=found,
             )

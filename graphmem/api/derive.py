@@ -37,7 +37,10 @@ def _given_time(value: object) -> str:
         ValueError: the value is not a string.
     """
     if not isinstance(value, str):
-        raise ValueError(f"a DateTime must be a string in ISO 8601 with its zone, not {type(value).__name__}")
+        raise ValueError(
+            f"a DateTime must be a string in ISO 8601 with a time zone, not of type {type(value).__name__}; send for example "
+            '"2026-01-31T12:00:00Z"'
+        )
     return value
 
 
@@ -217,7 +220,7 @@ def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
     """
     known = next((one for one in marks if isinstance(one, Vocabulary)), None)
     if known is None:
-        raise TypeError(f"{hint} has no name in GraphQL; give it a Vocabulary")
+        raise TypeError(f"the Python type {hint} has no name in GraphQL; declare it as a Vocabulary")
     return _enum(known, tuple(one for one in typing.get_args(hint) if one))
 
 

@@ -44,7 +44,9 @@ def parse_global_id(text: str) -> GlobalId:
     """
     parts = decoded(text)
     if parts is None:
-        raise BadInputError(f"{text!r} is not an id of this server; use the `id` of an earlier answer", argument="id", value=text)
+        raise BadInputError(
+            f"{text!r} is not an id of this server; use the `id` of an earlier answer of this server", argument="id", value=text
+        )
     return GlobalId(*parts)
 
 
@@ -61,5 +63,7 @@ def cursor_offset(text: str) -> int:
     """
     parts = decoded(text)
     if parts is None or parts[0] != "offset" or not parts[1].isascii() or not parts[1].isdigit():
-        raise BadInputError(f"{text!r} is not a cursor of this server; use `pageInfo.endCursor`", argument="after", value=text)
+        raise BadInputError(
+            f"{text!r} is not a cursor of this server; use the `pageInfo.endCursor` of an earlier answer", argument="after", value=text
+        )
     return int(parts[1])

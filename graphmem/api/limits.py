@@ -78,9 +78,9 @@ def at_most(allowed: Number, argument: str, value: Number) -> Number:
         LimitError: the value is larger.
     """
     if value < 0:
-        raise BadInputError(f"{argument} is {value}; give 0 or more", argument=argument, value=value)
+        raise BadInputError(f"{argument} is {value}; use 0 or more", argument=argument, value=value)
     if value > allowed:
-        raise LimitError(f"{argument} is {value}; at most {allowed} is allowed here", limit=argument, allowed=allowed, found=value)
+        raise LimitError(f"{argument} is {value}; use at most {allowed}", limit=argument, allowed=allowed, found=value)
     return value
 
 
@@ -92,9 +92,9 @@ def no_more_than(allowed: int, argument: str, values: list[str]) -> list[str]:
         LimitError: there are more values.
     """
     if not values:
-        raise BadInputError(f"{argument} is an empty list; give at least one entry", argument=argument)
+        raise BadInputError(f"{argument} is an empty list; pass at least one entry", argument=argument)
     if len(values) > allowed:
         raise LimitError(
-            f"{argument} has {len(values)} entries; at most {allowed} are allowed", limit=argument, allowed=allowed, found=len(values)
+            f"{argument} has {len(values)} entries; pass at most {allowed} entries", limit=argument, allowed=allowed, found=len(values)
         )
     return values

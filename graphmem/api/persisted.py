@@ -87,9 +87,11 @@ class PersistedOperations:
             if len(key) == _HASH_LENGTH and key in self._by_hash:
                 return self._by_hash[key]
             raise BadInputError(
-                f"The operation {key!r} is unknown; use {', '.join(self.names)}, or send a query", argument="operationName", value=key
+                f"unknown operation {key!r}; send the name of one of {', '.join(self.names)}, or the text of a query",
+                argument="operationName",
+                value=key,
             )
-        raise BadInputError("The request has neither a query nor the name or id of an operation; send one of them", argument="query")
+        raise BadInputError("the request has neither a query nor the name or id of an operation; send one of them", argument="query")
 
     @cached_property
     def _by_hash(self) -> dict[str, PersistedOperation]:
@@ -142,12 +144,12 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
     names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if len(names) != 1 or not names[0]:
         raise QueryFileError(
-            f"{file} defines {len(names)} operations; a query file must define exactly one operation, with a name",
+            f"{file} defines {len(names)} operations; write exactly one named operation in each query file",
             path=file,
             line=1,
         )
     if f"{names[0]}{SUFFIX}" != file:
-        raise QueryFileError(f"{file} defines {names[0]}; name the file after its operation", path=file, line=1)
+        raise QueryFileError(f"{file} defines the operation {names[0]}; rename the file to the name of its operation", path=file, line=1)
     return PersistedOperation(names[0], text, _sha256(text))
 
 

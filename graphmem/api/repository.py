@@ -25,5 +25,5 @@ def within_project(root: str, path: str | None) -> str | None:
         return path
     asked = (Path(root) / path).resolve()
     if asked != Path(root).resolve():
-        raise ForbiddenError(f"This server indexes {root} only; start a server for {path} with a database of its own", path=path)
+        raise ForbiddenError(f"this server indexes only {root}; start another server for {path}", path=path)
     return str(asked)

@@ -205,7 +205,7 @@ def _bounded(parameter: Parameter, within: Within) -> Convert:
 def _name_alone(argument: str, value: str) -> str:
     if not value or PurePath(value).name != value or "\\" in value:
         raise BadInputError(
-            f"{value[:200]!r} is not the name of a backup; use a file name from the answer of `backups`",
+            f"{value[:200]!r} is not the name of a backup; use a file name from the answer of the query `backups`",
             argument=argument,
             value=value[:200],
         )

@@ -192,7 +192,7 @@ def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | 
         return as_ref(ref)
     if ref is None and file is not None and line is not None:
         return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
-    raise BadInputError("the symbol is not determined; give either `ref`, or `file` and `line`", argument="ref")
+    raise BadInputError("the request does not say which symbol it is about; give either `ref`, or `file` and `line`", argument="ref")
 
 
 async def _node(info: Info, text: str) -> Found | None:

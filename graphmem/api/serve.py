@@ -67,13 +67,19 @@ class Tls(NamedTuple):
         for name, value in (("tls_cert", cert), ("tls_key", key)):
             if not Path(value).is_file():
                 said = f"{value} is not a file" if value else "the path is missing"
-                raise SettingsError(f"{name}: {said}; TLS needs a certificate and its key, both PEM", setting=name, value=value, origin="")
+                raise SettingsError(
+                    f"the TLS setting {name} is wrong: {said}; give a certificate and its private key, both as PEM files",
+                    setting=name,
+                    value=value,
+                    origin="",
+                )
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: "")
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
             reason = getattr(error, "reason", "") or getattr(error, "strerror", "") or error
             raise SettingsError(
-                f"{cert} and {key} cannot be used for TLS ({reason}); give a certificate and its own key, PEM, without a pass phrase",
+                f"{cert} and {key} cannot be used for TLS ({reason}); give a certificate and its own private key as PEM files without a "
+                "pass phrase",
                 setting="tls_cert",
                 value=cert,
                 origin="",

@@ -92,10 +92,13 @@ def check_request(request: object) -> None:
         BadInputError: the form is invalid.
     """
     if not isinstance(request, dict):
-        raise BadInputError("The body must be one JSON object; send one operation", argument="query")
+        raise BadInputError("the body of the request must be one JSON object; send one GraphQL operation in each request", argument="query")
     for name, kind in (("query", str), ("operationName", str), ("id", str), ("variables", dict), ("extensions", dict)):
         if not isinstance(request.get(name), (kind, type(None))):
-            raise BadInputError(f"{name} must be {'an object' if kind is dict else 'a string'} or null", argument=name)
+            raise BadInputError(
+                f"{name} must be {'an object' if kind is dict else 'a string'} or null in the JSON of the request; correct the request",
+                argument=name,
+            )
 
 
 class GraphQLView(GraphQL[Connection, None]):
@@ -161,7 +164,7 @@ class GraphQLView(GraphQL[Connection, None]):
             UnauthenticatedError: the token of the connection was revoked or expired.
         """
         if context.access is None or not self._keys.stands(context.access):
-            raise UnauthenticatedError("The token of this connection is no longer valid; connect again with a valid one")
+            raise UnauthenticatedError("the token of this connection is no longer valid; connect again with a valid token")
 
     async def parse_http_body(self, request: AsyncHTTPRequestAdapter) -> GraphQLRequestData:
         """Parse the body as a single operation.
@@ -172,7 +175,7 @@ class GraphQLView(GraphQL[Connection, None]):
             BadInputError: the body is not one operation, or names an unknown operation.
         """
         if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
-            raise HTTPException(415, "The content type must be application/json; send the operation as JSON")
+            raise HTTPException(415, "the content type of a GraphQL request must be application/json; send the operation as JSON")
         data = cast("dict[str, Any]", self.parse_json(await request.get_body()))
         check_request(data)
         transport = self._get_stream_transport_from_headers(request.headers)
@@ -211,7 +214,7 @@ class GraphQLView(GraphQL[Connection, None]):
             raise BadInputError(error.as_http_error_reason(), argument="operationName", value=request_data.operation_name) from error
         except InvalidOperationTypeError as error:
             raise BadInputError(
-                "Subscriptions need a stream: ask with `Accept: text/event-stream`, or over a graphql-transport-ws WebSocket",
+                "a subscription needs a stream of answers; ask with `Accept: text/event-stream`, or over a graphql-transport-ws WebSocket",
                 argument="query",
             ) from error
 
@@ -226,7 +229,10 @@ class GraphQLView(GraphQL[Connection, None]):
         if not isinstance(query, str) or not query:
             return self._operations.find(request).text
         if self._persisted_only and not self._operations.has(query):
-            raise ForbiddenError(f"This server runs only its own operations; send the name of one: {', '.join(self._operations.names)}")
+            raise ForbiddenError(
+                "this server runs only its stored operations and no other query; send the name of one of "
+                f"{', '.join(self._operations.names)}"
+            )
         return query
 
     async def get_sub_response(self, request: Request | WebSocket) -> Response:

@@ -70,7 +70,7 @@ class Door:
 
         expect_index(self.location, create=False)
         if owner.find(self.location.owner_file) is not None:
-            raise StoreBusyError("a server has the index open; stop the server, then try again", path=str(self.location.data_dir))
+            raise StoreBusyError("a server has the index open; stop the server and run the command again", path=str(self.location.data_dir))
         return self.location.data_dir
 
     def server_token(self, address: str) -> str:
@@ -182,9 +182,9 @@ def directory(path: Path) -> Path:
     """
     absolute = path.expanduser().absolute()
     if not absolute.exists():
-        raise RepositoryError(f"{path} does not exist; give the directory of the project", path=str(path))
+        raise RepositoryError(f"the project directory {path} does not exist; give the directory of a project", path=str(path))
     if not absolute.is_dir():
-        raise RepositoryError(f"{path} is a file; give the directory of the project", path=str(path))
+        raise RepositoryError(f"{path} is a file, not a directory; give the directory of a project", path=str(path))
     return absolute.resolve()
 
 

@@ -339,16 +339,16 @@ def expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -
         return
     if not settings.token and not has_tokens:
         raise SettingsError(
-            f"{settings.host} is not a loopback address: others could read the code; create a token for each client with "
-            "`graphmem token create`, or set GRAPHMEM_TOKEN to one token for all clients",
+            f"{settings.host} is reachable from other machines, and the server has no token, so others could read the code; create "
+            "a token for each client with `graphmem token create`, or set GRAPHMEM_TOKEN to one token for all clients",
             setting="token",
             value="",
             origin=settings.origin("host"),
         )
     if not settings.tls_cert and not settings.insecure_behind_proxy:
         raise SettingsError(
-            f"{settings.host} is not a loopback address: tokens and code would be sent unencrypted; give a certificate with --tls-cert and "
-            "--tls-key, or use --insecure-behind-proxy when a proxy in front of the server provides TLS",
+            f"{settings.host} is reachable from other machines, and tokens and code would be sent unencrypted; give a certificate "
+            "with --tls-cert and --tls-key, or use --insecure-behind-proxy when a proxy in front of the server provides TLS",
             setting="tls_cert",
             value="",
             origin=settings.origin("host"),
@@ -359,7 +359,7 @@ def _refuse_second(here: Door) -> None:
     serving = owner.find(here.location.owner_file)
     if serving is not None:
         raise StoreBusyError(
-            f"process {serving.pid} already serves this project at {serving.address}; use that server, or end it first",
+            f"process {serving.pid} already serves this project at {serving.address}; use that server, or end process {serving.pid} first",
             path=str(here.location.data_dir),
             owner=serving.pid,
             address=serving.address,

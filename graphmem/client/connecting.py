@@ -137,7 +137,8 @@ def expect_index(location: Location, *, create: bool) -> None:
             return
     except PermissionError as error:
         raise BadInputError(
-            f"{directory} cannot be entered ({error.strerror}); change its permissions, or choose another directory with --db",
+            f"the index directory {directory} cannot be entered ({error.strerror}); change its permissions, or choose another "
+            "directory with --db",
             argument="db",
             path=str(directory),
         ) from error
@@ -146,5 +147,5 @@ def expect_index(location: Location, *, create: bool) -> None:
         raise NotIndexedError(f"{where}; create the index with `graphmem index`", path=str(directory))
     if directory.is_dir() and not is_hidden(directory) and any(one.name not in FOR_PEOPLE for one in directory.iterdir()):
         raise BadInputError(
-            f"{directory} holds other files; give a new or empty directory for the index", argument="db", path=str(directory)
+            f"{directory} contains other files; give a new or empty directory for the index", argument="db", path=str(directory)
         )

@@ -82,7 +82,8 @@ def _object(kind: type) -> Decode:
             return kind(*[convert(data[name]) for name, convert in plan])
         except KeyError as missing:
             raise GraphMemError(
-                f"the server's answer has no {kind.__name__}.{missing.args[0]}; update graphmem where it is older, on the server or here"
+                f"the answer of the server has no field {kind.__name__}.{missing.args[0]}, so server and client have different "
+                "versions; update the older one"
             ) from None
 
     return decode

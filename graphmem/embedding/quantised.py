@@ -117,7 +117,8 @@ class QuantisedEmbedder:
             vectors[row] = session.run(None, {"input_ids": ids})[0][0]
         if not np.isfinite(vectors).all():
             raise EmbedderError(
-                f"The model {self.model_id} returned vectors with values that are not finite numbers; choose another embedder",
+                f"the embedding model {self.model_id} returned vectors with NaN or infinite values; choose another model with the "
+                "setting `embedder`",
                 model=self.model_id,
             )
         return vectors
@@ -130,7 +131,11 @@ class QuantisedEmbedder:
             import onnxruntime
             import tokenizers
         except ImportError as error:
-            raise EmbedderError(f"{error.name} is not installed; install it or choose another embedder.", model=self.model_id) from error
+            raise EmbedderError(
+                f"the Python package {error.name} is not installed; install {error.name}, or choose another model with the setting "
+                "`embedder`",
+                model=self.model_id,
+            ) from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
@@ -146,11 +151,15 @@ class QuantisedEmbedder:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PREPARE_SECONDS, check=False)
         except subprocess.TimeoutExpired as error:
             raise EmbedderError(
-                "The model could not be prepared in time; set the setting `embedder` to hashed", model=self.model_id
+                f"preparing the default embedding model took more than {PREPARE_SECONDS} s; try again, or set the setting `embedder` to "
+                "hashed",
+                model=self.model_id,
             ) from error
         if done.returncode or not _is_whole(file):
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise EmbedderError(f"The model could not be prepared ({reason}); set the setting `embedder` to hashed", model=self.model_id)
+            raise EmbedderError(
+                f"the default embedding model could not be prepared ({reason}); set the setting `embedder` to hashed", model=self.model_id
+            )
 
 
 def _is_whole(file: Path) -> bool:

@@ -82,14 +82,17 @@ class SentenceEmbedder:
             vectors = model(features)["sentence_embedding"]
             if self._prefix > (length := vectors.shape[1]):
                 raise EmbedderError(
-                    f"The vectors of {self._name} have {length} values, fewer than embedder_prefix ({self._prefix}); lower embedder_prefix",
+                    f"vectors of the embedding model {self._name} have {length} values, fewer than the setting "
+                    f"embedder_prefix ({self._prefix}) "
+                    "keeps; lower embedder_prefix",
                     model=self.model_id,
                 )
             used = vectors[:, : self._prefix] if self._prefix else vectors
             vectors = torch.nn.functional.normalize(used.float(), dim=1).numpy()
         if not np.isfinite(vectors).all():
             raise EmbedderError(
-                f"The model {self.model_id} returned vectors with values that are not finite numbers; choose another embedder",
+                f"the embedding model {self.model_id} returned vectors with NaN or infinite values; choose another model with the "
+                "setting `embedder`",
                 model=self.model_id,
             )
         return np.asarray(vectors, np.float32)
@@ -112,7 +115,9 @@ class SentenceEmbedder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise EmbedderError(
-                "sentence-transformers is not installed; install graphmem[models] or choose another embedder.", model=self.model_id
+                "sentence-transformers is not installed; run `pip install graphmem[models]`, or choose another model with the setting "
+                "`embedder`",
+                model=self.model_id,
             ) from error
         transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -121,7 +126,8 @@ class SentenceEmbedder:
             model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderError(
-                f"The model {self._name or MODEL} cannot be loaded ({error}); name a folder with the files of the model.",
+                f"the embedding model {self._name or MODEL} cannot be loaded ({error}); set `embedder` to a directory with the files of "
+                "a model",
                 model=self.model_id,
             ) from error
         model.max_seq_length = min(self._max_tokens, model.max_seq_length or self._max_tokens)

@@ -71,7 +71,7 @@ class ServedEmbedder:
     ) -> None:
         for setting, value in (("embedder_url", url), ("embedder_model", model)):
             if not value:
-                raise SettingsError(f"embedder is {protocol} but {setting} is not set; set {setting}", setting=setting, value="")
+                raise SettingsError(f"the setting embedder is {protocol}, which needs {setting}; set {setting}", setting=setting, value="")
         self._protocol = PROTOCOLS[protocol]
         self._outbound = Outbound(url, self._protocol.path, key, setting="embedder_url", timeout_s=timeout_s, most=MAX_ANSWER, clock=clock)
         self._model = model
@@ -124,7 +124,10 @@ class ServedEmbedder:
         with self._lock:
             self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
-            raise self._error(f"the vectors have {vectors.shape[1]} values, and earlier vectors had {self._dim}")
+            raise self._error(
+                f"the embedding server returned vectors of {vectors.shape[1]} values after vectors of {self._dim}; "
+                "check the model of the server"
+            )
         return vectors
 
     def _asked(self, texts: Sequence[str]) -> F32:
@@ -136,21 +139,28 @@ class ServedEmbedder:
         try:
             vectors = np.asarray(self._protocol.vectors(json.loads(raw)), np.float32)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
-            raise self._error("the answer does not follow the protocol") from error
+            raise self._error(
+                "the embedding server did not answer in the protocol of the setting embedder; correct embedder or embedder_url"
+            ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
-            raise self._error(f"the answer has vectors of shape {vectors.shape} for {len(texts)} texts")
+            raise self._error(
+                f"the embedding server returned vectors of shape {vectors.shape} for {len(texts)} texts; check the model of the server"
+            )
         if self._prefix > vectors.shape[1]:
             raise self._error(
-                f"the vectors have {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix}); lower embedder_prefix"
+                f"the embedding server returned vectors of {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix}); "
+                "lower embedder_prefix"
             )
         used = vectors[:, : self._prefix] if self._prefix else vectors
         length = np.linalg.norm(used, axis=1, keepdims=True)
         if not np.isfinite(used).all() or not (length > 0).all():
-            raise self._error("a vector of the answer is zero or has values that are not finite")
+            raise self._error(
+                "the embedding server returned a vector that is zero or has NaN or infinite values; check the model of the server"
+            )
         return np.asarray(used / length, np.float32)
 
     def _error(self, what: str) -> EmbedderError:
         return EmbedderError(
-            f"the embedding server at {self._outbound.host}: {what}; search uses words meanwhile, see `embedder_url` in `graphmem config`",
+            f"the embedding server at {self._outbound.host}: {what} (search uses words meanwhile)",
             model=self.model_id,
         )

@@ -100,16 +100,20 @@ class ServedReranker:
             rows = self._protocol.rows(json.loads(raw))
             scored = {int(row["index"]): float(row[self._protocol.score]) for row in rows}
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise self._error("the answer does not follow the protocol; see `reranker_protocol`") from error
+            raise self._error(
+                "the reranking server did not answer in the protocol of the setting reranker_protocol; correct that setting"
+            ) from error
         if scored.keys() != set(range(len(texts))):
-            raise self._error(f"the answer has scores for {len(scored)} of {len(texts)} texts")
+            raise self._error(
+                f"the reranking server returned scores for {len(scored)} of {len(texts)} texts; check the model of the server"
+            )
         if not all(map(math.isfinite, scored.values())):
-            raise self._error("a score is not a finite number")
+            raise self._error("the reranking server returned a score that is NaN or infinite; check the model of the server")
         return [scored[n] for n in range(len(texts))]
 
     def _error(self, what: str) -> EmbedderError:
         return EmbedderError(
-            f"the reranking server at {self._outbound.host}: {what}; the order of search stays, see `reranker_url` in `graphmem config`",
+            f"the reranking server at {self._outbound.host}: {what} (meanwhile results keep the order of search)",
             model=self.model_id,
         )
 
@@ -122,7 +126,7 @@ def reranker_of(settings: Settings) -> CrossEncoderReranker | ServedReranker | N
     """
     if settings.reranker and settings.reranker_url:
         raise SettingsError(
-            "reranker and reranker_url are both set; unset one of them", setting="reranker_url", value=settings.reranker_url
+            "the settings reranker and reranker_url are both set; unset one of them", setting="reranker_url", value=settings.reranker_url
         )
     if settings.reranker_url:
         return ServedReranker(

@@ -37,19 +37,22 @@ def check(path: Path) -> int:
         EvidenceError: the file is not a data file of coverage, or was recorded without contexts.
     """
     if not path.is_file():
-        raise EvidenceError(f"{path} not found; give the path of coverage's data file", path=str(path), reason="unreadable")
+        raise EvidenceError(
+            f"the coverage data file {path} was not found; give the path of a file that coverage.py wrote",
+            path=str(path),
+            reason="unreadable",
+        )
     try:
         with closing(_open(path)) as data:
             contexts = int(data.execute("SELECT count(*) FROM context WHERE context != ''").fetchone()[0])
     except sqlite3.Error as error:
         raise EvidenceError(
-            f"{path} is not a data file of coverage 5 or later ({error}); record the coverage again", path=str(path), reason="format"
+            f"{path} is not a data file of coverage.py 5 or later ({error}); record the coverage again", path=str(path), reason="format"
         ) from error
     if not contexts:
         raise EvidenceError(
-            f"{path} does not say which test ran which line (it has no contexts); record the coverage with `pytest "
-            "--cov --cov-context=test`, or with "
-            "`dynamic_context = test_function` in coverage's configuration",
+            f"{path} does not say which test ran which line (it has no contexts); record the coverage with `pytest --cov "
+            "--cov-context=test`, or with `dynamic_context = test_function` in coverage.py's configuration",
             path=str(path),
             reason="contexts",
         )
@@ -67,7 +70,9 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
         with closing(_open(path)) as data:
             return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
     except (sqlite3.Error, ValueError, TypeError, ArithmeticError, OSError) as error:  # SQLite columns have no fixed types
-        raise EvidenceError(f"{path} is damaged ({error}); record the coverage again", path=str(path), reason="damaged") from error
+        raise EvidenceError(
+            f"the coverage data file {path} is damaged ({error}); record the coverage again", path=str(path), reason="damaged"
+        ) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -108,8 +113,8 @@ class _Reading:
                 seen.update(end for line in lines if 0 < line < len(owners) and (end := owners[line]) is not None and end != test)
         if not reached:
             raise EvidenceError(
-                f"none of the tests in {path} is in this index, so the file belongs to another project or to older "
-                "code; record the coverage again",
+                f"the index contains none of the tests in {path}, so the coverage belongs to another project or to older code; record "
+                "the coverage again",
                 path=str(path),
                 reason="other project",
             )

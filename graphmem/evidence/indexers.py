@@ -125,7 +125,7 @@ def run_installed(root: Path, folder: Path) -> Ran:
     if not indexes:
         reasons = "; ".join(notes or ["no known indexer supports files of this project; import an index with --scip FILE"])
         raise EvidenceError(
-            f"no SCIP index was created: {reasons}",
+            f"no SCIP indexer could create an index; {reasons}",
             path=str(root),
             reason="no indexer",
         )
@@ -146,13 +146,16 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         raise EvidenceError(
-            f"{indexer.program} took more than {TIMEOUT_S} s; run {indexer.program} yourself and import its index with --scip FILE",
+            f"the SCIP indexer {indexer.program} took more than {TIMEOUT_S} s; run {indexer.program} yourself and import its index "
+            "with --scip FILE",
             path=str(root),
             reason="timeout",
         ) from None
     except OSError as error:
         raise EvidenceError(
-            f"{indexer.program} cannot be started: {error.strerror}; {indexer.how_to_install}", path=str(root), reason="unreadable"
+            f"the SCIP indexer {indexer.program} cannot be started: {error.strerror}; {indexer.how_to_install}",
+            path=str(root),
+            reason="unreadable",
         ) from error
     finally:
         for path in new:
@@ -160,8 +163,8 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
     if done.returncode or not output.is_file():
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
         raise EvidenceError(
-            f"{indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run {indexer.program} yourself for details, "
-            f"or {indexer.how_to_install}",
+            f"the SCIP indexer {indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run {indexer.program} "
+            f"yourself for details, or {indexer.how_to_install}",
             path=str(root),
             reason="indexer failed",
         )

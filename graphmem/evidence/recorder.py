@@ -179,7 +179,10 @@ class Recorder:
         monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]  # the floor is 3.11
         tool = next((number for number in (4, 3, 2, 0, 1, 5) if monitoring.get_tool(number) is None), None)
         if tool is None:
-            raise RuntimeError("every tool id of sys.monitoring is in use; run without a debugger, profiler or coverage")
+            raise RuntimeError(
+                "every tool id of Python's sys.monitoring is in use, so the test run cannot be recorded; run without a debugger, "
+                "profiler or coverage"
+            )
         inside, known, line_in = self.callers, self._known, self._line_in
         starters, frame_at, disable = self._starters(), sys._getframe, monitoring.DISABLE
         add = self._bucket.add

@@ -43,7 +43,7 @@ def tests_of(data: bytes) -> list[Test]:
                 return reader(data)
             except (LookupError, TypeError, AttributeError, ElementTree.ParseError, RecursionError) as error:
                 raise ValueError(str(error)) from error
-    raise ValueError("its format is not LCOV, a Go cover profile, JaCoCo's XML or V8's JSON")
+    raise ValueError("the format of the report is unknown; give an LCOV report, a Go cover profile, JaCoCo's XML or V8's JSON")
 
 
 def _lcov(data: bytes) -> list[Test]:
@@ -75,7 +75,7 @@ def _lcov(data: bytes) -> list[Test]:
             found.setdefault(name, []).append(Ran(path, tuple(sorted(lines))))
             path = ""
     if path:
-        raise ValueError("the report is cut off: its last record has no `end_of_record`; create the report again")
+        raise ValueError("the coverage report ends in the middle: its last record has no `end_of_record`; create the report again")
     return [Test(name, tuple(rows)) for name, rows in found.items()]
 
 
@@ -93,7 +93,7 @@ def _go(data: bytes) -> list[Test]:
         start, _, end = span.partition(",")
         first, last = int(start.partition(".")[0]), int(end.partition(".")[0])
         if not 0 < first <= last < first + MAX_LINES:
-            raise ValueError(f"the block {span} has impossible line numbers; create the report again")
+            raise ValueError(f"the coverage report has a block with impossible line numbers ({span}); create the report again")
         if int(count) > 0:
             found.setdefault(place, set()).update(range(first, last + 1))
     return [Test("", tuple(Ran(path, tuple(sorted(lines))) for path, lines in found.items()))]

@@ -55,14 +55,16 @@ def pack(path: Path) -> bytes:
         try:
             total += file.stat().st_size
             if total > MAX_BYTES:
-                raise ValueError(f"the reports are larger than {MAX_BYTES >> 20} MB in total; import fewer of them")
+                raise ValueError(f"the coverage reports have more than {MAX_BYTES >> 20} MB in total; import fewer reports")
             found.append([file.stat().st_mtime_ns, _name(file, path), as_rows(tests_of(file.read_bytes()))])
         except (OSError, ValueError) as error:
             message = f"{file} is not a usable coverage report ({error}); create the report again"
             raise EvidenceError(message, path=str(file), reason="format") from error
     if not found:
         raise EvidenceError(
-            f"{path} has no coverage reports ({', '.join(ENDINGS)}); see docs/evidence.md for the commands", path=str(path), reason="empty"
+            f"{path} has no coverage reports ({', '.join(ENDINGS)}); create them with a command from docs/evidence.md",
+            path=str(path),
+            reason="empty",
         )
     return MAGIC + zlib.compress(json.dumps(found, separators=(",", ":")).encode(), 6)
 
@@ -74,15 +76,23 @@ def unpacked(path: Path) -> list[Report]:
         EvidenceError: `pack` did not make the file, it is damaged, or it cannot be read.
     """
     if path.exists() and not path.is_file():  # reading a pipe would wait for ever
-        raise EvidenceError(f"{path} is not a file; import the reports again", path=str(path), reason="unreadable")
+        raise EvidenceError(
+            f"{path}, where graphmem keeps imported coverage, is not a file; import the coverage reports again",
+            path=str(path),
+            reason="unreadable",
+        )
     try:
         data = path.read_bytes()
     except OSError as error:
         raise EvidenceError(
-            f"{path} cannot be read ({error.strerror}); import the reports again", path=str(path), reason="unreadable"
+            f"{path}, where graphmem keeps imported coverage, cannot be read ({error.strerror}); import the coverage reports again",
+            path=str(path),
+            reason="unreadable",
         ) from error
     if not data.startswith(MAGIC):
-        raise EvidenceError(f"{path} is not a packed set of coverage reports; import the reports again", path=str(path), reason="format")
+        raise EvidenceError(
+            f"{path} does not contain coverage that graphmem imported; import the coverage reports again", path=str(path), reason="format"
+        )
     try:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(data[len(MAGIC) :], 4 * MAX_BYTES)
@@ -90,7 +100,11 @@ def unpacked(path: Path) -> list[Report]:
             raise ValueError("it is cut")
         return [Report(int(written), str(name), list(from_rows(tests))) for written, name, tests in json.loads(text)]
     except (zlib.error, ValueError, TypeError, LookupError) as error:
-        raise EvidenceError(f"{path} is damaged ({error}); import the reports again", path=str(path), reason="damaged") from error
+        raise EvidenceError(
+            f"{path}, where graphmem keeps imported coverage, is damaged ({error}); import the coverage reports again",
+            path=str(path),
+            reason="damaged",
+        ) from error
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
@@ -148,8 +162,8 @@ class _Reading:
                     reached.setdefault(end, set()).update(seen)
         if not reached:
             raise EvidenceError(
-                f"no report in {path.name} is named after a test in the index (found: {', '.join(unknown[:_SAMPLE])}); "
-                "name each report after its test",
+                f"no coverage report in {path.name} is named after a test in the index (found: {', '.join(unknown[:_SAMPLE])}); name "
+                "each report after its test",
                 path=str(path),
                 reason="other project",
             )

@@ -107,8 +107,8 @@ class ScipFile:
     def _walk(self, file: BinaryIO, size: int) -> None:
         if size > MAX_BYTES:
             raise EvidenceError(
-                f"{self.path} has {size >> 20:,} MB, and the maximum is {MAX_BYTES >> 20:,} MB; create one index "
-                "for each part of the project",
+                f"the SCIP index {self.path} has {size >> 20:,} MB, and graphmem reads at most {MAX_BYTES >> 20:,} MB; create one SCIP "
+                "index for each part of the project",
                 path=str(self.path),
                 reason="too large",
             )

@@ -46,12 +46,16 @@ def read(path: Path) -> Reading:
         EvidenceError: the file cannot be read, is not a trace, is truncated or damaged, or has a later version.
     """
     if path.exists() and not path.is_file():
-        raise EvidenceError(f"{path} is not a file; give the path of a trace of `pytest --graphmem`", path=str(path), reason="unreadable")
+        raise EvidenceError(
+            f"{path} is not a file; give the path of a trace that `pytest --graphmem` wrote", path=str(path), reason="unreadable"
+        )
     try:
         data = path.read_bytes()
     except OSError as error:
         raise EvidenceError(
-            f"{path} cannot be read: {error.strerror}; check its path and permissions", path=str(path), reason="unreadable"
+            f"the trace {path} cannot be read: {error.strerror}; check the path and permissions of the file",
+            path=str(path),
+            reason="unreadable",
         ) from error
     head, _, body = data.partition(b"\n")
     if not head.startswith(MAGIC):
@@ -61,7 +65,7 @@ def read(path: Path) -> Reading:
     if head != b"%s%d" % (MAGIC, VERSION):
         version = head[len(MAGIC) :].decode("ascii", "replace")
         raise EvidenceError(
-            f"{path} is a trace of version {version}, and graphmem reads version {VERSION}; record the trace again",
+            f"{path} is a test trace of version {version}, but this graphmem reads version {VERSION}; record the trace again",
             path=str(path),
             reason="version",
         )
@@ -76,7 +80,7 @@ def read(path: Path) -> Reading:
         origin = {str(key): str(value) for key, value in said["origin"].items()}
     except (zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise EvidenceError(
-            f"{path} is damaged ({error}); record the trace again with `pytest --graphmem`", path=str(path), reason="damaged"
+            f"the test trace {path} is damaged ({error}); record the trace again with `pytest --graphmem`", path=str(path), reason="damaged"
         ) from error
     return Reading(observations, None, origin, ())
 
@@ -84,7 +88,7 @@ def read(path: Path) -> Reading:
 def _end(path: object, qualname: object, kind: object, ordinal: object, body_hash: object) -> End:
     texts = (path, qualname, kind, body_hash)
     if not all(isinstance(one, str) for one in texts) or not isinstance(ordinal, int):
-        raise TypeError("a definition in the trace has values of wrong types; record the trace again")
+        raise TypeError("a definition in the test trace has values of wrong types; record the trace again")
     for one in texts:
         str(one).encode()  # a lone surrogate raises ValueError
     return End(str(path), str(qualname), str(kind), ordinal, str(body_hash))

@@ -60,13 +60,13 @@ def neighbourhood(
         BadInputError: a bound is out of range.
     """
     if not 1 <= depth <= MAX_DEPTH:
-        raise BadInputError(f"depth is {depth}; give 1 to {MAX_DEPTH}", argument="depth", value=depth)
+        raise BadInputError(f"depth is {depth}; use 1 to {MAX_DEPTH} steps", argument="depth", value=depth)
     if not 0 <= min_confidence <= 1:
         raise BadInputError(
-            f"min_confidence is {min_confidence}; give a number from 0 to 1", argument="min_confidence", value=min_confidence
+            f"min_confidence is {min_confidence}; use a number from 0 to 1", argument="min_confidence", value=min_confidence
         )
     if limit < 1:
-        raise BadInputError(f"limit is {limit}; give 1 or more", argument="limit", value=limit)
+        raise BadInputError(f"limit is {limit}; use 1 or more symbols", argument="limit", value=limit)
     live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
     side: dict[int, int] = dict.fromkeys(seeds, 0)
     left_out = 0

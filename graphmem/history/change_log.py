@@ -166,7 +166,7 @@ class HistoryLog:
                     yield db
             except sqlite3.Error as error:
                 raise HistoryError(
-                    f"{self.path} cannot be written ({error}); free disk space, or delete the file and index again",
+                    f"the history file {self.path} cannot be written ({error}); free disk space, or delete the file and index again",
                     path=str(self.path),
                     reason=str(error),
                 ) from error

@@ -157,7 +157,7 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
                 stderr = complaints.read(_BLOCK)
                 why = _git.reason(stderr) or f"exit code {process.returncode}"
                 raise GitError(
-                    f"git log failed before the end of the history: {why}; run `git fsck` to find the cause",
+                    f"`git log` failed before the end of the history: {why}; run `git fsck` to find the cause",
                     command=("log",),
                     stderr=stderr.decode("utf-8", "replace").strip(),
                 )
@@ -186,7 +186,10 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
     rest = b""
     while block := stream.read(_BLOCK):
         if cancelled():
-            raise IndexCancelledError("reading git's log was interrupted; the stored history is unchanged", stage="history")
+            raise IndexCancelledError(
+                "reading the output of `git log` was interrupted, and the stored history is unchanged; run the command again",
+                stage="history",
+            )
         *whole, rest = (rest + block).split(b"\0")
         yield from whole
     if rest:

@@ -190,7 +190,7 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
         for change in reversed(done):
             _put(_real(change.path), change.before)
         raise BadInputError(
-            f"{change.path} cannot be written: {error.strerror}; nothing was changed",
+            f"{change.path} cannot be written: {error.strerror}, and nothing was changed; correct the permissions of the file",
             argument="path",
             path=str(change.path),
         ) from error
@@ -320,7 +320,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
         tomllib.loads(written.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise BadInputError(
-            f"hooks cannot be added to {target.path} ({error}); write its hooks as [[hooks.Event]] tables and try again",
+            f"hooks cannot be added to {target.path} ({error}); write the hooks of the file as [[hooks.Event]] tables and try again",
             argument="path",
             path=str(target.path),
         ) from error
@@ -374,18 +374,26 @@ def _text(target: Target, data: bytes | None) -> str:
 def _read(path: Path) -> bytes | None:
     try:
         if path.is_dir():
-            raise BadInputError(f"{path} is a folder, not a file; move the folder away", argument="path", path=str(path))
+            raise BadInputError(
+                f"{path} is a directory where a settings file should be; move the directory to another place",
+                argument="path",
+                path=str(path),
+            )
         if not path.exists():
             return None
         if path.stat().st_size > MAX_BYTES:
             raise BadInputError(
-                f"{path} has more than {MAX_BYTES:,} bytes, which is too large for a file of settings; check the file",
+                f"the settings file {path} has more than {MAX_BYTES:,} bytes, which is too large; check the content of the file",
                 argument="path",
                 path=str(path),
             )
         return path.read_bytes()
     except OSError as error:
-        raise BadInputError(f"{path} cannot be read: {error.strerror}; correct its permissions", argument="path", path=str(path)) from error
+        raise BadInputError(
+            f"the settings file {path} cannot be read: {error.strerror}; correct the permissions of the file",
+            argument="path",
+            path=str(path),
+        ) from error
 
 
 def _real(path: Path) -> Path:

@@ -60,7 +60,7 @@ class _Reader:
 
     def value(self, at: int, depth: int = 0) -> Value:
         if depth > MAX_DEPTH:
-            raise self.fail(at, f"nested deeper than {MAX_DEPTH}")
+            raise self.fail(at, f"JSON is nested deeper than {MAX_DEPTH} levels; make the file flatter")
         sign = self.text[at : at + 1]
         if sign == "{":
             return self.inside(at, "object", "}", depth)
@@ -80,7 +80,7 @@ class _Reader:
             if kind == "object":
                 found = _STRING.match(self.text, at)
                 if found is None:
-                    raise self.fail(at, "expected a name in quotes")
+                    raise self.fail(at, "a name in double quotes is missing in the JSON; add the name")
                 key = json.loads(found.group())
                 at = self.skip(found.end())
                 if self.text[at : at + 1] != ":":
@@ -95,7 +95,7 @@ class _Reader:
                 if self.text[at : at + 1] == closing and not self.comments:
                     raise self.fail(comma, "trailing comma")
             elif self.text[at : at + 1] != closing:
-                raise self.fail(at, f"expected ',' or '{closing}'")
+                raise self.fail(at, f"a ',' or '{closing}' is missing in the JSON; add one of them")
         return Value(start, at + 1, kind, members)
 
 
@@ -182,7 +182,7 @@ class JsonText:
         root = reader.value(reader.skip(begin))
         after = reader.skip(root.end)
         if after != len(self.text):
-            raise reader.fail(after, "unexpected text after the end")
+            raise reader.fail(after, "there is text after the end of the JSON value; remove that text")
         if root.kind != "object":
             raise reader.fail(root.start, "expected an object")
         return root
@@ -207,7 +207,11 @@ class JsonText:
                 )
             elif at.kind != wanted:
                 name = ".".join(path[:depth])
-                raise BadInputError(f"{name} is not an {wanted}; correct the file", argument="json", path=name)
+                raise BadInputError(
+                    f"{name} in the agent's settings file must be of the JSON type {wanted}; correct the settings file",
+                    argument="json",
+                    path=name,
+                )
         found = self._find(path)
         assert found is not None  # noqa: S101 - it has just been made
         return found

@@ -88,7 +88,7 @@ class FactsByPath(Mapping[str, "FileFacts"]):
         """
         self._count += 1
         if self._count % _MANY == 0 and self._cancelled():
-            raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
+            raise IndexCancelledError("the index run was interrupted, and the index is unchanged; index again to continue", stage="parse")
         one = self._parsed.get(path)
         if one is None:
             file = self._files[path]

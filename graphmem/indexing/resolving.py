@@ -184,7 +184,10 @@ class _Run:
         stdin.close()
         self._receive()
         if self._process.wait() or self._start is None or len(self._ended) < len(self._outputs):
-            raise _FailedError(f"the process ended early (exit code {self._process.returncode})")
+            raise _FailedError(
+                f"the process that resolves references ended early (exit code {self._process.returncode}); graphmem resolves in one "
+                "process instead"
+            )
         dependencies = self._dependencies(self._start)
         files = {one.path: one for number in sorted(self._batches) for one in self._batches[number][0]}
         parts = [self._batches[number][1] for number in sorted(self._batches)]
@@ -265,7 +268,9 @@ def _read(message: bytes) -> Start | Batch | End:
     try:
         found: Start | Batch | End = pickle.loads(message)  # noqa: S301 - from a process this one started
     except Exception as error:  # whatever the classes of another version raise: the program was replaced meanwhile
-        raise _FailedError(f"the message of a process cannot be read ({error})") from error
+        raise _FailedError(
+            f"a message of a process that resolves references cannot be read ({error}); graphmem resolves in one process instead"
+        ) from error
     return found
 
 

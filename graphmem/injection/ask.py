@@ -42,7 +42,7 @@ def check(ask: Ask) -> None:
     """
     format_named(ask.form)
     if ask.phase and ask.phase not in PHASES:
-        raise BadInputError(f"{ask.phase!r} is not a phase; use one of {', '.join(PHASES)}", argument="phase", value=ask.phase)
+        raise BadInputError(f"{ask.phase!r} is not a phase of work; use one of {', '.join(PHASES)}", argument="phase", value=ask.phase)
     if len(ask.session) > MAX_SESSION_NAME:
         raise BadInputError(
             f"the session name has {len(ask.session):,} characters; use at most {MAX_SESSION_NAME}",
@@ -53,7 +53,9 @@ def check(ask: Ask) -> None:
     if ask.point in ("step", "take") and not ask.session:
         raise BadInputError("the name of the session is missing; pass it as `session`", argument="session")
     if len(ask.files) > MAX_FILES:
-        raise BadInputError(f"{len(ask.files):,} files are too many; give at most {MAX_FILES}", argument="files", allowed=MAX_FILES)
+        raise BadInputError(
+            f"the request names {len(ask.files):,} files, which is too many; name at most {MAX_FILES}", argument="files", allowed=MAX_FILES
+        )
 
 
 def whole_budget(tokens: int) -> Budget:

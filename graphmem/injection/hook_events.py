@@ -66,7 +66,8 @@ class Hooks:
             return HookAnswer("", "", 0, late=False)
         if not call.session or len(call.session) > MAX_SESSION_NAME:
             raise BadInputError(
-                f"the event of the {agent} hook has no session name of 1 to {MAX_SESSION_NAME} characters; the event was ignored",
+                f"the event of the {agent} hook must have a session name of 1 to {MAX_SESSION_NAME} characters, and graphmem ignored "
+                f"the event; reinstall the hook with `graphmem install {agent}`",
                 argument="payload",
             )
         if call.moment in (TOOL, FAILURE) and call.tool:
@@ -217,14 +218,18 @@ class Hooks:
 def _parsed(payload: str) -> Mapping[str, Any]:
     if len(payload) > MAX_PAYLOAD:
         raise BadInputError(
-            f"the payload has {len(payload):,} characters; use at most {MAX_PAYLOAD:,}", argument="payload", allowed=MAX_PAYLOAD
+            f"the JSON input of the hook has {len(payload):,} characters; send at most {MAX_PAYLOAD:,} characters",
+            argument="payload",
+            allowed=MAX_PAYLOAD,
         )
     try:
         found = json.loads(payload)
     except (ValueError, RecursionError) as error:
-        raise BadInputError(f"the payload is not JSON: {error}; send the hook's standard input unchanged", argument="payload") from error
+        raise BadInputError(
+            f"the input of the hook is not JSON: {error}; send the hook's standard input unchanged", argument="payload"
+        ) from error
     if not isinstance(found, dict):
-        raise BadInputError("the payload is not a JSON object; send the hook's standard input unchanged", argument="payload")
+        raise BadInputError("the input of the hook is not a JSON object; send the hook's standard input unchanged", argument="payload")
     return found
 
 

@@ -73,7 +73,7 @@ class Planner:
         Memories of any confidence are returned.
         """
         if not task.strip():
-            raise BadInputError("the task is empty; describe the work", argument="task")
+            raise BadInputError("the description of the task is empty; describe the work", argument="task")
         check(ask)
         budget = budget_for(ask.remaining)
         items: list[Item] = []
@@ -113,7 +113,7 @@ class Planner:
         """
         name = module.strip("/")
         if not name or len(name) > MAX_MODULE:
-            raise BadInputError("the module is missing; give a directory or file of the project", argument="module", value=module)
+            raise BadInputError("the module is missing; name a directory or file of the project", argument="module", value=module)
         describer = self._book.describer()
         read = planning.wanted_of([describer.info(row) for row in self._finder.kept().typed["prefetch_pattern"]], name)
         moving = self._moving([name], wait)
@@ -152,7 +152,9 @@ class Planner:
         Memories awaiting review are left out and counted.
         """
         if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
-            raise BadInputError(f"budget_tokens is {budget_tokens!r}; give 1 to 1,000,000", argument="budget_tokens", value=budget_tokens)
+            raise BadInputError(
+                f"budget_tokens is {budget_tokens!r}; give a budget of 1 to 1,000,000 tokens", argument="budget_tokens", value=budget_tokens
+            )
         root = self._root()
         stale = set(answer.state.stale)
         shown = [hit for hit in answer.hits if hit.memory is None or not is_held(hit.memory)]

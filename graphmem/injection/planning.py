@@ -138,5 +138,7 @@ def relay_types(to: str) -> tuple[str, ...]:
         BadInputError: unknown phase.
     """
     if to not in RELAY_TYPES:
-        raise BadInputError(f"{to!r} is not a phase; use one of {', '.join(RELAY_TYPES)}", argument="to", value=to)
+        raise BadInputError(
+            f"{to!r} is not a phase that work can be handed over to; use one of {', '.join(RELAY_TYPES)}", argument="to", value=to
+        )
     return RELAY_TYPES[to]

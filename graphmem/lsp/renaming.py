@@ -57,7 +57,7 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
         BadInputError: the new name is not one word.
     """
     if not re.fullmatch(r"[^\W\d]\w*", name):
-        raise BadInputError(f"{name!r} is not a name; use letters, digits and underscores", argument="name", value=name)
+        raise BadInputError(f"{name!r} is not a valid name for a symbol; use letters, digits and underscores", argument="name", value=name)
     found, project, texts = editor.detail(uri, position), editor.project(uri), editor.texts(uri)
     if found is None or not found.symbol.path:
         return None

@@ -261,7 +261,7 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
             engine = manifest.engine
         if said := opens(staging / DATABASE, engine, *sizes):
             raise DatabaseDamagedError(
-                f"the database in {archive} cannot be opened ({said}); use another backup", path=str(archive), reason=said
+                f"the database in the backup {archive} cannot be opened ({said}); use another backup", path=str(archive), reason=said
             )
         yield manifest, staging
 
@@ -273,13 +273,13 @@ def read_manifest(archive: Path) -> Manifest:
         BadInputError: the file is not a graphmem backup, or a newer graphmem made it.
     """
     if archive.exists() and not archive.is_file():  # a directory, or a device or pipe that may have no end
-        raise _no_backup(archive, "it is not a file")
+        raise _no_backup(archive, f"{archive} is not a file; {_CHOOSE}")
     try:
         with zipfile.ZipFile(archive) as zipped:
             return _manifest(archive, zipped)
     except (OSError, zipfile.BadZipFile) as error:
         unless_refused(error, "reading a backup", archive)
-        raise _no_backup(archive, getattr(error, "strerror", None) or str(error)) from error
+        raise _no_backup(archive, f"{archive} is not a graphmem backup: {getattr(error, 'strerror', None) or error}; {_CHOOSE}") from error
 
 
 def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
@@ -290,8 +290,8 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
     """
     if manifest.engine not in (PORTABLE, engine):
         raise SettingsError(
-            f"{archive.name} contains a database of {manifest.engine}, but the setting is engine = {engine}; restore with engine = "
-            f"{manifest.engine}, or create a portable backup of the original index: `graphmem backup --portable`",
+            f"{archive.name} contains a {manifest.engine} database, but the setting `engine` is {engine}; restore with engine = "
+            f"{manifest.engine}, or create a portable backup of the original index with `graphmem backup --portable`",
             setting="engine",
             value=engine,
             origin=str(archive),
@@ -353,7 +353,9 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     name = "-".join(filter(None, (re.sub(r"[^\w.-]+", "_", project) or "project", moment.strftime("%Y%m%dT%H%M%S"), kind)))
     if dest is not None and (dest.suffix == ".zip" and not dest.is_dir()):
         if dest.exists():
-            raise BadInputError(f"{dest} already exists; choose a new file or a directory", argument="dest", path=str(dest))
+            raise BadInputError(
+                f"the target {dest} of the backup already exists; choose a new file or a directory", argument="dest", path=str(dest)
+            )
         folder, file = dest.absolute().parent, dest.name
     else:
         folder, file = dest.absolute() if dest is not None else data_dir / FOLDER, name + SUFFIX
@@ -362,7 +364,9 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     except OSError as error:
         unless_refused(error, "writing a backup", folder)
         raise BadInputError(
-            f"{folder} cannot be created: {error.strerror or error}; choose another directory", argument="dest", path=str(folder)
+            f"the directory {folder} for the backup cannot be created: {error.strerror or error}; choose another directory",
+            argument="dest",
+            path=str(folder),
         ) from error
     target, number = folder / file, 1
     while target.exists():
@@ -378,7 +382,9 @@ def _staging(beside: Path, prefix: str) -> Iterator[Path]:
     except OSError as error:
         unless_refused(error, "writing a backup", beside)
         raise BadInputError(
-            f"{beside} cannot be written to: {error.strerror or error}; choose another directory", argument="dest", path=str(beside)
+            f"the backup cannot be written to {beside}: {error.strerror or error}; choose another directory",
+            argument="dest",
+            path=str(beside),
         ) from error
     try:
         yield folder
@@ -456,7 +462,7 @@ def check_bytes(archive: Path) -> None:
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise _not_whole(archive, str(error)) from error
     if (comment or not is_plain) and comment != _SUM + b"%08x" % _sum(archive, archive.stat().st_size - _DIGITS):
-        raise _not_whole(archive, "the bytes of the file do not match its checksum")
+        raise _not_whole(archive, "the bytes of the backup do not match its checksum")
 
 
 def _sum(archive: Path, size: int) -> int:
@@ -488,15 +494,15 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
                         found.update(piece)
                         out.write(piece)
                 if left or found.hexdigest() != digest:
-                    raise _not_whole(archive, f"{name} does not match its hash")
+                    raise _not_whole(archive, f"the file {name} in the backup does not match its SHA-256")
             return manifest
     except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
         raise _not_whole(archive, str(error)) from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise _not_whole(archive, "it uses one name for a file and a directory") from error
+        raise _not_whole(archive, "the backup uses one name for a file and a directory") from error
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not archive.exists():
-            raise _no_backup(archive, "the file was not found") from error
+            raise _no_backup(archive, f"the backup {archive} was not found; {_CHOOSE}") from error
         raise
     except (ValueError, zlib.error) as error:  # errors that zipfile raises for broken bytes
         raise _not_whole(archive, str(error)) from error
@@ -505,26 +511,30 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
 def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     try:
         if zipped.getinfo(MANIFEST).file_size > 64 << 20:
-            raise _no_backup(archive, "its manifest is too large")
+            raise _no_backup(archive, f"the manifest of {archive} is too large for a graphmem backup; {_CHOOSE}")
         said: dict[str, Any] = json.loads(zipped.read(MANIFEST))
         files = {str(name): (int(size), str(digest)) for name, (size, digest) in said["files"].items()}
         texts = {name: str(said[name]) for name in ("made_at", "graphmem", "project", "engine")}
         numbers = {name: int(said[name]) for name in ("format", "generation", "memories", "entries")}
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, EOFError, zlib.error) as error:
-        raise _no_backup(archive, f"its manifest cannot be read ({error})") from error
+        raise _no_backup(
+            archive, f"the manifest of {archive} cannot be read ({error}), so the file is not a graphmem backup; {_CHOOSE}"
+        ) from error
     if len(files) > _MOST_FILES or any(size < 0 for size, _ in files.values()):
-        raise _no_backup(archive, "its manifest lists files that do not belong in a backup")
+        raise _no_backup(archive, f"the manifest of {archive} has too many files or negative sizes; {_CHOOSE}")
     for name in files:
         parts = PurePosixPath(name).parts
         if len(parts) > _DEEPEST or any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST for part in parts):
-            raise _no_backup(archive, f"it names a file with too deep or too long a path: {name[:60]!r}…")
+            raise _no_backup(archive, f"{archive} contains a file whose path is too deep or too long, {name[:60]!r}…; {_CHOOSE}")
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name:
-            raise _no_backup(archive, f"it names a file outside itself: {name!r}")
+            raise _no_backup(archive, f"{archive} contains the path {name!r}, which leads out of the index; {_CHOOSE}")
         if parts[0] not in (DATABASE, JOURNAL) and parts[0].startswith(_LEFT_OUT):  # an archive must not decide who serves the index
-            raise _no_backup(archive, f"it names a file that does not belong in a backup: {name!r}")
+            raise _no_backup(archive, f"{archive} contains the file {name!r}, which does not belong in a backup; {_CHOOSE}")
     if numbers["format"] > FORMAT:
         raise BadInputError(
-            f"{archive} has format {numbers['format']}, this graphmem reads {FORMAT}; update graphmem", argument="file", path=str(archive)
+            f"the backup {archive} has format {numbers['format']}, and this graphmem reads up to format {FORMAT}; update graphmem",
+            argument="file",
+            path=str(archive),
         )
     return Manifest(
         numbers["format"],
@@ -539,10 +549,11 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     )
 
 
-def _no_backup(archive: Path, reason: str) -> BadInputError:
-    return BadInputError(
-        f"{archive} is not a graphmem backup: {reason}; `graphmem backup --list` shows all backups", argument="file", path=str(archive)
-    )
+_CHOOSE: Final = "choose a backup from `graphmem backup --list`"
+
+
+def _no_backup(archive: Path, message: str) -> BadInputError:
+    return BadInputError(message, argument="file", path=str(archive))
 
 
 def _not_whole(archive: Path, reason: str) -> DatabaseDamagedError:

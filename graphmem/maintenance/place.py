@@ -156,7 +156,8 @@ def refuse_a_strangers(data_dir: Path) -> None:
             return
     except PermissionError as error:
         raise BadInputError(
-            f"{place} cannot be entered ({error.strerror}); change its permissions, or choose another directory with --db",
+            f"the index directory {place} cannot be entered ({error.strerror}); change its permissions, or choose another directory "
+            "with --db",
             argument="db",
             path=str(place),
         ) from error
@@ -169,8 +170,8 @@ def refuse_a_strangers(data_dir: Path) -> None:
     strange = [one for one in tracked.split(b"\0") if one and b"/".join(one.split(b"/")[:2]) not in allowed]
     if strange:
         raise BadInputError(
-            f"git tracks {strange[0].decode('utf-8', 'replace')}, so {data_dir} may be another person's index; delete the directory and "
-            f"index again, or, if the index is yours, stop tracking it: `git rm -r --cached {place.name}`",
+            f"git tracks {strange[0].decode('utf-8', 'replace')}, so the index in {data_dir} may come from another person; delete "
+            f"the directory and index again, or, if the index is yours, stop tracking it with `git rm -r --cached {place.name}`",
             argument="db",
             path=str(data_dir),
         )

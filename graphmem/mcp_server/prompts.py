@@ -119,10 +119,10 @@ def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
         raise BadInputError(f"unknown prompt {name!r}; use one of {', '.join(PROMPTS)}", argument="name", value=name)
     known = {one.name for one in prompt.arguments}
     if unknown := sorted(set(given) - known):
-        raise BadInputError(f"unknown argument {unknown[0]!r} of {name}; use {', '.join(sorted(known))}", argument=unknown[0])
+        raise BadInputError(f"the prompt {name} has no argument {unknown[0]!r}; use {', '.join(sorted(known))}", argument=unknown[0])
     for one in prompt.arguments:
         if one.required and not str(given.get(one.name, "")).strip():
-            raise BadInputError(f"the prompt {name} needs the argument {one.name}: {one.description}", argument=one.name)
+            raise BadInputError(f"the prompt {name} needs the argument {one.name}; give {one.description}", argument=one.name)
     return prompt.message(service, {key: str(value) for key, value in given.items()})
 
 

@@ -94,7 +94,10 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
     bounds = {name: given[name] for name in ("max_depth", "min_confidence") if name in given}
     ways = [name for name in ("targets", "diff", "base") if given.get(name)]
     if len(ways) != 1:
-        raise BadInputError("the change is missing; give `targets`, a unified `diff`, or a git revision as `base`", argument="targets")
+        raise BadInputError(
+            "the request does not say which change to examine; give `targets`, a unified `diff`, or a git revision as `base`",
+            argument="targets",
+        )
     if ways == ["targets"]:
         return text.impact(service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds), budget)
     return text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)

@@ -117,12 +117,14 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
     with repository.writing():
         index, now = repository.index(), repository.clock.now()
         stays = repository.row(winner)
-        _must_live(stays, "the winner")
+        _must_live(stays, "chosen as the winner")
         conflicts = [link for link in index.relates(stays.id) if link.kind == "conflicts_with"]
         others = {link.dst if link.src == stays.id else link.src for link in conflicts}
         losers = [repository.row(loser)] if loser is not None else sorted(index.rows(others).values(), key=lambda row: row.id)
         if any(row.id == stays.id for row in losers):
-            raise refuse("loser", repr(loser), "must differ from the winner", "Name the memory that is wrong.")
+            raise refuse(
+                "loser", f"winner and loser of the disagreement are the same memory, {loser!r}; name the wrong memory as loser", value=loser
+            )
         gone = [row for row in losers if row.status in LIVE_STATUSES]
         new = stays._replace(disputed=False, needs_review=stays.needs_review and stays.contaminated, last_accessed_at=now, updated_at=now)
         ended = {(link.src, link.dst, link.kind) for link in conflicts if {link.src, link.dst} & {row.id for row in losers}}
@@ -207,7 +209,12 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
         found[word] = [one for one in dict.fromkeys(others) if one not in ("", word)]
     total = len({*known, *(word for word, means in found.items() if means)})
     if total > MAX_ALIASES:
-        raise refuse("aliases", f"{total:,}", f"at most {MAX_ALIASES:,} are allowed", "Remove some aliases.")
+        raise refuse(
+            "aliases",
+            f"{total:,} aliases are more than the maximum of {MAX_ALIASES:,}; remove some aliases",
+            value=total,
+            limit=MAX_ALIASES,
+        )
     return found
 
 
@@ -255,9 +262,13 @@ def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
     ]
     twin = next((one for one in same if (one.scope, one.visibility) == (row.scope, row.visibility)), None)
     if twin is not None:
-        raise refuse("id", "a forgotten memory", f"#{twin.short_id} says the same", f"Use #{twin.short_id}.")
+        raise refuse(
+            "id", f"memory #{twin.short_id} has the same text as this forgotten memory; use #{twin.short_id} instead", value=row.short_id
+        )
 
 
 def _must_live(row: MemoryRow, what: str) -> None:
     if row.status not in LIVE_STATUSES:
-        raise refuse("id", f"a {row.status} memory", f"only a live memory can be {what}", way_back(row.status, row.short_id))
+        raise refuse(
+            "id", f"memory #{row.short_id} is {row.status} and cannot be {what}; {way_back(row.status, row.short_id)}", value=row.status
+        )

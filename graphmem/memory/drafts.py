@@ -27,12 +27,16 @@ def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
         BadInputError: the items are not a list, or there are too many.
     """
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
-        raise refuse("items", f"of type {type(items).__name__}", "must be a list of objects", "Pass a list.")
+        raise refuse(
+            "items",
+            f"items must be a list of memories, not of type {type(items).__name__}; pass a list of objects",
+            value=type(items).__name__,
+        )
     found: list[Any] = []
     for one in items:
         found.append(one)
         if len(found) > MANY_ITEMS:
-            raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes at most {MANY_ITEMS:,}", "Split the write.")
+            raise refuse("items", f"the write has more than {MANY_ITEMS:,} memories; split it into several writes", limit=MANY_ITEMS)
     return found
 
 
@@ -49,7 +53,11 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
         BadInputError, SecretError: the item is rejected; the message names the field, the limit and the input.
     """
     if not isinstance(item, Mapping):
-        raise refuse("item", f"of type {type(item).__name__}", "must be an object with a content", "Pass a mapping.")
+        raise refuse(
+            "item",
+            f"each memory must be an object with a `content`, not of type {type(item).__name__}; pass an object",
+            value=type(item).__name__,
+        )
     content = item.get("content")
     kinds: list[str] = []
     clean = dict(item)
@@ -73,7 +81,11 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
 def dim_of(model: Any, embedder: Embedder | None) -> int | None:
     """Return the vector length of a model, or None if it is unknown."""
     if model is not None and (not isinstance(model, str) or not model):
-        raise refuse("embedding_model", repr(model)[:60], "must be the model's id", "Name the model of the vectors.")
+        raise refuse(
+            "embedding_model",
+            f"embedding_model must be the id of an embedding model, not {repr(model)[:60]}; name the model of the vectors",
+            value=model,
+        )
     return embedder.dim if embedder is not None and model in (None, embedder.model_id) else None
 
 
@@ -85,11 +97,12 @@ def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | No
     if len(sizes) > 1:
         raise refuse(
             "vector",
-            f"of {len(sizes)} lengths in one write",
-            "vectors of one write must come from one model",
-            "Use one write for each model.",
+            f"the vectors in one write have {len(sizes)} different lengths; write the vectors of each model separately",
+            value=len(sizes),
         )
     name = model or (embedder.model_id if embedder is not None else "")
     if not name:
-        raise refuse("embedding_model", "not given", "a vector needs its model's id", "Name the model of the vectors.")
+        raise refuse(
+            "embedding_model", "memories with a vector must name its embedding_model; give the id of the model that computed the vectors"
+        )
     return name

@@ -122,7 +122,7 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
     rows = [_checked_row(repository, place, one) for place, one in enumerate(document["memories"])]
     given = {row.id for row in rows}
     if len(given) != len(rows):
-        raise refuse("memories", "a list with a repeated id", "each id must belong to one memory only", "Remove the repeated memory.")
+        raise refuse("memories", "two memories of the document have the same id; give each memory an id of its own")
     known_aliases = {alias.term for alias in aliases(repository)}
     meanings = checked_aliases(document["aliases"], known_aliases)  # validated before anything is kept
     with repository.writing():
@@ -171,30 +171,45 @@ def parsed(data: bytes | str) -> dict[str, Any]:
     """
     size = len(data)
     if size > MAX_BYTES:
-        raise refuse("document", f"{size:,} bytes", f"at most {MAX_BYTES:,} are read", "Export and import in parts.")
+        raise refuse(
+            "document",
+            f"the document has {size:,} bytes and may have {MAX_BYTES:,}; export and import the memories in parts",
+            value=size,
+            limit=MAX_BYTES,
+        )
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise refuse(
-            "document", f"not JSON ({str(error)[:120] or 'nested too deeply'})", "an export must be one JSON object", "Export again."
+            "document", f"the document is not JSON ({str(error)[:120] or 'nested too deeply'}); export the memories again"
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise refuse(
             "document",
-            "JSON of another kind",
-            f"its `format` must be {FORMAT!r}",
-            "Give a file that `graphmem export --memories json` made.",
+            f"the document is not an export of memories with `format` = {FORMAT!r}; give a file from `graphmem export --memories json`",
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
         raise refuse(
-            "version", repr(version)[:40], f"this graphmem reads versions 1 to {VERSION}", "Upgrade graphmem, or export with this version."
+            "version",
+            f"the export has version {repr(version)[:40]}, and this graphmem reads versions 1 to {VERSION}; update "
+            "graphmem, or export with this version",
+            value=repr(version)[:40],
+            limit=VERSION,
         )
     for name, kind in (("memories", list), ("sessions", list), ("aliases", dict)):
         if not isinstance(document.setdefault(name, kind()), kind):
-            raise refuse(name, f"of type {type(document[name]).__name__}", f"must be a {kind.__name__}", "Export again.")
+            raise refuse(
+                name,
+                f"{name} in the document must be a {kind.__name__}, not of type {type(document[name]).__name__}; export the memories again",
+            )
     if len(document["memories"]) > MAX_MEMORIES:
-        raise refuse("memories", f"{len(document['memories']):,}", f"at most {MAX_MEMORIES:,} in one document", "Import in parts.")
+        raise refuse(
+            "memories",
+            f"the document has {len(document['memories']):,} memories and may have {MAX_MEMORIES:,}; import it in parts",
+            value=len(document["memories"]),
+            limit=MAX_MEMORIES,
+        )
     return document
 
 
@@ -213,7 +228,9 @@ def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryR
 def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     """Validate every field of an exported memory; return the memory as a row."""
     if not isinstance(item, Mapping):
-        raise refuse("memory", f"of type {type(item).__name__}", "must be an object", "Export again.")
+        raise refuse(
+            "memory", f"each memory of the document must be an object, not of type {type(item).__name__}; export the memories again"
+        )
     clean = dict(item)
     for name in ("content", "title", "tags", "details", "work_unit"):
         if item.get(name):
@@ -221,7 +238,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     fields = {name: clean[name] for name in _DRAFT if name in clean}
     draft: Draft = checked(fields, root=repository.store.meta().get("root", ""), dim=None, default_source="imported")
     if not draft.given_id:
-        raise refuse("id", "missing", "every memory of a document needs an id", "Export again.")
+        raise refuse("id", "a memory of the document has no id; export the memories again")
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
     created = draft.created_at or times["valid_from"] or repository.clock.now()
     flags = {name: _flag(name, item.get(name, False)) for name in _FLAGS}
@@ -286,7 +303,7 @@ def _files(item: Mapping[str, Any]) -> list[str]:
 
 def _flag(field: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise refuse(field, repr(value)[:60], "must be true or false", "Use one of them.")
+        raise refuse(field, f"{field} is {repr(value)[:60]}; use true or false", value=repr(value)[:60])
     return value
 
 
@@ -404,7 +421,9 @@ def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta:
 
 def _session(item: Any) -> SessionRow:
     if not isinstance(item, Mapping):
-        raise refuse("session", f"of type {type(item).__name__}", "must be an object", "Export again.")
+        raise refuse(
+            "session", f"each session of the document must be an object, not of type {type(item).__name__}; export the memories again"
+        )
 
     def words(name: str, most: int = 1_000, least: int = 0) -> str:
         return text(f"session.{name}", item.get(name, "") or "", most, least=least, lines=name == "details")
@@ -414,7 +433,7 @@ def _session(item: Any) -> SessionRow:
 
     started = time("started_at")
     if started is None:
-        raise refuse("session.started_at", "missing", "every session needs a start", "Export again.")
+        raise refuse("session.started_at", "a session of the document has no `started_at`; export the memories again")
     one = words("id", ID_CHARACTERS * 5, 1)
     return SessionRow(
         one,
@@ -432,5 +451,5 @@ def _session(item: Any) -> SessionRow:
 def _objects(item: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = item.get(name, [])
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise refuse(name, "not a list of objects", "must be a list of objects", "Export again.")
+        raise refuse(name, f"{name} in the document must be a list of objects; export the memories again")
     return found

@@ -50,7 +50,9 @@ class MemoryQuery:
         known = {one.name for one in fields(cls)}
         given = dict(value or {})
         if unknown := sorted(set(given) - known):
-            raise refuse("filter", f"with {unknown[0]!r}", f"valid names are {', '.join(sorted(known))}", "Correct the name.")
+            raise refuse(
+                "filter", f"the filter of memories has the unknown field {unknown[0]!r}; use {', '.join(sorted(known))}", value=unknown[0]
+            )
         lists = {name for name in known if isinstance(getattr(cls(), name), tuple)}
         plain: dict[str, Any] = {}
         for name, one in given.items():
@@ -60,7 +62,11 @@ class MemoryQuery:
         for name, words, allowed in (("sources", query.sources, SOURCES), ("statuses", query.statuses, STATUSES)):
             for word in words:
                 if word not in allowed:
-                    raise refuse(f"filter.{name}", repr(word), f"must be one of {', '.join(allowed)}", "Choose one of them.")
+                    raise refuse(
+                        f"filter.{name}",
+                        f"{name} in the filter of memories has the unknown value {word!r}; use one of {', '.join(allowed)}",
+                        value=word,
+                    )
         return replace(query, types=tuple(type_of(one, "") for one in query.types))
 
     def accepts(self, row: MemoryRow) -> bool:

@@ -163,7 +163,7 @@ def format_of(path: str, text: str) -> str:
         return JSON
     found = next((one.name for one in FORMATS if one.fits(path.lower())), "")
     if not found:
-        raise refuse("path", repr(path), f"must be one of {', '.join(NAMES)}", "Name the format with --format.")
+        raise refuse("path", f"the format of {path!r} is unknown; name one of {', '.join(NAMES)} with --format", value=path)
     return found
 
 
@@ -176,10 +176,12 @@ def read(text: str, name: str) -> Reading:
         BadInputError: the file is too large, or the format is unknown.
     """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise refuse("file", f"{len(text):,} characters", f"at most {MAX_BYTES:,} bytes are read", "Split it.")
+        raise refuse(
+            "file", f"the file has {len(text):,} characters and may have {MAX_BYTES:,}; split the file", value=len(text), limit=MAX_BYTES
+        )
     form = next((one for one in FORMATS if one.name == name), None)
     if form is None:
-        raise refuse("format", repr(name), f"must be one of {', '.join(NAMES)}", "Choose one of them.")
+        raise refuse("format", f"unknown format {name!r} of a file of memories; use one of {', '.join(NAMES)}", value=name)
     return form.read(without_own_block(text))
 
 
@@ -197,7 +199,9 @@ def _item(one: Item) -> dict[str, Any]:
             item["confidence"] = float(one.facts["confidence"])
         except ValueError:
             raise refuse(
-                f"line {one.line}: confidence", repr(one.facts["confidence"])[:40], "must be a number from 0 to 1", "Correct it."
+                "confidence",
+                f"the confidence {repr(one.facts['confidence'])[:40]} in line {one.line} is not a number; write a number from 0 to 1",
+                value=one.facts["confidence"],
             ) from None
     return item
 

@@ -180,7 +180,9 @@ class MemoryRepository:
                     one = self.draft(item, source, dim)
                     if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
                         raise refuse(
-                            "id", repr(one.given_id), "each id must belong to one memory only", f"Item {first} has this id already."
+                            "id",
+                            f"two memories of the write have the id {one.given_id!r}, the first of them item {first}; use each id once",
+                            value=one.given_id,
                         )
                     drafts.append(one)
                 except BadInputError as error:

@@ -97,9 +97,9 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
         else:
             raise refuse(
                 "origin",
-                repr(name[:100]),
-                f"must be a session, a page's address, or one of {', '.join(ORIGINS)}",
-                "`graphmem memory show` names a memory's sessions.",
+                f"unknown origin of memories {name[:100]!r}; use one of {', '.join(ORIGINS)}, the address of a page, or "
+                "a session from `graphmem memory show`",
+                value=name[:100],
             )
         # A contaminated memory names its source next to the session that read it. These two do not confirm each other. An author elsewhere
         # who says the same does, and that counts in its strength.
@@ -202,7 +202,11 @@ def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -
     """
     name = repository.project()
     if confirm != name:
-        raise refuse("confirm", repr(str(confirm)[:80]), f"must be the project's name, {name!r}", "Type it exactly to delete everything.")
+        raise refuse(
+            "confirm",
+            f"the confirmation must be the project's name, {name!r}; repeat it exactly to delete all memories",
+            value=str(confirm)[:80],
+        )
     with repository.writing():
         index = repository.index()
         ids = [row.id for row in index.all_rows()]

@@ -355,16 +355,20 @@ def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncA
 def _expect_writable(path: Path) -> None:
     """Refuse to replace a symbolic link or a read-only file."""
     if path.is_symlink():
-        raise refuse(path.name, f"a link to {path.readlink()}", "a sync would replace the link by a file", "Use the link's target.")
+        raise refuse(
+            path.name, f"{path.name} is a symbolic link, which a sync would replace by a file; sync its target {path.readlink()} instead"
+        )
     if path.exists() and (not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)):
-        raise refuse(path.name, "read-only", "a sync writes into it", "Make it writable, for example with `chmod u+w`.")
+        raise refuse(path.name, f"{path.name} is read-only, but a sync writes into it; make it writable, for example with `chmod u+w`")
 
 
 def _bytes(path: Path) -> bytes:
     if not path.exists():
         return b""
     if path.stat().st_size > MAX_BYTES:
-        raise refuse(path.name, f"{path.stat().st_size:,} bytes", f"at most {MAX_BYTES:,} are read", "Split it.")
+        raise refuse(
+            path.name, f"{path.name} has {path.stat().st_size:,} bytes and may have {MAX_BYTES:,}; split the file", limit=MAX_BYTES
+        )
     return path.read_bytes()
 
 
@@ -372,7 +376,7 @@ def _text(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise refuse(path.name, f"not UTF-8 ({error.reason} at {error.start:,})", "must be text in UTF-8", "Save it as UTF-8.") from error
+        raise refuse(path.name, f"{path.name} is not UTF-8 ({error.reason} at byte {error.start:,}); save the file as UTF-8") from error
 
 
 _NOTHING: Final = Common({}, {})

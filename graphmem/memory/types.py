@@ -237,4 +237,4 @@ def way_back(status: str, short_id: str) -> str:
 
     It says how to restore the memory, or which other memory to use.
     """
-    return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Use the memory that replaced it."
+    return f"restore it with `graphmem memory verify {short_id}`" if status == FORGOTTEN else "use the memory that replaced it"

@@ -50,11 +50,17 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
-        raise refuse("field", repr(unknown[0])[:60], f"must be one of {', '.join(FIELDS)}", "Correct the name.")
+        raise refuse(
+            "field", f"a memory has no field {repr(unknown[0])[:60]} that can be changed; use one of {', '.join(FIELDS)}", value=unknown[0]
+        )
     with repository.writing():
         row = repository.row(memory_id)
         if row.status not in LIVE_STATUSES:
-            raise refuse("id", f"a {row.status} memory", "only a live memory can be changed", way_back(row.status, row.short_id))
+            raise refuse(
+                "id",
+                f"memory #{row.short_id} is {row.status} and cannot be changed; {way_back(row.status, row.short_id)}",
+                value=row.status,
+            )
         if not changes:
             return repository.describer().info(row)
         now = repository.clock.now()

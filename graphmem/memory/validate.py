@@ -83,12 +83,16 @@ class Draft(NamedTuple):
     redacted: tuple[str, ...]
 
 
-def refuse(field: str, came: Any, limit: str, hint: str) -> BadInputError:
+def refuse(field: str, message: str, *, value: Any = None, limit: Any = None) -> BadInputError:
     """Return the error for an invalid field of a memory.
 
-    Its message has the value, the limit and a hint.
+    Args:
+        field: name of the field.
+        message: says what is wrong and what to do.
+        value: the invalid value, or a measure of it; None if the message says enough.
+        limit: the limit that the value exceeds.
     """
-    return BadInputError(f"{field} is {came}; {limit}. {hint}", argument=field, field=field, limit=limit, value=came)
+    return BadInputError(message, argument=field, field=field, limit=limit, value=value)
 
 
 def _shown(value: Any) -> str:
@@ -101,25 +105,27 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
     Returns the text with Unix line ends. Lone surrogates are refused.
     """
     if not isinstance(value, str):
-        raise refuse(field, f"of type {type(value).__name__}", "must be a text", "Pass a string.")
+        raise refuse(field, f"{field} must be a string, not of type {type(value).__name__}; pass a string", value=type(value).__name__)
     if len(value) > most:
-        raise refuse(field, f"{len(value):,} characters long", f"at most {most:,} are allowed", "Shorten it, or write several memories.")
-    if _SURROGATE.search(value):
         raise refuse(
-            field, "a text with half a character (a lone surrogate)", "must be valid Unicode", "Decode it correctly and try again."
+            field,
+            f"{field} is {len(value):,} characters long and may have {most:,}; shorten it, or write several memories",
+            value=len(value),
+            limit=most,
         )
+    if _SURROGATE.search(value):
+        raise refuse(field, f"{field} contains half a character (a lone surrogate); decode the string correctly and try again")
     if at := _CONTROL.search(value):
         raise refuse(
             field,
-            f"a text with the control character U+{ord(at.group()):04X} at {at.start()}",
-            "must be readable text",
-            "Remove it and try again.",
+            f"{field} contains the control character U+{ord(at.group()):04X} at position {at.start()}; remove it and try again",
+            value=at.start(),
         )
     clean: str = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not lines and "\n" in clean:
         clean = " ".join(clean.split())
     if len(clean) < least:
-        raise refuse(field, "empty", f"must have {least} to {most:,} characters", "Write a text.")
+        raise refuse(field, f"{field} is empty; write {least} to {most:,} characters", limit=most)
     return clean
 
 
@@ -130,7 +136,7 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
         BadInputError: the value is not allowed.
     """
     if not isinstance(value, str) or value not in allowed:
-        raise refuse(field, _shown(value), f"must be one of {', '.join(allowed)}", "Choose one of them.")
+        raise refuse(field, f"{field} is {_shown(value)}; use one of {', '.join(allowed)}", value=_shown(value))
     return value
 
 
@@ -146,22 +152,24 @@ def type_of(value: Any, content: str) -> str:
         name = TYPE_ALIASES.get(name, name)
         if name in TYPES:
             return name
-    raise refuse("type", _shown(value), f"must be one of {', '.join(TYPES)}", "Choose one, or omit the type.")
+    raise refuse("type", f"unknown type of memory {_shown(value)}; use one of {', '.join(TYPES)}, or omit the type", value=_shown(value))
 
 
 def number(field: str, value: Any, low: float, high: float) -> float:
     """Check that a value is a finite number within bounds; return it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
-        raise refuse(field, _shown(value), f"must be a number from {low:g} to {high:g}", "Use a number in this range.")
+        raise refuse(field, f"{field} is {_shown(value)}; use a number from {low:g} to {high:g}", value=_shown(value), limit=high)
     return float(value)
 
 
 def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]:
     """Check a list of texts; return the distinct ones in their order."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise refuse(field, f"of type {type(value).__name__}", "must be a list of texts", "Pass a list.")
+        raise refuse(
+            field, f"{field} must be a list of strings, not of type {type(value).__name__}; pass a list", value=type(value).__name__
+        )
     if len(value) > most:
-        raise refuse(field, f"a list of {len(value):,}", f"at most {most} are allowed", "Give fewer.")
+        raise refuse(field, f"{field} has {len(value):,} entries; give at most {most}", value=len(value), limit=most)
     return tuple(dict.fromkeys(text(field, one, characters, lines=False) for one in value))
 
 
@@ -175,11 +183,19 @@ def path(field: str, value: Any, root: str) -> str:
     if name.startswith(("/", "~")) or _DRIVE.match(name):
         below = root.rstrip("/") + "/"
         if not root or not name.startswith(below):
-            raise refuse(field, _shown(given), "paths are inside the project, from its root", "Name it from the project's root.")
+            raise refuse(
+                field,
+                f"{field} has a path outside the project, {_shown(given)}; give the path of a file from the project's root",
+                value=_shown(given),
+            )
         name = name.removeprefix(below)
     parts = [part for part in PurePosixPath(name).parts if part != "."]
     if ".." in parts or not parts:
-        raise refuse(field, _shown(given), "paths are inside the project, from its root", "Name it from the project's root.")
+        raise refuse(
+            field,
+            f"{field} has a path outside the project, {_shown(given)}; give the path of a file from the project's root",
+            value=_shown(given),
+        )
     return "/".join(parts)
 
 
@@ -192,14 +208,16 @@ def moment(field: str, value: Any) -> datetime:
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError:
-            raise refuse(field, _shown(value), "must be a time in ISO 8601", "Write 2026-01-31T12:00:00Z.") from None
+            raise refuse(
+                field, f"{field} is {_shown(value)}, not a time in ISO 8601; write for example 2026-01-31T12:00:00Z", value=_shown(value)
+            ) from None
         value = value.replace(tzinfo=UTC) if value.tzinfo is None else value
     if not isinstance(value, datetime):
-        raise refuse(field, _shown(value), "must be a time", "Pass a datetime, or ISO 8601.")
+        raise refuse(field, f"{field} must be a time, not {_shown(value)}; pass a datetime, or a string in ISO 8601", value=_shown(value))
     if value.tzinfo is None:
-        raise refuse(field, "a time without a zone", "must have a time zone", "Add one, such as Z.")
+        raise refuse(field, f"the time {field} has no time zone; add one, such as Z for UTC")
     if not EARLIEST <= value <= LATEST:
-        raise refuse(field, value.isoformat(), f"must be from {EARLIEST.year} to {LATEST.year}", "Correct the time.")
+        raise refuse(field, f"{field} is {value.isoformat()}; use a time from {EARLIEST.year} to {LATEST.year}", value=value.isoformat())
     return value.astimezone(UTC)
 
 
@@ -211,12 +229,18 @@ def vector_of(value: Any, dim: int | None) -> F32:
     try:
         vector = np.asarray(value, np.float32)
     except (TypeError, ValueError):
-        raise refuse("vector", f"of type {type(value).__name__}", "must be a list of numbers", "Pass the model's output.") from None
+        raise refuse(
+            "vector", f"the vector of a memory must be a list of numbers, not of type {type(value).__name__}; pass the output of the model"
+        ) from None
     if vector.ndim != 1 or not vector.size or (dim is not None and vector.size != dim):
         wanted = f"{dim} numbers" if dim is not None else "a list of numbers"
-        raise refuse("vector", f"of shape {vector.shape}", f"must be {wanted}", "Embed with the model you named.")
+        raise refuse(
+            "vector",
+            f"the vector of a memory must be {wanted}, not of shape {vector.shape}; use a vector of the named model",
+            value=vector.shape,
+        )
     if not np.isfinite(vector).all() or not vector.any():
-        raise refuse("vector", "not finite, or zero", "all numbers must be finite, and at least one must not be 0", "Embed the text again.")
+        raise refuse("vector", "the vector of a memory is zero or has NaN or infinite values; compute the vector again")
     return vector
 
 
@@ -227,11 +251,11 @@ def _step(value: Any) -> bool:
 
 # Typed extras: the requirement in words, and its test.
 EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
-    "text": ("a text", lambda value: isinstance(value, str)),
+    "text": ("a string", lambda value: isinstance(value, str)),
     "number": ("a finite number", lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)),
-    "count": ("a whole number from 0", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0),
+    "count": ("a whole number of 0 or more", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0),
     "time": ("a time in ISO 8601", lambda value: isinstance(value, str) and moment("time", value) is not None),
-    "texts": ("a list of texts", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value)),
+    "texts": ("a list of strings", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value)),
     "steps": ("a list of {order, description, file, line}", lambda value: isinstance(value, list) and all(map(_step, value))),
 }
 
@@ -246,19 +270,19 @@ def details_of(value: Any, type_: str) -> str | None:
     encoded = encoded_json("details", value)
     schema = {extra.name: extra for extra in TYPES[type_].extras}
     if missing := sorted(name for name, extra in schema.items() if extra.required and name not in value):
-        raise refuse("details", f"without {', '.join(missing)}", f"a {type_} has {', '.join(schema)}", "Add what is missing.")
+        raise refuse("details", f"the details of a {type_} lack {', '.join(missing)}; add the missing fields", value=", ".join(missing))
     if schema and (extra := sorted(set(value) - set(schema))):
         raise refuse(
             "details",
-            f"with {', '.join(map(_shown, extra))}",
-            f"a {type_} has {', '.join(schema)}",
-            "Leave the others out, or put them in the content.",
+            f"the details of a {type_} have the unknown fields {', '.join(map(_shown, extra))}; use "
+            f"{', '.join(schema)}, and put the rest in the content",
+            value=", ".join(extra),
         )
     for name, inner in value.items():
         if name in schema:
             words, fits = EXTRA_KINDS[schema[name].kind]
             if not fits(inner):
-                raise refuse(f"details.{name}", _shown(inner), f"must be {words}", "Correct it.")
+                raise refuse(f"details.{name}", f"details.{name} is {_shown(inner)}; use {words}", value=_shown(inner))
     return encoded
 
 
@@ -268,17 +292,22 @@ def encoded_json(field: str, value: Any) -> str:
     The mapping must be small, shallow, and without NaN, control characters or lone surrogates.
     """
     if not isinstance(value, Mapping):
-        raise refuse(field, f"of type {type(value).__name__}", "must be an object", "Pass a mapping.")
+        raise refuse(field, f"{field} must be an object, not of type {type(value).__name__}; pass an object", value=type(value).__name__)
     _plain(field, value, MAX_DEPTH)
     encoded = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if len(encoded.encode()) > DETAILS_BYTES:
-        raise refuse(field, f"{len(encoded.encode()):,} bytes of JSON", f"at most {DETAILS_BYTES:,} are allowed", "Keep what matters.")
+        raise refuse(
+            field,
+            f"{field} has {len(encoded.encode()):,} bytes of JSON and may have {DETAILS_BYTES:,}; shorten it",
+            value=len(encoded.encode()),
+            limit=DETAILS_BYTES,
+        )
     return encoded
 
 
 def _plain(field: str, value: Any, depth: int) -> None:
     if depth < 0:
-        raise refuse(field, "nested too deep", f"at most {MAX_DEPTH} levels are allowed", "Make it flatter.")
+        raise refuse(field, f"{field} is nested deeper than {MAX_DEPTH} levels; make it flatter", limit=MAX_DEPTH)
     if isinstance(value, Mapping):
         for key, inner in value.items():
             text(f"{field} key", key, 100, lines=False)
@@ -289,9 +318,13 @@ def _plain(field: str, value: Any, depth: int) -> None:
     elif isinstance(value, str):
         text(field, value, DETAILS_BYTES, least=0)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise refuse(field, str(value), "numbers must be finite", "Leave it out.")
+        raise refuse(field, f"{field} has the value {value}, which JSON cannot represent; omit it", value=str(value))
     elif value is not None and not isinstance(value, (bool, int, float)):
-        raise refuse(field, f"with a {type(value).__name__}", "must hold JSON values", "Convert it.")
+        raise refuse(
+            field,
+            f"{field} has a value of type {type(value).__name__}, which JSON cannot represent; convert it",
+            value=type(value).__name__,
+        )
 
 
 _KNOWN: Final = frozenset(Draft._fields) - {"given_id", "redacted"} | {"id", "embedding_model"}
@@ -316,7 +349,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     """
     item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):
-        raise refuse("item", f"with {_shown(unknown[0])}", f"valid names are {', '.join(sorted(_KNOWN))}", "Correct the name.")
+        raise refuse("item", f"a memory has no field {_shown(unknown[0])}; use {', '.join(sorted(_KNOWN))}", value=_shown(unknown[0]))
 
     def given(name: str, default: Any = None) -> Any:
         value = item.get(name)
@@ -328,7 +361,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     origin = choice("origin", given("origin", source.origin), ORIGINS)
     contaminated = given("contaminated", False)
     if not isinstance(contaminated, bool):
-        raise refuse("contaminated", _shown(contaminated), "must be true or false", "Use one of them.")
+        raise refuse("contaminated", f"contaminated is {_shown(contaminated)}; use true or false", value=_shown(contaminated))
     half_life = item.get("half_life_days")
     if half_life is None and kind == UNTYPED and not item.get("type") and source.status == "confirmed":
         half_life = TAUGHT_HALF_LIFE_DAYS
@@ -373,9 +406,9 @@ def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _list(field: str, value: Any) -> Sequence[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise refuse(field, f"of type {type(value).__name__}", "must be a list of paths", "Pass a list.")
+        raise refuse(field, f"{field} must be a list of paths, not of type {type(value).__name__}; pass a list", value=type(value).__name__)
     if len(value) > MAX_FILES:
-        raise refuse(field, f"a list of {len(value):,}", f"at most {MAX_FILES} are allowed", "Keep the paths that matter.")
+        raise refuse(field, f"{field} has {len(value):,} paths; give at most {MAX_FILES}", value=len(value), limit=MAX_FILES)
     return value
 
 

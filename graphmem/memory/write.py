@@ -118,17 +118,17 @@ class Planner:
                 return self._told(known, "duplicate", draft, [known.id], "it already exists under this id")
             raise refuse(
                 "id",
-                repr(draft.given_id),
-                "the id belongs to another memory",
-                "Use update_memory to change that memory, or use another id.",
+                f"the id {draft.given_id!r} is already the id of another memory; choose another id, or change that "
+                "memory with update_memory",
+                value=draft.given_id,
             )
         links = link(draft.content, draft.files, draft.symbols, self._around.view, self._around.project, draft.commit_sha or "")
         for one in draft.derived_from:
             if self._row(one) is None:
-                raise refuse("derived_from", repr(one), "must name existing memories", "Correct the id.")
+                raise refuse("derived_from", f"derived_from names the unknown memory {one!r}; correct the id", value=one)
         for one in draft.required_with:
             if self._row(one) is None:
-                raise refuse("required_with", repr(one), "must name existing memories", "Correct the id.")
+                raise refuse("required_with", f"required_with names the unknown memory {one!r}; correct the id", value=one)
         draft = self._tainted(draft)
         same = self._same(draft, print_)
         if same is not None:

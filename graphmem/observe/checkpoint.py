@@ -198,7 +198,7 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
         BadInputError, KeyError: the line has another format.
     """
     if body["format"] != FORMAT:
-        raise KeyError(f"unknown format {body['format']} of a session log")
+        raise KeyError(f"the session log has the unknown format {body['format']}; graphmem quarantines the file")
     return session_info(body["info"]), list(body["roots"])
 
 
@@ -235,7 +235,7 @@ def read_record(path: Path) -> SessionRecord | None:
     """
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
-            raise ValueError(f"the file is larger than {MAX_RECORD_BYTES} bytes")
+            raise ValueError(f"the session record has more than {MAX_RECORD_BYTES} bytes; graphmem skips it")
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):

@@ -151,7 +151,8 @@ class LedgerFile:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version > FORMAT:
                 raise LedgerError(
-                    f"{self.path.name} has version {version}, this program reads {FORMAT}; use the newer graphmem or move the file away",
+                    f"the session statistics {self.path.name} have version {version}, and this graphmem reads version {FORMAT}; update "
+                    "graphmem, or move the file to another place to start new statistics",
                     path=str(self.path),
                 )
             if version < FORMAT:

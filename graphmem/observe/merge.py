@@ -29,7 +29,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
         BadInputError: the list is empty.
     """
     if not records:
-        raise BadInputError("the list of records is empty; give at least one record", argument="records")
+        raise BadInputError("the list of session records is empty; give at least one record", argument="records")
     ordered = sorted(records, key=lambda one: (one.info.started_at is None, str(one.info.started_at), one.info.id))
     first = ordered[0]
     if len(ordered) == 1:

@@ -190,19 +190,25 @@ def methodologies() -> Methodologies:
 
 def _check(made: Any, known: Mapping[str, Methodology]) -> None:
     if not isinstance(made, Methodology):
-        raise TypeError(f"the plug-in returned a {type(made).__name__}; it must return a graphmem.observe.methodology.Methodology")
+        raise TypeError(
+            f"the methodology plug-in returned a {type(made).__name__}; it must return a graphmem.observe.methodology.Methodology"
+        )
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", made.name):
         raise ValueError(
-            f"the methodology name {made.name!r} is invalid; use up to 40 lower case letters, digits, - and _, beginning with a letter"
+            f"the methodology name {made.name!r} is invalid; use up to 40 lower case letters, digits, hyphens and underscores, "
+            "beginning with a letter"
         )
     if made.name in known:
         raise ValueError(f"a methodology named {made.name!r} already exists; rename the methodology of the plug-in")
     if wrong := sorted(set(made.phases.values()) - set(PHASES)):
-        raise ValueError(f"phases of methodology {made.name!r} map to the unknown {', '.join(wrong)}; use {', '.join(PHASES)}")
+        raise ValueError(f"phases of the methodology {made.name!r} map to the unknown phases {', '.join(wrong)}; use {', '.join(PHASES)}")
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
-        raise ValueError(f"memory type {clash[0]!r} of methodology {made.name!r} already exists with another meaning; rename the type")
+        raise ValueError(
+            f"the methodology {made.name!r} declares the memory type {clash[0]!r}, which already exists with another meaning; "
+            "rename the type"
+        )
     unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
     if unknown:
         raise ValueError(
-            f"a hand-over of methodology {made.name!r} uses the unknown memory type {unknown[0]!r}; declare it in `memory_types`"
+            f"a hand-over of the methodology {made.name!r} uses the unknown memory type {unknown[0]!r}; declare the type in `memory_types`"
         )

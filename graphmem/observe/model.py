@@ -267,7 +267,9 @@ def session_info(given: Mapping[str, Any]) -> SessionInfo:
     try:
         return SessionInfo(**dict(_read(SessionInfo, given)))
     except (TypeError, ValueError) as error:
-        raise BadInputError(f"invalid session information: {error}; pass the output of `as_json`", argument="info") from error
+        raise BadInputError(
+            f"invalid session information: {error}; pass session information as `as_json` writes it", argument="info"
+        ) from error
 
 
 def session_record(given: Mapping[str, Any]) -> SessionRecord:
@@ -283,12 +285,12 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
             parts[name] = tuple(kind(**dict(_read(kind, one))) for one in given.get(name, ()))
         return SessionRecord(**parts)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise BadInputError(f"invalid session record: {error}; pass the output of `as_json`", argument="record") from error
+        raise BadInputError(f"invalid session record: {error}; pass a session record as `as_json` writes it", argument="record") from error
 
 
 def _read(kind: type[Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if unknown := sorted(set(given) - set(kind._fields)):
-        raise ValueError(f"{kind.__name__} has no field {unknown[0]!r}")
+        raise ValueError(f"{kind.__name__} has no field {unknown[0]!r}; remove the field")
     for name, value in given.items():
         if name in _TIMES and isinstance(value, str):
             yield name, datetime.fromisoformat(value)

@@ -113,7 +113,7 @@ class Observer:
         """
         if not session_id.strip() or len(session_id) > ID_CHARACTERS:
             raise BadInputError(
-                f"a session's id is empty or too long; give 1 to {ID_CHARACTERS} characters", argument="id", value=session_id[:80]
+                f"the id of a session must have 1 to {ID_CHARACTERS} characters; give another id", argument="id", value=session_id[:80]
             )
         with self._lock:
             now = self.clock.now()
@@ -138,7 +138,7 @@ class Observer:
                 parent = self._get(self._renamed.get(info.parent, info.parent))
                 if parent is None and not self._files.has_ended(info.parent):
                     raise BadInputError(
-                        f"unknown parent session {info.parent!r}; start it first or omit the parent",
+                        f"unknown parent session {info.parent!r}; start the parent session first, or omit the parent",
                         argument="parent",
                         value=info.parent,
                     )
@@ -368,7 +368,7 @@ class Observer:
             if found is None:
                 near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
                 raise SessionNotFoundError(
-                    f"unknown session {session_id!r}; see `graphmem session running` and `graphmem session list`",
+                    f"unknown session {session_id!r}; choose one from `graphmem session running` or `graphmem session list`",
                     id=session_id,
                     candidates=near,
                 )

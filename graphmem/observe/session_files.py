@@ -48,7 +48,7 @@ class SessionFiles:
             first = next(iter(Reader(path)), None)
             try:
                 if first is None or first.kind != "start":
-                    raise ValueError("the first line of the session file is incomplete")
+                    raise ValueError("the first line of the session log is incomplete; graphmem quarantines the file")
                 found.append((path, info_of(first.body)[0]))
             except (KeyError, TypeError, ValueError) as error:
                 log.warning("the file %s is not a checkpoint log and is quarantined: %s", path.name, error)

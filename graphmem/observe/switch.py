@@ -71,14 +71,18 @@ class LearningSwitch:
             BadInputError: the state or the number of minutes is invalid, or the setting of the project switches learning off.
         """
         if state not in STATES:
-            raise BadInputError(f"unknown state {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
+            raise BadInputError(f"unknown state of learning {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
         if minutes is not None and (state != PAUSED or not 1 <= minutes <= MAX_MINUTES):
             raise BadInputError(
-                f"minutes is {minutes}; give 1 to {MAX_MINUTES:,}, and only with the state paused", argument="minutes", value=minutes
+                f"minutes is {minutes}; give 1 to {MAX_MINUTES:,} minutes, and only together with the state paused",
+                argument="minutes",
+                value=minutes,
             )
         if not self._allowed and state != OFF:
             raise BadInputError(
-                "the setting `learning` switches learning off; remove the setting and restart graphmem", argument="state", value=state
+                "the setting `learning` switches learning off for this server; remove the setting and restart graphmem",
+                argument="state",
+                value=state,
             )
         chosen = Learning(STATES[state], self._time() + timedelta(minutes=minutes) if minutes is not None else None)
         with self._lock:

@@ -68,8 +68,11 @@ def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
     for part in parts:
         for name in vars(type(part)).keys() & registry().keys():
             if name in found:
-                raise LookupError(f"two parts implement the operation {name}; the second part is {type(part).__name__}")
+                raise LookupError(
+                    f"two parts of the project implement the operation {name}, and the second is {type(part).__name__}; remove one "
+                    "implementation"
+                )
             found[name] = held_to(registry()[name], getattr(part, name))
     if missing := registry().keys() - found.keys():
-        raise LookupError(f"no part implements the operations {', '.join(sorted(missing))}; pass a part that implements them")
+        raise LookupError(f"no part of the project implements the operations {', '.join(sorted(missing))}; add a part that does")
     return found

@@ -135,11 +135,11 @@ def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
 
 def _checked_root(root: Path) -> str:
     if not root.exists():
-        raise RepositoryError(f"{root} does not exist; name the folder of a repository", path=str(root))
+        raise RepositoryError(f"the repository {root} does not exist; give the directory of a repository", path=str(root))
     if not root.is_dir():
-        raise RepositoryError(f"{root} is not a folder; name the folder of a repository", path=str(root))
+        raise RepositoryError(f"the repository {root} is not a directory; give the directory of a repository", path=str(root))
     if not os.access(root, os.R_OK | os.X_OK):
-        raise RepositoryError(f"{root} cannot be read; check its permissions", path=str(root))
+        raise RepositoryError(f"the repository {root} cannot be read; check the permissions of the directory", path=str(root))
     return str(root.resolve())
 
 
@@ -159,7 +159,9 @@ class _Search(Listing):
         files: list[FoundFile] = []
         for number, path in enumerate(paths):
             if cancelled is not None and number % 256 == 0 and cancelled():
-                raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="discover")
+                raise IndexCancelledError(
+                    "the index run was interrupted, and the index is unchanged; index again to continue", stage="discover"
+                )
             found = self._looked_at(path)
             if found is not None:
                 files.append(found)
@@ -167,7 +169,7 @@ class _Search(Listing):
             left_out = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))
             reasons = f" (left out: {left_out})" if left_out else ""
             raise RepositoryError(
-                f"There is nothing to index in {self.root}{reasons}; name a folder with source files",
+                f"{self.root} has no files to index{reasons}; give a directory with source files",
                 path=self.root,
                 skipped=dict(self.skipped),
             )

@@ -343,4 +343,6 @@ def _action(captures: Captures) -> Action:
             if capture.startswith(prefix):
                 handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
                 return handler, capture, capture.removeprefix(prefix)
-    raise AssertionError(f"a pattern with the captures {sorted(captures)} has no main capture of the vocabulary")
+    raise AssertionError(
+        f"a query pattern has only the captures {sorted(captures)}, none of which names a kind of fact; add such a capture to the pattern"
+    )

@@ -71,7 +71,9 @@ class FactsCache:
             found: list[FileFacts] = []
             for number, file in enumerate(files):
                 if cancelled is not None and number % _MANY == 0 and cancelled():
-                    raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
+                    raise IndexCancelledError(
+                        "the index run was interrupted, and the index is unchanged; index again to continue", stage="parse"
+                    )
                 facts = self._get(file)
                 if facts is not None:
                     found.append(facts)

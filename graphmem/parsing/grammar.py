@@ -99,7 +99,9 @@ def query_text(name: str, file: str) -> str:
     """
     path = data_root() / "grammars" / name / file
     if not path.is_file():
-        raise GrammarError(f"grammars/{name}/{file} is missing; add it or reinstall graphmem", path=f"grammars/{name}/{file}", line=0)
+        raise GrammarError(
+            f"the file grammars/{name}/{file} is missing; add the file, or reinstall graphmem", path=f"grammars/{name}/{file}", line=0
+        )
     text = path.read_text(encoding="utf-8")
     inherited = [parent.strip() for match in re.finditer(r"^; inherits: (.+)$", text, re.MULTILINE) for parent in match[1].split(",")]
     return "".join(query_text(parent, file) for parent in inherited) + text
@@ -125,7 +127,9 @@ def compile_query(name: str, language: Language) -> Query:
     unknown = [capture for capture in unknown if not capture.startswith("_")]
     if unknown:
         path = f"grammars/{name}"
-        raise GrammarError(f"{path} uses unknown captures: {', '.join(unknown)}; see grammars/README.md", path=path, line=0)
+        raise GrammarError(
+            f"{path} uses the unknown captures {', '.join(unknown)}; use the captures that grammars/README.md lists", path=path, line=0
+        )
     return query
 
 
@@ -183,7 +187,9 @@ def _language(name: str) -> Language:
     try:
         found: Language = get_language(spec.grammar)
     except LookupError as error:
-        raise GrammarError(f"the installed grammars have no {spec.grammar!r}: {error}", path=f"grammars/{name}", line=0) from error
+        raise GrammarError(
+            f"the installed grammars have no {spec.grammar!r}: {error}; reinstall graphmem", path=f"grammars/{name}", line=0
+        ) from error
     return found
 
 
@@ -197,9 +203,13 @@ def _versions() -> tuple[str, str]:
     try:
         pack, core = version("tree-sitter-language-pack"), version("tree-sitter")
     except PackageNotFoundError as error:
-        raise GrammarError(f"{error.name} is not installed; reinstall graphmem", path="", line=0) from error
+        raise GrammarError(f"the Python package {error.name} is not installed; reinstall graphmem", path="", line=0) from error
     if int(pack.split(".")[0]) >= 1:
-        raise GrammarError(f"tree-sitter-language-pack {pack} downloads its grammars at run time; install version 0.13.0", path="", line=0)
+        raise GrammarError(
+            f"tree-sitter-language-pack {pack} downloads its grammars at run time, which graphmem does not allow; install version 0.13.0",
+            path="",
+            line=0,
+        )
     if core.startswith("0.26"):
-        raise GrammarError(f"tree-sitter {core} crashes because it frees queries twice; install version 0.25.2", path="", line=0)
+        raise GrammarError(f"tree-sitter {core} has a defect that crashes graphmem; install version 0.25.2", path="", line=0)
     return pack, core

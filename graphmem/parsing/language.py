@@ -172,10 +172,10 @@ def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
     known = set(LanguageSpec.__dataclass_fields__) - {"name"}
     unknown = sorted(set(raw) - known)
     if unknown:
-        raise GrammarError(f"{origin} has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(known))}", path=origin, line=0)
+        raise GrammarError(f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}", path=origin, line=0)
     missing = sorted({"grammar", "extensions"} - set(raw))
     if missing:
-        raise GrammarError(f"{origin} lacks the keys {', '.join(missing)}; add them", path=origin, line=0)
+        raise GrammarError(f"{origin} lacks the keys {', '.join(missing)}; add these keys", path=origin, line=0)
     raw = dict(raw)
     tests = {key: tuple(value) for key, value in raw.pop("tests", {}).items()}
     entries = tuple(_entry_point(entry) for entry in raw.pop("entry_points", ()))
@@ -224,7 +224,7 @@ def language_spec(name: str) -> LanguageSpec:
         return languages()[name]
     except KeyError:
         known = ", ".join(languages())
-        raise UnsupportedLanguageError(f"no grammar folder for {name!r}; known languages: {known}", language=name) from None
+        raise UnsupportedLanguageError(f"graphmem has no grammar for the language {name!r}; use one of {known}", language=name) from None
 
 
 @cache

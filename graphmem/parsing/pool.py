@@ -107,7 +107,7 @@ def parse_files(
         tell(IndexProgress("parse", done, len(files), parsed.head.path))
         yield parsed
         if ask():
-            raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
+            raise IndexCancelledError("the index run was interrupted, and the index is unchanged; index again to continue", stage="parse")
 
 
 def _here(
@@ -207,7 +207,9 @@ class _Pool:
                     if parsed is not None:
                         yield parsed
                 if self.ask():
-                    raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
+                    raise IndexCancelledError(
+                        "the index run was interrupted, and the index is unchanged; index again to continue", stage="parse"
+                    )
         finally:
             for worker in list(self.living):
                 self._forget(worker)
@@ -259,9 +261,9 @@ class _Pool:
         code = worker.process.wait()
         worker.end()
         if code == -signal.SIGINT:  # a terminal interrupted this process before the worker had its own group
-            raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
+            raise IndexCancelledError("the index run was interrupted, and the index is unchanged; index again to continue", stage="parse")
         if not was_ready:
-            raise IndexingError(f"A parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
+            raise IndexingError(f"a parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
         culprit = worker.pending.popleft() if worker.pending else None
         self.waiting.extendleft(reversed(worker.pending))
         if self.waiting:
@@ -269,7 +271,7 @@ class _Pool:
         if culprit is None:
             return None
         if code > 0 and os.environ.get(RAISE):
-            raise IndexingError(f"A parsing process crashed on {culprit.path}: {complaint}; reinstall graphmem", stage="parse")
+            raise IndexingError(f"a parsing process crashed on {culprit.path}: {complaint}; reinstall graphmem", stage="parse")
         if code == -signal.SIGALRM:
             return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"

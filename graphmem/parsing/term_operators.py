@@ -66,7 +66,11 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
         field = syntax.language.field_id_for_name(where)
         if field is None:
             origin = f"grammars/{syntax.spec.name}/language.toml"
-            raise GrammarError(f"{origin}: [terms]: the grammar has no field {where!r}", path=origin, line=0)
+            raise GrammarError(
+                f"the table [terms] of {origin} names the field {where!r}, which the grammar does not have; correct the table",
+                path=origin,
+                line=0,
+            )
         return methodcaller("child_by_field_id", field)  # half the cost of a lambda
     if isinstance(where, list):
         steps = [_pick(syntax, step) for step in where]

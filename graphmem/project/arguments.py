@@ -27,7 +27,7 @@ def within(argument: str, value: float, low: float, high: float) -> None:
         BadInputError: its message gives the range.
     """
     if not low <= value <= high:
-        raise BadInputError(f"{argument} is {value}; it must be {low:,} to {high:,}", argument=argument, value=value)
+        raise BadInputError(f"{argument} is {value}; use {low:,} to {high:,}", argument=argument, value=value)
 
 
 def page(limit: int, offset: int = 0) -> None:
@@ -38,4 +38,4 @@ def page(limit: int, offset: int = 0) -> None:
     """
     within("limit", limit, 1, MAX_ROWS)
     if offset < 0:
-        raise BadInputError(f"offset is {offset}; it must be 0 or more", argument="offset", value=offset)
+        raise BadInputError(f"offset is {offset}; use 0 or more", argument="offset", value=offset)

@@ -67,7 +67,9 @@ def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
             if not (mine and theirs)
             else "restore it into a new directory with --db, with that key in GRAPHMEM_MEMORY_KEY_FILE"
         )
-        raise EncryptionError(f"the memories in {archive.name} are {said}, unlike those of this index; {remedy}", path=str(archive))
+        raise EncryptionError(
+            f"the memories in the backup {archive.name} are {said}, unlike the memories of this index; {remedy}", path=str(archive)
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -131,7 +133,9 @@ class Backups:
         except FileNotFoundError:
             pass  # reported below, unless it is in the index's own folder
         except (OSError, ValueError, RuntimeError) as error:  # the name is too long, contains a null, or has an unknown ~user
-            raise BadInputError(f"{str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file") from error
+            raise BadInputError(
+                f"the backup {str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file"
+            ) from error
         own = self.data_dir / backups.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
         manifest = backups.read_manifest(archive)
@@ -140,8 +144,8 @@ class Backups:
             here = self.store.meta().get("project", "")
             if here and manifest.project != here and (self.store.generation() or len(self.book.index())):
                 raise BadInputError(
-                    f"{archive.name} is a backup of {manifest.project}, but this index belongs to {here}; "
-                    "restore it into another directory with --db",
+                    f"{archive.name} is a backup of the project {manifest.project}, but this index belongs to {here}; restore the backup "
+                    "into another directory with --db",
                     argument="file",
                     project=manifest.project,
                 )

@@ -40,7 +40,8 @@ class Boundaries:
         text = rules if rules is not None else self._text(RULES)
         if text is None:
             raise BadInputError(
-                f"{RULES} does not exist; write a table [[rule]] with `from` and `may_not_use` in it (docs/semantic.md shows examples)",
+                f"the file of boundary rules {RULES} does not exist; create it with a table [[rule]] that has `from` and `may_not_use` "
+                "(docs/semantic.md shows examples)",
                 argument="rules",
                 path=RULES,
             )
@@ -84,9 +85,13 @@ class Boundaries:
             with path.open("rb") as file:
                 data = file.read(MOST_BYTES + 1)
             if len(data) > MOST_BYTES:
-                raise BadInputError(f"{name} is larger than {MOST_BYTES:,} bytes; shorten the file", argument="rules", path=name)
+                raise BadInputError(
+                    f"the boundary rules {name} have more than {MOST_BYTES:,} bytes; shorten the file", argument="rules", path=name
+                )
             return data.decode("utf-8")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInputError(f"{name} cannot be read ({error}); correct the file", argument="rules", path=name) from error
+            raise BadInputError(
+                f"the boundary rules {name} cannot be read ({error}); correct the file", argument="rules", path=name
+            ) from error

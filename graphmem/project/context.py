@@ -62,7 +62,9 @@ class AgentContext:
         """
         if point == "take":
             raise BadInputError(
-                "the point `take` cannot be requested here; call `context_take` for prepared context", argument="point", value=point
+                "the injection point `take` cannot be requested here; call `context_take` to get prepared context",
+                argument="point",
+                value=point,
             )
         found = self.injector.inject(Ask(point, session, text, self.inside(files), phase, format, remaining), deadline_s, begun)
         return self._told(found, phase)

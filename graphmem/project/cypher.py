@@ -49,11 +49,11 @@ class CypherQueries:
                 "Cypher queries are switched off; set GRAPHMEM_CYPHER=true for the process that opens or serves the index", needs="cypher"
             )
         if not isinstance(query, str) or not query.strip():
-            raise BadInputError("the query is empty; write MATCH … RETURN …", argument="query")
+            raise BadInputError("the Cypher query is empty; write MATCH … RETURN …", argument="query")
         most = limits.cypher_rows if limit is None else limit
         if not 1 <= most <= limits.cypher_rows:
             raise BadInputError(
-                f"limit is {most}; give 1 to {limits.cypher_rows:,}", argument="limit", value=most, allowed=limits.cypher_rows
+                f"limit is {most}; use 1 to {limits.cypher_rows:,} rows", argument="limit", value=most, allowed=limits.cypher_rows
             )
         begun = time.perf_counter()
         self.book.flush()  # acknowledged writes must be visible to the query

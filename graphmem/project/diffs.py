@@ -75,11 +75,13 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
         return (None, side) if not file.old_path else (side, None)
     there = next((data for path in (file.new_path, file.old_path) if (data := _read(root, path)) is not None), None)
     if there is None:
-        raise BadInputError(f"the diff changes {file.old_path}, which is not in {root}; use a diff of this project", argument="diff")
+        raise BadInputError(
+            f"the diff changes {file.old_path}, which does not exist in {root}; use a diff of this project", argument="diff"
+        )
     sides = other_side(to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"), file)
     if sides is None:
         raise BadInputError(
-            f"the diff matches neither the old nor the new version of {file.new_path}; create it again from the current files",
+            f"the diff fits neither the old nor the new version of {file.new_path}; create the diff again from the current files",
             argument="diff",
         )
     return sides[0].encode(), sides[1].encode()

@@ -70,13 +70,16 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
         mark = None
     if mark is not None and mark["key_id"] != vault.id:
         raise EncryptionError(
-            f"the memories are encrypted with key {mark['key_id']}, not with {vault.id}; run `graphmem memory decrypt` with that key first",
+            f"the memories are encrypted with the key {mark['key_id']}, not with {vault.id}; run `graphmem memory decrypt` with the "
+            f"key {mark['key_id']} first",
             key=mark["key_id"],
         )
     copies = [] if mark is not None and mark["state"] == vaults.ON else _copies(home)
     if copies and not remove_copies:
         names = ", ".join(one.relative_to(home).as_posix() for one in copies[:5])
-        raise EncryptionError(f"plain text of memories is also in {names}; move these files away, or add --remove-copies")
+        raise EncryptionError(
+            f"{names} also contain unencrypted text of memories; move these files to another place, or add --remove-copies to delete them"
+        )
     vaults.write_mark(home, vault, source, vaults.ENCRYPTING)
     count = _written_again(home, settings)
     for name in _GONE:
@@ -180,11 +183,12 @@ def _copies(home: Path) -> list[Path]:
 def _make_key(file: Path, home: Path) -> None:
     if file.is_relative_to(home.parent if home.name == ".graphmem" else home):
         raise EncryptionError(
-            f"{file} is in the project, beside the data that it encrypts; name a file outside of the project", path=str(file)
+            f"the key file {file} would lie in the project, beside the data that it encrypts; choose a file outside the project",
+            path=str(file),
         )
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(file, "xb", opener=private) as out:
             out.write(secrets.token_hex(32).encode() + b"\n")
     except OSError as error:
-        raise EncryptionError(f"{file} cannot be created ({error.strerror}); name another file", path=str(file)) from error
+        raise EncryptionError(f"the key file {file} cannot be created ({error.strerror}); choose another file", path=str(file)) from error

@@ -134,7 +134,9 @@ class SearchWeighing:
             DiskFullError: the disk is full; the weights in force stay.
         """
         if choice not in CHOICES:
-            raise BadInputError(f"unknown choice {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice)
+            raise BadInputError(
+                f"unknown decision on the proposed weights {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice
+            )
         if choice == BUILT_IN:
             self.weights.reset()
             weights = [SearchWeight(knob, factor, factor, None) for knob, factor in evaluate.BUILT_IN.items()]
@@ -143,7 +145,11 @@ class SearchWeighing:
         factors = {one.name: one.proposed for one in found.weights if one.proposed is not None}
         if not factors:
             why = found.notes[0] if found.notes else "nothing is better"
-            raise BadInputError(f"no weights are proposed: {why}; the weights are unchanged", argument="choice", value=choice)
+            raise BadInputError(
+                f"graphmem proposes no search weights because {why}, and the weights are unchanged; collect more sessions first",
+                argument="choice",
+                value=choice,
+            )
         self.weights.accept(factors, self.now(), found.commits)
         accepted = self.weights.accepted()
         weights = [SearchWeight(one.name, one.built_in, factors.get(one.name, one.built_in), one.proposed) for one in found.weights]

@@ -49,7 +49,7 @@ class Pictures:
             NotIndexedError: nothing was indexed yet.
         """
         if edges < 0:
-            raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
+            raise BadInputError(f"edges is {edges}; use 0 or more", argument="edges", value=edges)
         here, atlas = self._drawn(roles)
         made, left_out = columns(atlas, edges)
         with here.lock:
@@ -75,13 +75,13 @@ class Pictures:
             NotIndexedError: nothing was indexed yet.
         """
         if limit < 1:
-            raise BadInputError(f"limit is {limit}; give 1 or more", argument="limit", value=limit)
+            raise BadInputError(f"limit is {limit}; use 1 or more", argument="limit", value=limit)
         here, atlas = self._drawn(roles)
         place = {path: i for i, path in enumerate(atlas.paths)}
         unknown = next((path for path in paths if path not in place), None)
         if unknown is not None:
             raise SymbolNotFoundError(
-                f"file {unknown!r} not found in the index; the map has changed, so load the map again", ref=unknown, suggestions=[]
+                f"the index no longer has the file {unknown!r} of the map; load the map again", ref=unknown, suggestions=[]
             )
         made, left_out = symbol_columns(here.view, atlas, [place[path] for path in paths], limit)
         return Picture(made, left_out, self.graph.state())

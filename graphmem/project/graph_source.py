@@ -101,7 +101,7 @@ class GraphSource:
             state = self.state()
             if state.state == "indexing":
                 raise NotIndexedError(
-                    f"the first index run is not finished ({state.stage} {state.done:,} of {state.total:,}); try again in a moment",
+                    f"the first index run has not finished (stage {state.stage}, {state.done:,} of {state.total:,}); try again in a moment",
                     path=str(self.data_dir),
                 )
             raise self._empty()

@@ -80,7 +80,7 @@ class CoAccess:
         paths = self._paths("files", files, MAX_SESSION_FILES)
         if offsets and len(offsets) != len(paths):
             raise BadInputError(
-                f"offsets has {len(offsets)} entries for {len(paths)} files; give one for each file, each file once",
+                f"offsets has {len(offsets)} entries for {len(paths)} files; give one byte offset for each file, and each file once",
                 argument="offsets",
                 value=len(offsets),
             )
@@ -230,7 +230,7 @@ def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: 
 
 def _check(name: str, value: Any, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise BadInputError(f"{name} is {value!r}; it must be {low:,} to {high:,}", argument=name, value=value)
+        raise BadInputError(f"{name} is {value!r}; use {low:,} to {high:,}", argument=name, value=value)
 
 
 def _seconds(at: datetime | str | None) -> float:

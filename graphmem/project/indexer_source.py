@@ -60,14 +60,16 @@ class IndexerSource:
         meta = self.store.meta()
         root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None
         if root is None:
-            raise NotIndexedError("this index is empty; name the repository to read", path=str(self.data_dir))
+            raise NotIndexedError(
+                "this index is empty and does not know its repository; name the repository to index", path=str(self.data_dir)
+            )
         if not root.is_dir():
             kind = "is not a directory" if root.exists() else "does not exist"
-            raise RepositoryError(f"{root} {kind}; name the folder of the repository", path=str(root))
+            raise RepositoryError(f"the repository {root} {kind}; give the directory of the repository", path=str(root))
         before = meta.get("root")
         if before and Path(before) != root and Path(before).is_dir():
             raise BadInputError(
-                f"this index belongs to {before}, not to {root}; choose another directory with --db",
+                f"this index belongs to the repository {before}, not to {root}; choose another directory with --db",
                 argument="repo",
                 root=before,
                 path=str(root),

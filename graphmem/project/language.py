@@ -98,7 +98,7 @@ class LanguageQuestions:
         asked = question.strip()
         if not asked or len(asked) > QUESTION:
             raise BadInputError(
-                f"the question has {len(asked):,} characters; give 1 to {QUESTION:,}", argument="question", value=len(asked)
+                f"the question has {len(asked):,} characters; write 1 to {QUESTION:,} characters", argument="question", value=len(asked)
             )
         within("limit", limit, 1, 50)
         found = self.search(asked, limit=limit, files=files, explain=True)

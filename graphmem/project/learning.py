@@ -74,7 +74,7 @@ class SessionLearning:
         if not isinstance(record, SessionRecord):
             if not isinstance(record, Mapping):
                 raise BadInputError(
-                    f"record is of type {type(record).__name__}; pass a session record or the output of its `as_json`", argument="record"
+                    f"record is of type {type(record).__name__}; pass a session record or its JSON form from `as_json`", argument="record"
                 )
             name = record["info"].get("id") if isinstance(record.get("info"), Mapping) else None
             record = session_record(redact_all(record, []))  # from outside: not yet checked for secrets
@@ -122,7 +122,10 @@ class SessionLearning:
         found = self.ledger().summary(known)
         if found is None:
             raise SessionNotFoundError(
-                f"the summary of {known} is no longer kept; the memories learnt from the session still exist", id=known, candidates=[]
+                f"the summary of the session {known} was deleted after its retention period; use `graphmem memory list`, because the "
+                "memories learnt from the session still exist",
+                id=known,
+                candidates=[],
             )
         return _summary(found)
 

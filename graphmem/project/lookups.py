@@ -133,7 +133,7 @@ class Lookups:
         """
         view = self.graph.view()
         if id not in view.index_of:
-            raise SymbolNotFoundError(f"unknown node id {id!r}; use an id from another answer", ref=id, suggestions=[])
+            raise SymbolNotFoundError(f"unknown symbol id {id!r}; use the id of a symbol from another answer", ref=id, suggestions=[])
         return self._source(view, view.index_of[id])
 
     def _source(self, view: GraphView, node: int) -> str:

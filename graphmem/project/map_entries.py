@@ -99,7 +99,7 @@ class MapNotes:
             modules = self._modules()
             at = modules.find(wanted)
             if at is None:
-                raise SymbolNotFoundError(f"unknown module {module!r}; `graphmem modules` lists them", ref=module, suggestions=[])
+                raise SymbolNotFoundError(f"unknown module {module!r}; choose one from `graphmem modules`", ref=module, suggestions=[])
             group_of = modules.groups[at]
             before = next((one for one, name in zip(entries, self._names(entries), strict=True) if name == group_of.name), None)
             rest = [one for one in entries if one is not before]
@@ -107,7 +107,10 @@ class MapNotes:
             if replace(made, files=[]) != _plain(group_of.name):
                 rest.insert(0, made)
             if len(rest) > MOST:
-                raise BadInputError(f"{FILE} has {MOST:,} entries; remove some entries before you add more", argument="module")
+                raise BadInputError(
+                    f"{FILE}, which names modules and pins them on the map, has {MOST:,} entries; remove some entries before you add more",
+                    argument="module",
+                )
             _write(path, rest)
         return self._answer(rest)
 
@@ -115,7 +118,9 @@ class MapNotes:
         path = inside(self.graph.root(), FILE)
         if path is None:
             raise BadInputError(
-                f"a symbolic link in {FILE} leads out of the project; replace the link by a directory", argument="module", path=FILE
+                f"a symbolic link in the path {FILE} leads out of the project; replace the link by a directory",
+                argument="module",
+                path=FILE,
             )
         return path
 
@@ -160,16 +165,24 @@ class MapNotes:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise BadInputError(f"{FILE} cannot be read ({error}); correct the file", argument="module", path=FILE) from error
+            raise BadInputError(
+                f"{FILE}, which names modules and pins them on the map, cannot be read ({error}); correct the file",
+                argument="module",
+                path=FILE,
+            ) from error
         try:
             if len(data) > MOST_BYTES:
-                raise ValueError(f"the file is larger than {MOST_BYTES:,} bytes")
+                raise ValueError(f"the file has more than {MOST_BYTES:,} bytes; shorten the file")
             said = json.loads(data)
             if said["version"] != VERSION:
-                raise ValueError(f"the version of the file is not {VERSION}")
+                raise ValueError(f"the `version` in the file is not {VERSION}; set it to {VERSION}")
             return [_entry(one) for one in said["modules"]]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise BadInputError(f"{FILE} is damaged ({error}); correct or remove the file", argument="module", path=FILE) from error
+            raise BadInputError(
+                f"{FILE}, which names modules and pins them on the map, is damaged ({error}); correct or remove the file",
+                argument="module",
+                path=FILE,
+            ) from error
 
 
 def _plain(name: str) -> MapEntry:
@@ -192,14 +205,20 @@ def _entry(one: dict[str, Any]) -> MapEntry:
 
 def _colour(value: str) -> str:
     if value and not _COLOUR.match(value):
-        raise BadInputError(f"colour is {value!r}; write it as #rrggbb, or give an empty text for none", argument="colour", value=value)
+        raise BadInputError(
+            f"colour is {value!r}; write it as #rrggbb, or give an empty string to remove the colour", argument="colour", value=value
+        )
     return value.lower()
 
 
 def _pinned(value: Sequence[float]) -> list[float]:
     numbers = [float(one) for one in value]
     if numbers and (len(numbers) != 2 or not all(math.isfinite(one) and -1 <= one <= 2 for one in numbers)):
-        raise BadInputError("pinned must be two numbers from -1 to 2, or empty", argument="pinned", value=str(value)[:100])
+        raise BadInputError(
+            "pinned, the position of a module on the map, must be two numbers from -1 to 2, or empty; correct the position",
+            argument="pinned",
+            value=str(value)[:100],
+        )
     return [round(one, 4) for one in numbers]
 
 
@@ -228,4 +247,8 @@ def _write(path: Path, entries: Sequence[MapEntry]) -> None:
             hide_from_git(path.parent)
         replace_file(path, text.encode(), mode=0o644)
     except OSError as error:
-        raise BadInputError(f"{FILE} cannot be written ({error}); check the directory", argument="module", path=FILE) from error
+        raise BadInputError(
+            f"{FILE}, which names modules and pins them on the map, cannot be written ({error}); check the permissions of its directory",
+            argument="module",
+            path=FILE,
+        ) from error

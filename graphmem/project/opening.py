@@ -162,11 +162,11 @@ def open_project(
 ) -> Parts:
     """Open the index in a directory; see `GraphMem.open`."""
     if db is None and repo is None:
-        raise BadInputError("neither an index nor a repository is given; name the directory of one", argument="db")
+        raise BadInputError("neither an index nor a repository is given; give the directory of one of them", argument="db")
     settings = settings or load_settings(Path(repo) if repo is not None else None)
     data_dir = Path(db) if db is not None else Path(repo or ".") / ".graphmem"
     if data_dir.exists() and not data_dir.is_dir():
-        raise BadInputError(f"{data_dir} is a file; name a directory for the index", argument="db", path=str(data_dir))
+        raise BadInputError(f"the index directory {data_dir} is a file; give a directory for the index", argument="db", path=str(data_dir))
     refuse_a_strangers(data_dir)
     shared = bool(settings.store) or _is_there(data_dir / SHARED)
     if repo is not None and not shared:

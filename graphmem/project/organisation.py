@@ -96,7 +96,7 @@ class Organisations:
     def erase_person(self, login: str, confirm: str = "", url: str = "") -> Erased:
         if confirm != login:
             raise BadInputError(
-                f"this command permanently erases the person {login}; repeat the command with --confirm {login}",
+                f"this command permanently erases the person {login}; repeat the command with --confirm {login} to erase them",
                 argument="confirm",
                 value=confirm,
             )
@@ -113,7 +113,8 @@ class Organisations:
         address = url or self.settings.sync_url
         if not address:
             raise SharingError(
-                "the team's database is not configured; give its address, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address"
+                "the address of the team's database is not known; give the address, or set GRAPHMEM_SYNC_URL=postgresql://…",
+                reason="address",
             )
         return OrganisationDesk(address, new=new)
 

@@ -46,7 +46,9 @@ class Outlines:
         view = self.graph.view()
         place = in_project(path, self.graph.root())
         if view.file_node(place) is None:
-            raise SymbolNotFoundError(f"{place} is not in the index; check the path, or run `graphmem index`", ref=path, suggestions=[])
+            raise SymbolNotFoundError(
+                f"the index has no file or directory {place}; check the path, or run `graphmem index`", ref=path, suggestions=[]
+            )
         nodes = [node for node in view.by_path(place).tolist() if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] != "module"]
         nodes.sort(key=lambda node: (view.start_line[node], -view.end_line[node], node))
         entries = []

@@ -77,7 +77,7 @@ class PeopleFiles:
             return inert_lines(markdown.markdown([describer.info(row) for row in live], self.book.project()))
         if format == "claude":
             return inert_lines(markdown.claude_md(listed(self.book), self.book.project()))
-        raise BadInputError(f"unknown format {format!r}; use one of {', '.join(EXPORTS)}", argument="format", value=format)
+        raise BadInputError(f"unknown export format {format!r}; use one of {', '.join(EXPORTS)}", argument="format", value=format)
 
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """Import memories from an export or from a file of another tool.
@@ -147,33 +147,40 @@ class PeopleFiles:
         """
         if read_mark(self.data_dir) is not None and not dry_run:
             raise EncryptionError(
-                "the memories are encrypted, and a synced file would hold them as plain text; "
-                "use `graphmem export --memories markdown`, or run `graphmem memory decrypt` first"
+                "the memories are encrypted, and a synced file would contain them unencrypted; use `graphmem export --memories "
+                "markdown`, or run `graphmem memory decrypt` first"
             )
         root = self.root()
         if path is None and root is None:
-            raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
+            raise BadInputError(
+                "the root directory of the project is not known yet; give the path of the Markdown file to sync, or run `graphmem "
+                "index` first",
+                argument="path",
+            )
         target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
         if target.suffix.lower() not in MARKDOWN or ".git" in target.parts:  # a remote caller must not write a file that is executed
             raise BadInputError(
-                f"{path} is not a Markdown file of the project; name one that ends with {' or '.join(MARKDOWN)}",
+                f"{path} is not a Markdown file of the project; give a file that ends with {' or '.join(MARKDOWN)}",
                 argument="path",
                 path=str(path),
             )
         if root is not None and inside(root, target) is None:
-            raise BadInputError(f"{path} is outside the project or does not exist; name a file in {root}", argument="path", path=str(path))
+            raise BadInputError(f"{path} is outside the project or does not exist; give a file in {root}", argument="path", path=str(path))
         self._expect_ours(target, root, personal=personal, remote=remote)
         above = next((one for one in target.parents if one.exists()), target.anchor)
         if target.is_dir() or not Path(above).is_dir():
             raise BadInputError(
-                f"{path} is a directory or lies in a missing one; choose a file in an existing directory", argument="path", path=str(path)
+                f"{path} is a directory, or its directory is missing; choose a file in an existing directory",
+                argument="path",
+                path=str(path),
             )
         try:
             return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)
         except OSError as error:
             unless_refused(error, f"syncing {target.name}", target)
             raise BadInputError(
-                f"{path} cannot be read or written ({error.strerror or error}); correct its permissions, then sync again",
+                f"the synced file {path} cannot be read or written ({error.strerror or error}); correct the permissions of the file, "
+                "then sync again",
                 argument="path",
                 path=str(path),
             ) from error
@@ -192,18 +199,18 @@ class PeopleFiles:
         facts = {"argument": "path", "path": named.as_posix()}
         if remote and (personal or named.as_posix() != MEMORY_MD):
             raise BadInputError(
-                f"remote callers can sync only {MEMORY_MD}, without personal memories; for other files stop the server and run "
-                "`graphmem sync-file` in the project",
+                f"a remote caller can sync only {MEMORY_MD}, and only without personal memories; for other files stop the server and "
+                "run `graphmem sync-file` in the project",
                 **facts,
             )
         for one in (named, led_to):  # a directory may be a symbolic link
             if reason := obeyed(one.parts if root is not None else (one.name,)):
-                raise BadInputError(f"{named} is not synced: {reason}; sync another file", **facts)
+                raise BadInputError(f"{named} is not synced with the memories: {reason}; sync another file", **facts)
         allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}
         if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
             raise BadInputError(
-                f"{named} is not a file that may be synced ({', '.join([MEMORY_MD, *sorted(allowed)])}); add the "
-                "file to the setting sync_files",
+                f"only {', '.join([MEMORY_MD, *sorted(allowed)])} may be synced with the memories, not {named}; add {named} to the "
+                "setting sync_files",
                 **facts,
             )
 

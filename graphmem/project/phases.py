@@ -78,7 +78,9 @@ class PhaseWeighing:
             DiskFullError: the disk is full; the weights in force stay.
         """
         if choice not in CHOICES:
-            raise BadInputError(f"unknown choice {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice)
+            raise BadInputError(
+                f"unknown decision on the proposed weights {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice
+            )
         if choice == BUILT_IN:
             self.phases.reset()
             return self.phase_weights()
@@ -86,7 +88,8 @@ class PhaseWeighing:
         weights = {(one.phase, one.type): one.proposed for one in now.weights if one.proposed is not None}
         if not weights:
             raise BadInputError(
-                f"no weights are proposed yet, so nothing can be accepted: {now.notes[0]}; the weights are unchanged",
+                f"graphmem has not proposed any weights that could be accepted ({now.notes[0]}), and the weights are unchanged; collect "
+                "more sessions first",
                 argument="choice",
                 value=choice,
                 sessions=now.sessions,

@@ -181,7 +181,7 @@ class Positions:
         path = in_project(file, self.graph.root_path).removeprefix("./")
         number = view.path_number.get(path)
         if number is None or view.file_node(path) is None:
-            raise SymbolNotFoundError(f"{path!r} is not in the index; run `graphmem index` to add new files", ref=file, suggestions=[])
+            raise SymbolNotFoundError(f"the index has no file {path!r}; run `graphmem index` to add new files", ref=file, suggestions=[])
         data = _bytes(self.graph.root(), path)
         content = content_hash(data)
         is_stale = content != view.arrays.paths.content_hash[number].as_py()
@@ -227,7 +227,7 @@ class Positions:
             return unpacked(data, WRITTEN_KINDS)
         except (zlib.error, ValueError, IndexError) as error:
             raise DatabaseDamagedError(
-                f"the occurrences of {path} cannot be read ({error}); run `graphmem rebuild`", path=path, reason=str(error)
+                f"the stored positions of symbols in {path} cannot be read ({error}); run `graphmem rebuild`", path=path, reason=str(error)
             ) from error
 
 

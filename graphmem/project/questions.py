@@ -70,7 +70,7 @@ class ImpactQuestions:
         view = earlier.view if earlier is not None else self.graph.view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
-            raise BadInputError("the target is missing; name at least one symbol or file", argument="targets")
+            raise BadInputError("the target is missing; give at least one symbol or file", argument="targets")
         nodes, missed = self._targets(view, refs)
         if earlier is not None:  # what runs, history and memories say is about the current code
             now = self.graph.state()

@@ -108,9 +108,7 @@ class Sessions:
         if kind not in SESSION_KINDS:
             raise BadInputError(f"unknown kind of session {kind!r}; use one of {', '.join(SESSION_KINDS)}", argument="kind", value=kind)
         if planned_steps is not None and not 1 <= planned_steps <= 1_000_000:
-            raise BadInputError(
-                f"planned_steps is {planned_steps}; it must be 1 to 1,000,000", argument="planned_steps", value=planned_steps
-            )
+            raise BadInputError(f"planned_steps is {planned_steps}; use 1 to 1,000,000", argument="planned_steps", value=planned_steps)
         told = {name: value for name, value in locals().items() if name not in ("self", "id") and value not in ("", None)}
         started = self.observer().start(id if id is not None else str(uuid.uuid4()), told)
         info = started.info
@@ -127,7 +125,7 @@ class Sessions:
             session: session of events that name none.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
-            raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
+            raise BadInputError(f"events is of type {type(events).__name__}; pass a list of session events", argument="events")
         observer = self.observer()
         self.learner.sweep_when_due()
         events = list(events)
@@ -186,7 +184,7 @@ class Sessions:
             BadInputError: an argument is out of range.
         """
         if state not in ("", "running", "ended"):
-            raise BadInputError(f"unknown state {state!r}; use running or ended", argument="state", value=state)
+            raise BadInputError(f"unknown state of a session {state!r}; use running or ended", argument="state", value=state)
         if not 1 <= limit <= MAX_PAGE or offset < 0:
             raise BadInputError(
                 f"limit or offset is out of range; give a limit of 1 to {MAX_PAGE} and an offset of 0 or more",

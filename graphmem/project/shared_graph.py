@@ -56,12 +56,14 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     mark = _read(data_dir / SHARED)
     if mark is None and (data_dir / DATABASE).exists():
         raise BadInputError(
-            f"{data_dir} keeps its graph in a file; name another directory with --db to use PostgreSQL",
+            f"the index in {data_dir} keeps its graph in a file, not in PostgreSQL; choose another directory with --db to use PostgreSQL",
             argument="store",
             path=str(data_dir),
         )
     if settings.store and not settings.store.startswith(SCHEMES):
-        raise BadInputError("--store must be the address of a PostgreSQL database: postgresql://host/name", argument="store")
+        raise BadInputError(
+            "the value of --store must be the address of a PostgreSQL database; write postgresql://host/name", argument="store"
+        )
     mark = mark or _Mark("", uuid.uuid4().hex)
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     key = kept_key(data_dir) or choose_key(data_dir, root or beside)
@@ -72,7 +74,7 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
         if settings.store:
             raise
         raise StoreUnreachableError(
-            f"{error.message}; this is the address of the last run: give the current address with --store", **error.facts
+            f"{error.message}; this is the address that the last run used, so give the current address with --store", **error.facts
         ) from error
     if mark.database not in ("", store.database):
         store.notes.append(f"{mark.address} has another graph than at the last run; projections are built again")
@@ -126,5 +128,7 @@ def _read(path: Path) -> _Mark | None:
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise BadInputError(
-            f"{path} is damaged; delete the file and give the address with --store", argument="store", path=str(path)
+            f"{path}, which keeps the address of the PostgreSQL database, is damaged; delete the file and give the address with --store",
+            argument="store",
+            path=str(path),
         ) from error

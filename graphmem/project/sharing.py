@@ -77,14 +77,18 @@ class Sharing:
         row = self.book.row(id)
         with self._turn:
             if not self._side.exists:
-                raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
+                raise SharingError(
+                    "this project has not exchanged memories with a team's database yet; run `graphmem sync` first", reason="unknown"
+                )
             self._exchange.decide(row, field, side)
         return self.sharing_status()
 
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
         """Return news of the team; see `OrganisationOperations.team_news`."""
         if not self._side.exists:
-            raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
+            raise SharingError(
+                "this project has not exchanged memories with a team's database yet; run `graphmem sync` first", reason="unknown"
+            )
         return news(self.book, self._side, self._exchange, days, limit, important)
 
     def known_key(self) -> str:
@@ -94,7 +98,9 @@ class Sharing:
             SharingError: the project was not shared yet.
         """
         if not (kept := self._kept_key()):
-            raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
+            raise SharingError(
+                "this project has not exchanged memories with a team's database yet; run `graphmem sync` first", reason="unknown"
+            )
         return kept
 
     def facts(self) -> dict[str, Any]:
@@ -127,7 +133,8 @@ class Sharing:
     def _exchanged(self, url: str, key: str, *, unasked: bool) -> SharingAnswer:
         if not url:
             raise SharingError(
-                "the team's database is not configured; give its address, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address"
+                "the address of the team's database is not known; give the address, or set GRAPHMEM_SYNC_URL=postgresql://…",
+                reason="address",
             )
         with self._turn:
             project = self._key(key)
@@ -150,7 +157,8 @@ class Sharing:
         kept = self._kept_key()
         if given and kept and checked_key(given) != kept:
             raise SharingError(
-                f"this project is shared as {kept}; to share it under another key, remove {self.data_dir / KEY} and {self.data_dir / FILE}",
+                f"this project is shared with the team under the project key {kept}; to share it under another key, delete "
+                f"{self.data_dir / KEY} and {self.data_dir / FILE}",
                 reason="key",
             )
         if not kept:

@@ -84,7 +84,7 @@ class Sources:
                 below.setdefault(one[0][len(inside) :].partition("/")[0], []).append(one)
         if not below and place:
             raise SymbolNotFoundError(
-                f"no indexed file is below {place!r}; check the path, or run `graphmem index`", ref=path, suggestions=[]
+                f"the index has no file in {place!r}; check the path, or run `graphmem index`", ref=path, suggestions=[]
             )
         entries = [_entry(inside, name, held) for name, held in below.items()]
         entries.sort(key=lambda one: (not one.is_folder, one.name.lower(), one.name))

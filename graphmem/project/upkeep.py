@@ -153,5 +153,7 @@ class Upkeep:
     def _checked_anew(self) -> list[Check]:
         root = self.store.meta().get("root", "")
         if not root or not self.store.generation():
-            raise NotIndexedError("the index has no code graph to compare; run `graphmem index` first", path=str(self.data_dir))
+            raise NotIndexedError(
+                "the index has no code graph that could be compared with the files; run `graphmem index` first", path=str(self.data_dir)
+            )
         return checks.same_graph(self.store.tables(), self.tables_of(Path(root), self.store.meta().get("project", "")))

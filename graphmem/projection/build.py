@@ -219,7 +219,8 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
     """
     if len(rules) > 256:
         raise LimitError(
-            f"the graph uses {len(rules)} rules of resolution, and graphmem can load at most 256; report this defect",
+            f"the graph uses {len(rules)} rules of resolution, and graphmem can load at most 256; report this defect to the authors "
+            "of graphmem",
             limit="rules",
             allowed=256,
             found=len(rules),
@@ -241,7 +242,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
     unsorted = node_columns(tables.files, tables.symbols, tables.externals, paths)
     if len(unsorted.id) > MAX_NODES:
         raise LimitError(
-            f"The graph has {len(unsorted.id):,} nodes, and graphmem can load at most {MAX_NODES:,}; exclude folders and index again",
+            f"the graph has {len(unsorted.id):,} nodes, and graphmem can load at most {MAX_NODES:,}; exclude directories and index again",
             limit="nodes",
             allowed=MAX_NODES,
             found=len(unsorted.id),

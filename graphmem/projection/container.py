@@ -96,7 +96,7 @@ def read_container(path: Path, what: str, version: int) -> Container:
     """
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < len(_MAGIC) + 12:
-            raise DamagedFileError(f"{path.name} was cut off")
+            raise DamagedFileError(f"{path.name} is truncated; graphmem rebuilds it from the database")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     view = memoryview(data)
     start = len(_MAGIC) + 12
@@ -106,10 +106,13 @@ def read_container(path: Path, what: str, version: int) -> Container:
         or start + size > len(view)
         or zlib.crc32(view[start : start + size]) != int.from_bytes(view[16:20], "little")
     ):
-        raise DamagedFileError(f"{path.name} had a damaged header")
+        raise DamagedFileError(f"{path.name} has a damaged header; graphmem rebuilds it from the database")
     header = json.loads(bytes(view[start : start + size]))
     if header["what"] != what or header["format"] != version:
-        raise OtherFormatError(f"{path} is {header['what']} format {header['format']}, not {what} format {version}")
+        raise OtherFormatError(
+            f"{path} has the content {header['what']} in format {header['format']} instead of {what} in format {version}; graphmem "
+            "rebuilds it"
+        )
     base = -(-(start + size) // _ALIGN) * _ALIGN
     sections: dict[str, Any] = {}
     ends = start + size
@@ -117,14 +120,14 @@ def read_container(path: Path, what: str, version: int) -> Container:
         blob = view[base + entry["at"] : base + entry["at"] + entry["size"]]
         padding, ends = view[ends : base + entry["at"]], base + entry["at"] + entry["size"]
         if len(blob) != entry["size"] or zlib.crc32(blob) != entry["crc"] or any(padding):
-            raise DamagedFileError(f"{path.name} was damaged ({entry['name']})")
+            raise DamagedFileError(f"the section {entry['name']} of {path.name} is damaged; graphmem rebuilds the file from the database")
         if "dtype" in entry:
             plain = _CODEC.decompress(pa.py_buffer(blob), entry["bytes"]) if entry["bytes"] else b""
             sections[entry["name"]] = np.frombuffer(plain, np.dtype(entry["dtype"])).reshape(entry["shape"])
         else:
             sections[entry["name"]] = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
     if ends != len(view):
-        raise DamagedFileError(f"{path.name} did not have its full length")
+        raise DamagedFileError(f"{path.name} has bytes after its last section; graphmem rebuilds it from the database")
     return Container(header["generation"], header["meta"], sections)
 
 

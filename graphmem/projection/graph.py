@@ -269,7 +269,7 @@ class GraphView:
             return None
         except DamagedFileError as error:
             if notes is not None:
-                notes.append(f"{error}; it was rebuilt from the database")
+                notes.append(str(error))
             return None
         if saved.generation != generation:
             return None

@@ -63,7 +63,7 @@ def load_memories(path: Path, generation: int, key: str, notes: list[str] | None
         return None
     except DamagedFileError as error:
         if notes is not None:
-            notes.append(f"{error}; it was rebuilt from the database")
+            notes.append(str(error))
         return None
     if (saved.generation, saved.meta) != (generation, {"key": key, "format": FORMAT}):
         return None

@@ -363,7 +363,9 @@ class Projections:
         """Make stored vectors searchable; call `use_model` first."""
         with self._state:
             if self._vectors is None:
-                raise GraphMemError("vectors were added before `use_model` named their model; report this defect")
+                raise GraphMemError(
+                    "vectors were added before `use_model` named their embedding model; report this defect to the authors of graphmem"
+                )
             fresh = [key for key in dict.fromkeys(hashes) if key not in self._vectors]
             self._vectors.add(hashes, vectors)
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
@@ -576,7 +578,7 @@ class Projections:
             words.close()
             words.delete_files()
         else:
-            raise GraphMemError("the database changes faster than graphmem can read it; close other programs that write to it")
+            raise GraphMemError("other programs change the database faster than graphmem can read it; close those programs")
         give_back(between=True)
         self._publish(graph, words)
         with self._state:
@@ -617,7 +619,7 @@ class Projections:
 
     def _progress(self, rows: int) -> None:
         if self._closing.is_set():
-            raise StoreClosedError("the index was closed while the word index was being written; open it again")
+            raise StoreClosedError("the index was closed while its word index was being written; open the index again")
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:

@@ -86,7 +86,9 @@ class Entry(NamedTuple):
         try:
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
         except (zlib.error, ValueError) as error:
-            raise DamagedWordsError(f"a text in the word index {self.path} cannot be decompressed ({error})") from error
+            raise DamagedWordsError(
+                f"text in the word index {self.path} cannot be decompressed ({error}); graphmem rebuilds the word index"
+            ) from error
 
 
 class WordHit(NamedTuple):
@@ -213,7 +215,7 @@ class WordIndex:
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
                         continue
                     if proven is Proof.OPEN and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                        raise sqlite3.DatabaseError("SQLite reports malformed content")
+                        raise sqlite3.DatabaseError("SQLite reports malformed content in the word index; graphmem rebuilds the word index")
                 finally:
                     db.close()
                 return cls(path, generation)
@@ -243,7 +245,11 @@ class WordIndex:
                 db.execute("BEGIN IMMEDIATE")
                 unseal(db)
                 if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
-                    raise DamagedWordsError(f"{self.path} belongs to another generation of the graph than {self.generation}")
+                    raise DamagedWordsError(
+                        f"the word index {self.path} does not belong to generation {self.generation} of the graph; "
+                        "graphmem rebuilds the word "
+                        "index"
+                    )
                 for ids in _batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
                     _delete(db, ids)
                 first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]

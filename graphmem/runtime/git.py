@@ -69,14 +69,17 @@ def answer(
         said = f"git {arguments[0]} cannot take a null character or half a surrogate pair; use a commit, branch, tag or file"
         raise GitError(said, command=tuple(arguments), stderr="") from None
     except FileNotFoundError:
-        raise GitError("git is not installed or not on PATH; install it", command=tuple(arguments), stderr="") from None
+        raise GitError("git is not installed or not on PATH; install git", command=tuple(arguments), stderr="") from None
     except OSError as error:  # more arguments than the system takes
         raise GitError(
-            f"git {arguments[0]} cannot be run: {error.strerror}; use fewer files or a shorter range", command=(arguments[0],), stderr=""
+            f"git {arguments[0]} cannot be run: {error.strerror}; name fewer files or a shorter range of revisions",
+            command=(arguments[0],),
+            stderr="",
         ) from None
     except subprocess.TimeoutExpired:
         raise GitError(
-            f"git {arguments[0]} took more than {timeout_s:g} s; run the command by hand to find the cause, or use a shorter range",
+            f"git {arguments[0]} took more than {timeout_s:g} s; run the command by hand to find the cause, or use a shorter range "
+            "of revisions",
             command=tuple(arguments),
             stderr="",
         ) from None

@@ -63,7 +63,9 @@ class Outbound:
             port = -1
         if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username is not None or parts.query:
             raise SettingsError(
-                f"{setting} must be an address like https://host/v1, without user, password or query", setting=setting, value=url
+                f"the setting {setting} must be an address like https://host/v1; remove user, password and query from it",
+                setting=setting,
+                value=url,
             )
         if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise SettingsError(
@@ -78,6 +80,7 @@ class Outbound:
         self._port = port
         self._path = parts.path.rstrip("/") + path
         self._key = key
+        self._setting = setting
         self._most = most
         self._clock = clock
 
@@ -102,11 +105,15 @@ class Outbound:
                 if status == 200:
                     return raw
                 if 300 <= status < 400:
-                    raise OutboundError("redirected", f"it answers {status} with a redirect, which is not followed")
+                    raise OutboundError(
+                        "redirected",
+                        f"the server answered with a redirect ({status}), which graphmem does not follow; set "
+                        f"{self._setting} to the final address",
+                    )
                 if status not in _AGAIN or last or until - self._clock() <= PAUSE_S:
-                    raise OutboundError("refused", f"it answers {status}")
+                    raise OutboundError("refused", f"the server answered {status}; check {self._setting} and the log of the server")
             time.sleep(PAUSE_S)
-        raise AssertionError("every attempt ended without an answer and without an error")
+        raise AssertionError("every attempt ended without an answer and without an error; report this defect to the authors of graphmem")
 
     def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
         """Return status and body of one response.
@@ -142,7 +149,9 @@ class Outbound:
                     while part := answer.read1(_READ):
                         raw += part
                         if len(raw) > self._most:
-                            raise OutboundError("too_large", f"its answer is larger than {self._most:,} bytes")
+                            raise OutboundError(
+                                "too_large", f"the answer of the server has more than {self._most:,} bytes; check {self._setting}"
+                            )
                     if late.is_set():
                         raise TimeoutError
                     return answer.status, bytes(raw)
@@ -151,9 +160,11 @@ class Outbound:
         except (OSError, http.client.HTTPException, ValueError) as error:
             if late.is_set() or isinstance(error, TimeoutError):
                 raise self._late() from error
-            raise OutboundError("unreachable", f"it cannot be reached ({type(error).__name__})") from error
+            raise OutboundError(
+                "unreachable", f"the server cannot be reached ({type(error).__name__}); check {self._setting} and whether the server runs"
+            ) from error
         finally:
             connection.close()
 
     def _late(self) -> OutboundError:
-        return OutboundError("timeout", f"it did not answer in {self.timeout_s:g} s")
+        return OutboundError("timeout", f"the server did not answer in {self.timeout_s:g} s; check its load")

@@ -26,7 +26,7 @@ def data_root() -> Traversable:
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "queries").is_dir() and (checkout / "pyproject.toml").is_file():
         return checkout
-    raise FileNotFoundError(f"graphmem's data files are in neither {packaged} nor {checkout}; reinstall graphmem")
+    raise FileNotFoundError(f"the data files of graphmem are in neither {packaged} nor {checkout}; reinstall graphmem")
 
 
 @cache

@@ -94,7 +94,7 @@ class Sidefile:
         if found != self.format:
             db.close()
             raise self.error(
-                f"{path} is in format {found or 'unknown'}, this graphmem reads {self.format}; {self.advice}",
+                f"{path} has format {found or 'unknown'}, and this graphmem reads format {self.format}; {self.advice}",
                 path=str(path),
                 reason="format",
             )

@@ -54,7 +54,7 @@ class Vault:
             from cryptography.hazmat.primitives.kdf.hkdf import HKDF
         except ImportError:
             raise EncryptionError(
-                "encryption of memories needs the package cryptography; install it with `pip install 'graphmem[encryption]'`"
+                "encrypting memories needs the package cryptography; install it with `pip install 'graphmem[encryption]'`"
             ) from None
         self.id = hashlib.blake2b(_INFO + key, digest_size=_ID // 2).hexdigest()
         self.head = f"{MARK}{self.id}:".encode()
@@ -80,7 +80,7 @@ class Vault:
             with contextlib.suppress(InvalidTag):
                 found = self._cipher.decrypt(data, [place.encode(), extra])
                 return b"" if extra else found
-        raise ValueError("an encrypted value of a memory was changed outside graphmem")
+        raise ValueError("an encrypted value of a memory was changed by another program; restore the memories from a backup")
 
 
 def is_sealed(data: bytes) -> bool:
@@ -112,8 +112,9 @@ def opened_text(text: str, place: str = "") -> str:
 def _vault(key_id: str) -> Vault:
     if key_id not in _known:
         raise EncryptionError(
-            f"the memories are encrypted with key {key_id}, which is not loaded; name its file with GRAPHMEM_MEMORY_KEY_FILE, "
-            "and if encryption.json is lost, run `graphmem memory encrypt --key-file FILE` with the same key",
+            f"the memories are encrypted with the key {key_id}, which was not given; name the file of the key with "
+            "GRAPHMEM_MEMORY_KEY_FILE, and if encryption.json is lost, run `graphmem memory encrypt --key-file FILE` with the same "
+            "key",
             key=key_id,
         )
     return _known[key_id]
@@ -150,7 +151,8 @@ def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
         return {"key_id": str(found["key_id"]), "key_file": str(found["key_file"]), "state": str(found["state"])}
     except (OSError, ValueError, KeyError) as error:
         raise EncryptionError(
-            f"{path} cannot be read ({error}); run `graphmem memory encrypt --key-file FILE` with the same key",
+            f"{path}, which describes the encryption of the memories, cannot be read ({error}); run `graphmem memory encrypt "
+            "--key-file FILE` with the same key",
             path=str(path),
         ) from error
 
@@ -191,8 +193,8 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
         return None
     if vault.id != mark["key_id"]:
         raise EncryptionError(
-            f"the memories are encrypted with key {mark['key_id']}, and the given key is {vault.id}; "
-            "name the right key with GRAPHMEM_MEMORY_KEY_FILE or GRAPHMEM_MEMORY_KEY_COMMAND",
+            f"the memories are encrypted with the key {mark['key_id']}, but the given key is {vault.id}; name the right key with "
+            "GRAPHMEM_MEMORY_KEY_FILE or GRAPHMEM_MEMORY_KEY_COMMAND",
             key=mark["key_id"],
         )
     if mark["state"] != ON:
@@ -229,19 +231,26 @@ def key_of(file: str, command: str) -> bytes:
         try:
             key = Path(file).expanduser().read_bytes().strip()
         except (OSError, RuntimeError) as error:
-            raise EncryptionError(f"{source} cannot be read ({getattr(error, 'strerror', '') or error}); {remedy}", path=file) from error
+            raise EncryptionError(
+                f"the encryption key in {source} cannot be read ({getattr(error, 'strerror', '') or error}); {remedy}", path=file
+            ) from error
     elif command:
         source = "the key command"
         try:
             done = subprocess.run(shlex.split(command), capture_output=True, timeout=COMMAND_S, stdin=subprocess.DEVNULL, check=True)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            raise EncryptionError(f"{source} failed ({type(error).__name__}); run the command by hand, then {remedy}") from None
+            raise EncryptionError(
+                f"the command {source}, which prints the encryption key, failed ({type(error).__name__}); run the command by hand, then "
+                f"{remedy}"
+            ) from None
         key = done.stdout.strip()
     else:
         raise EncryptionError(f"the memories are encrypted and no key is given; {remedy}")
     if len(key) < LEAST:
         raise EncryptionError(
-            f"{source} has {len(key)} bytes, and a key needs {LEAST}; make a key with `graphmem memory encrypt`", path=file
+            f"the encryption key from {source} has {len(key)} bytes and needs at least {LEAST}; create a key with `graphmem memory "
+            "encrypt`",
+            path=file,
         )
     return key
 

@@ -94,7 +94,7 @@ def journal_lock(journal: Path) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise StoreBusyError(
-                        f"another worktree has been writing memories for {LOCK_S:g} s; try again", path=str(journal)
+                        f"another git worktree of this repository has been writing memories for {LOCK_S:g} s; try again", path=str(journal)
                     ) from None
                 time.sleep(LOOK_S)
         yield

@@ -82,7 +82,8 @@ def query_vector(embedder: Embedder, query: str) -> F32:
     vector = embedder.encode([query])
     if vector.shape != (1, embedder.dim):
         raise EmbedderError(
-            f"{embedder.model_id} returned a vector of shape {vector.shape}, expected (1, {embedder.dim}); choose another embedder",
+            f"the embedding model {embedder.model_id} returned a vector of shape {vector.shape} instead of (1, {embedder.dim}); "
+            "choose another model with the setting `embedder`",
             model=embedder.model_id,
         )
     return np.asarray(vector[0], np.float32)

@@ -71,11 +71,13 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         BadInputError: unknown normaliser, or a negative weight.
     """
     if normaliser not in NORMALISERS:
-        raise BadInputError(f"unknown normaliser {normaliser!r}; use one of {', '.join(NORMALISERS)}", argument="normaliser")
+        raise BadInputError(
+            f"unknown normaliser of search scores {normaliser!r}; use one of {', '.join(NORMALISERS)}", argument="normaliser"
+        )
     lists = [one for one in lists if one.scores and one.weight]
     for one in lists:
         if one.weight < 0:
-            raise BadInputError(f"the weight of search path {one.name} is {one.weight}; it must be 0 or more", argument="weight")
+            raise BadInputError(f"the weight of the search path {one.name} is {one.weight}; use 0 or more", argument="weight")
     ids = sorted(set().union((hit.id for hit in before), *(one.scores for one in lists)))
     terms: dict[str, list[float]] = {key: [] for key in ids}
     parts: dict[str, list[Part]] = {key: [] for key in ids}

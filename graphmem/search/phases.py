@@ -156,7 +156,9 @@ def _decoded(found: dict[str, Any]) -> _Joined:
         for name, value in own.items():
             prior = weight(PHASES, phase, name)
             if phase not in PHASES or not (math.isfinite(value) and prior / MOST - 0.01 <= value <= prior * MOST + 0.01):
-                raise ValueError(f"the weight {value} of {name} in the phase {phase} is out of range")
+                raise ValueError(
+                    f"the weight {value} of the memory type {name} in the phase {phase} is out of range; graphmem uses the default weights"
+                )
     return _joined(Accepted(weights, str(found["at"]), int(found["sessions"])))
 
 

@@ -215,22 +215,28 @@ def check(request: Request) -> None:
         BadInputError: the query is empty or too long, `k` is out of range, a kind or phase is unknown, or there are too many files.
     """
     if not request.query.strip():
-        raise BadInputError("the query is empty; give words, a name or a question", argument="query")
+        raise BadInputError("the search query is empty; write words, a name or a question", argument="query")
     if len(request.query) > MAX_QUERY:
         raise BadInputError(
-            f"the query has {len(request.query):,} characters; use at most {MAX_QUERY:,}", argument="query", allowed=MAX_QUERY
+            f"the search query has {len(request.query):,} characters; write at most {MAX_QUERY:,} characters",
+            argument="query",
+            allowed=MAX_QUERY,
         )
     if not 1 <= request.k <= MAX_K:
-        raise BadInputError(f"limit is {request.k}; give 1 to {MAX_K}", argument="limit", allowed=MAX_K, found=request.k)
+        raise BadInputError(f"limit is {request.k}; use 1 to {MAX_K} results", argument="limit", allowed=MAX_K, found=request.k)
     unknown = sorted(request.kinds - set(KINDS))
     if unknown:
-        raise BadInputError(f"unknown kind {unknown[0]!r}; kinds are {', '.join(KINDS)}", argument="kinds", found=unknown)
+        raise BadInputError(f"unknown kind of result {unknown[0]!r}; use one of {', '.join(KINDS)}", argument="kinds", found=unknown)
     if request.phase and request.phase not in PHASES:
-        raise BadInputError(f"unknown phase {request.phase!r}; phases are {', '.join(PHASES)}", argument="phase", found=request.phase)
+        raise BadInputError(
+            f"unknown phase of work {request.phase!r}; use one of {', '.join(PHASES)}", argument="phase", found=request.phase
+        )
     for name, paths in (("files", request.files), ("within", request.within)):
         if len(paths) > MAX_FILES:
             raise BadInputError(
-                f"{len(paths):,} {name} are too many; give at most {MAX_FILES}", argument=name, allowed=MAX_FILES, found=len(paths)
+                f"{name} has {len(paths):,} paths; give at most {MAX_FILES} paths", argument=name, allowed=MAX_FILES, found=len(paths)
             )
     if request.as_of is not None and request.as_of.tzinfo is None:
-        raise BadInputError("as_of must have a time zone; use UTC", argument="as_of", found=request.as_of.isoformat())
+        raise BadInputError(
+            "the time `as_of` has no time zone; add a zone, such as Z for UTC", argument="as_of", found=request.as_of.isoformat()
+        )

@@ -148,14 +148,14 @@ class Guarded:
         for scope in (rule.needs, *(("read",) if rule.also_reads else ())):
             if not access.may(scope) and not self._may_change_own(rule):
                 raise ForbiddenError(
-                    f"this token may not {verb}, because it lacks the scope {scope}; ask for a token with this scope",
+                    f"this token may not {verb}, because it lacks the scope {scope}; ask an administrator for a token with this scope",
                     needs=scope,
                     verb=verb,
                 )
         if rule.shows is Sight.WHOLE and not access.sees_all:
             raise ForbiddenError(
-                f"this token sees {', '.join(sorted(access.visibilities)) or 'no'} memories, and {verb} may show or change every memory; "
-                "ask for a token that sees every visibility",
+                f"this token gives access to {', '.join(sorted(access.visibilities)) or 'no'} memories only, but {verb} needs access to "
+                "every memory; ask an administrator for a token that sees every visibility",
                 needs="visibility",
                 verb=verb,
             )
@@ -218,7 +218,8 @@ class Guarded:
                 # The operation itself refuses unknown visibilities.
                 if level in VISIBILITIES and not self._may_write(level):
                     raise ForbiddenError(
-                        f"this token may not write {level} memories; it sees {', '.join(sorted(self._access.visibilities)) or 'none'}",
+                        f"this token may not write memories of the visibility {level}; use one of "
+                        f"{', '.join(sorted(self._access.visibilities)) or 'none'}",
                         needs=level,
                         verb=verb,
                     )
@@ -295,7 +296,7 @@ class Guarded:
             self._see(memory_id)
         except GraphMemError:
             raise ForbiddenError(
-                f"{memory_id[:80]!r} cannot be used as an id; choose another id", needs="visibility", verb="remember"
+                f"{memory_id[:80]!r} cannot be used as the id of a memory; choose another id", needs="visibility", verb="remember"
             ) from None
         return False
 

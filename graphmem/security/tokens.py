@@ -148,7 +148,9 @@ class TokenFile:
         chosen = _chosen("scope", [one for given in scopes for one in GROUPS.get(given, (given,))], SCOPES)
         levels = _chosen("visibility", list(visibilities), VISIBILITIES)
         if days is not None and not 1 <= days <= MOST_DAYS:
-            raise BadInputError(f"days is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days)
+            raise BadInputError(
+                f"days, the lifetime of a token, is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days
+            )
         now = datetime.now(UTC).replace(microsecond=0)
         with self._changing() as known:
             if any(one.name == name for one in known):
@@ -157,7 +159,7 @@ class TokenFile:
                 )
             if len(known) >= MOST:
                 raise BadInputError(
-                    f"there are {len(known):,} tokens, which is the maximum; revoke some first", argument="name", allowed=MOST
+                    f"there are {len(known):,} tokens, which is the maximum; revoke some tokens first", argument="name", allowed=MOST
                 )
             taken = {one.id for one in known}
             token_id = next(one for one in iter(lambda: secrets.token_hex(4), "") if one not in taken)
@@ -177,7 +179,7 @@ class TokenFile:
             found = next((one for one in known if which in (one.name, one.id)), None)
             if found is None:
                 names = ", ".join(one.name for one in known) or "none"
-                raise BadInputError(f"unknown token {which[:60]!r}; the tokens are {names}", argument="token", value=which[:60])
+                raise BadInputError(f"unknown token {which[:60]!r}; use one of {names}", argument="token", value=which[:60])
             known.remove(found)
         return found
 
@@ -212,7 +214,8 @@ class TokenFile:
             found = read_sealed_json(self.path.read_bytes())
             if found["version"] != VERSION:
                 raise BadInputError(
-                    f"the token file {self.path} has version {found['version']}, this graphmem reads {VERSION}; update graphmem",
+                    f"the token file {self.path} has version {found['version']}, and this graphmem reads version "
+                    f"{VERSION}; update graphmem",
                     argument="path",
                 )
             return [_stored(one) for one in found["tokens"]]
@@ -223,7 +226,8 @@ class TokenFile:
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             unless_refused(error, f"reading {self.path.name}", self.path)
             raise BadInputError(
-                f"{self.path} is not a valid token file ({type(error).__name__}); move it and create new tokens", argument="path"
+                f"{self.path} is not a valid token file ({type(error).__name__}); move the file to another place and create new tokens",
+                argument="path",
             ) from error
 
     @contextlib.contextmanager
@@ -296,7 +300,7 @@ def _presented(authorization: str | None) -> str:
 
 def _chosen(word: str, given: list[str], known: tuple[str, ...]) -> tuple[str, ...]:
     if not given:
-        raise BadInputError(f"name at least one {word}: {', '.join(known)}", argument=word)
+        raise BadInputError(f"the token has no {word}; give at least one of {', '.join(known)}", argument=word)
     for one in given:
         if one not in known:
             more = [*known, *(GROUPS if word == "scope" else ())]
@@ -310,5 +314,5 @@ def _stored(one: Any) -> StoredToken:
     if not all(isinstance(value, str) for value in (stored.id, stored.name, stored.hash, stored.created_at, stored.expires_at)):
         raise TypeError("not text")
     if stored.expires_at and datetime.fromisoformat(stored.expires_at).tzinfo is None:
-        raise ValueError("the time has no time zone; add one, such as Z")
+        raise ValueError("the time has no time zone; add a zone, such as Z for UTC")
     return replace(stored, scopes=scopes, visibilities=levels)

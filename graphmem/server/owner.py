@@ -96,8 +96,8 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
             return None
         if is_stopped(owner.pid, owner.started):
             raise OwnerUnreachableError(
-                f"process {owner.pid} serves this index and is stopped (Ctrl-Z or SIGSTOP); continue it with `kill -CONT {owner.pid}`, "
-                f"or end it with `kill -KILL {owner.pid}`, which loses nothing that was acknowledged",
+                f"process {owner.pid}, which serves this index, is stopped (Ctrl-Z or SIGSTOP); continue it with `kill -CONT {owner.pid}`, "
+                f"or end it with `kill -KILL {owner.pid}`, which loses no confirmed change",
                 address=owner.address,
                 pid=owner.pid,
             )
@@ -107,8 +107,8 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
             return None
         if time.monotonic() >= deadline:
             raise OwnerUnreachableError(
-                f"process {owner.pid} serves this index at {owner.address} but does not answer; ask again later, or end it with "
-                f"`kill {owner.pid}`, or `kill -KILL {owner.pid}` when it stays, which loses nothing that was acknowledged",
+                f"process {owner.pid}, which serves this index at {owner.address}, does not answer; ask again later, or end it with "
+                f"`kill {owner.pid}`, or with `kill -KILL {owner.pid}` if it continues, which loses no confirmed change",
                 address=owner.address,
                 pid=owner.pid,
             )

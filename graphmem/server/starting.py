@@ -52,8 +52,8 @@ def find_or_start(location: Location) -> owner.Owner:
                 return owner.find(location.owner_file) or _start(location)
         if time.monotonic() >= deadline:
             raise OwnerUnreachableError(
-                f"another process has been starting the server of {location.data_dir} for {START_SECONDS:g} s; look at the server's log, "
-                f"{location.data_dir / LOG}, and try again",
+                f"another process has been starting the server of the index in {location.data_dir} for {START_SECONDS:g} s; read the "
+                f"server's log, {location.data_dir / LOG}, and try again",
                 address="",
                 pid=0,
             )
@@ -101,7 +101,7 @@ def _start(location: Location) -> owner.Owner:
     said = _said_since(log, said_before)
     why = f" ({said[-1]})" if said else ""
     raise OwnerUnreachableError(
-        f"the server of this index could not be started{why}; run `graphmem serve` to see why; the log of the server is {log}",
+        f"the server of this index could not be started{why}; run `graphmem serve` to see the reason, or read the server's log, {log}",
         address="",
         pid=process.pid,
     )
@@ -117,7 +117,8 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
         descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:  # another account's index, or a read-only disk
         raise BadInputError(
-            f"{data_dir} cannot be written to ({error.strerror}); make it writable or keep the index elsewhere with --db",
+            f"the index directory {data_dir} cannot be written to ({error.strerror}); make it writable, or keep the index in "
+            "another directory with --db",
             argument="db",
             path=str(data_dir),
         ) from error

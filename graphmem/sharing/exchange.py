@@ -83,7 +83,7 @@ class Exchange:
         if self._collector().anchor() is None:  # the first exchange of this journal: what others said is compared with all of it
             if unasked and self._was_emptied():
                 raise SharingError(
-                    "all memories were deleted on this machine; `graphmem sync` fetches the team's memories again", reason="emptied"
+                    "all memories were deleted on this machine; run `graphmem sync` to fetch the team's memories again", reason="emptied"
                 )
             self._side.begin_again()
             self._expect_same_log(log)
@@ -159,14 +159,16 @@ class Exchange:
         """
         with self._book.writing():
             if self._collector().anchor() is None:
-                raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
+                raise SharingError(
+                    "this project has not exchanged memories with a team's database yet; run `graphmem sync` first", reason="unknown"
+                )
             self._collect()
             state = self._side.view(row.id)
             heads = state.disagreements().get(name, []) if state is not None else []
             if not 1 <= side <= len(heads):
                 raise SharingError(
-                    f"memory #{row.short_id} has no side {side} in a disagreement about its {name}; `graphmem sync "
-                    "--status` lists the sides",
+                    f"memory #{row.short_id} has no value {side} in a disagreement about its {name}; choose a value from `graphmem sync "
+                    "--status`",
                     reason="unknown",
                 )
             assert state is not None  # noqa: S101 - it has heads
@@ -183,8 +185,8 @@ class Exchange:
         ahead = self._now() - theirs
         if ahead > CLOCK_AHEAD:
             raise SharingError(
-                f"this machine's clock is {ahead.total_seconds() / 60:.0f} minutes ahead of the database's clock; "
-                "correct the clock of this machine, then sync again",
+                f"the clock of this machine is {ahead.total_seconds() / 60:.0f} minutes ahead of the database's clock; correct the "
+                "clock of this machine, then sync again",
                 reason="clock",
             )
 

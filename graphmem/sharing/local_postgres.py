@@ -63,7 +63,7 @@ class LocalPostgres:
         if reason := missing():
             raise SharingError(reason, reason="missing")
         if len(str(folder)) > _SOCKET_CHARACTERS:
-            raise SharingError(f"the path {folder} is too long for a PostgreSQL socket; use a shorter path", reason="path")
+            raise SharingError(f"the path {folder} is too long for the socket of PostgreSQL; use a shorter path", reason="path")
         self.folder = folder
         self._durable = durable
         self._data = folder / "data"
@@ -121,4 +121,6 @@ class LocalPostgres:
             said = (done.stderr or b"").decode("utf-8", "replace").strip().splitlines()[-1:]
             log = self.folder / "server.log"
             said = said or log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] if log.exists() else said
-            raise SharingError(f"{program} failed ({' '.join(said) or done.returncode}); see {log}", reason="failed")
+            raise SharingError(
+                f"the PostgreSQL program {program} failed ({' '.join(said) or done.returncode}); read its log, {log}", reason="failed"
+            )

@@ -81,7 +81,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
                     self._db.execute(statements)
                     self._db.execute("SELECT graphmem.note('found', '', '')")
         except self._error as error:
-            raise self._refusal("the organisation was not founded", error) from error
+            raise self._refusal(
+                "the organisation could not be founded in the database; connect as the owner of graphmem's tables", error
+            ) from error
         return self.people()
 
     def people(self) -> Organisation:
@@ -152,7 +154,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         `level` is one of LEVELS; `none` removes the role.
         """
         if bool(login) == bool(team):
-            raise SharingError("both a person and a team are named, or neither; name one of the two", reason="role")
+            raise SharingError("a role must be given to either a person or a team; name exactly one of the two", reason="role")
         self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
         return self.people()
 
@@ -232,10 +234,12 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         """
         [[name, is_owner, by]] = self._all("SELECT current_database(), graphmem.is_owner(), graphmem.my_name()")
         if not is_owner:
-            raise SharingError("only the owner of the tables may erase the organisation", reason="forbidden")
+            raise SharingError(
+                "only the database role that owns graphmem's tables may erase the organisation; connect with that role", reason="forbidden"
+            )
         if confirm != name:
             raise SharingError(
-                f"this command permanently erases the organisation; repeat the command with --confirm {name}", reason="confirm"
+                f"this command permanently erases the organisation; repeat the command with --confirm {name} to erase it", reason="confirm"
             )
         with self._transaction():
             [[at, memories, comments]] = self._all(
@@ -265,20 +269,24 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         try:
             self._db.execute(statement)
         except self._error as error:
-            raise self._refusal("the shared database rejected the change", error) from error
+            raise self._refusal("the team's database rejected the change; ask an administrator of the organisation", error) from error
 
     def _expect_people(self) -> None:
         if self._all("SELECT to_regclass('graphmem.about')")[0][0] is None or self._all("SELECT schema FROM graphmem.about")[0][0] < PEOPLE:
             raise SharingError(
-                f"{shown(self._url)} has no organisation yet; run `graphmem organisation found` as the owner of the database", reason="open"
+                f"the database {shown(self._url)} has no organisation yet; run `graphmem organisation found` as the owner of the database",
+                reason="open",
             )
         found = self._all("SELECT schema FROM graphmem.about")[0][0]
         if found > PEOPLE:
             raise SharingError(
-                f"the shared database has version {found}, and this graphmem reads {PEOPLE}; upgrade graphmem", reason="version"
+                f"the team's database has version {found}, and this graphmem reads version {PEOPLE}; update graphmem", reason="version"
             )
         if not self._all("SELECT graphmem.me() IS NOT NULL OR graphmem.is_admin()")[0][0]:
-            raise SharingError("you are not an active person of the organisation; ask its administrator", reason="forbidden")
+            raise SharingError(
+                "you are not an active person of the organisation in this database; ask the administrator of the organisation",
+                reason="forbidden",
+            )
 
     def _transaction(self) -> AbstractContextManager[Any]:
         return self._db.transaction()
@@ -287,14 +295,14 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         try:
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:
-            raise self._refusal("the shared database rejected the change", error) from error
+            raise self._refusal("the team's database rejected the change; ask an administrator of the organisation", error) from error
 
-    def _refusal(self, what: str, error: Any) -> SharingError:
+    def _refusal(self, message: str, error: Any) -> SharingError:
         if error.sqlstate == REFUSED:
-            return SharingError(error.diag.message_primary or what, reason="forbidden")
+            return SharingError(error.diag.message_primary or message, reason="forbidden")
         if (error.sqlstate or "").startswith(("42", "23")):  # a right that is missing, a reserved or taken name
-            return SharingError(f"{what}: {error.diag.message_primary}", reason="forbidden")
-        return refusal(what, error)
+            return SharingError(f"{message} (PostgreSQL: {error.diag.message_primary})", reason="forbidden")
+        return refusal(message, error)
 
 
 def _address(url: str, login: str, secret: str) -> str:

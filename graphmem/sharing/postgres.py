@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 OPEN: Final = 1  # everybody who may write to the database writes in any name
 PEOPLE: Final = 2  # `queries/organisation/people.sql` was run
+LATER: Final = "run `graphmem sync` again later, because the memories stay on this machine until then"
 REFUSED: Final = "GM001"  # SQLSTATE of a rule of the organisation
 PAGE: Final = 1_000  # operations read at once
 BATCH: Final = 1_000  # operations written in one transaction
@@ -184,14 +185,14 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             found = int(self._one("SELECT schema FROM graphmem.about")[0])
             if found > PEOPLE:
                 raise SharingError(
-                    f"the shared database has version {found}, and this graphmem reads {PEOPLE}; upgrade graphmem", reason="version"
+                    f"the team's database has version {found}, and this graphmem reads version {PEOPLE}; update graphmem", reason="version"
                 )
             if found == PEOPLE:
                 self._enter(name, team)
             elif self._all("SELECT 1 FROM graphmem.project WHERE key = %s", self._project) == []:
                 self._db.execute("INSERT INTO graphmem.project (key, name) VALUES (%s, %s) ON CONFLICT DO NOTHING", (self._project, name))
         except self._error as error:
-            raise refusal("the shared database cannot be used", error) from error
+            raise refusal(f"the team's database cannot be used; {LATER}", error) from error
 
     def _enter(self, name: str, team: str) -> None:
         """Open the project for the caller; set the caller's name and team.
@@ -217,7 +218,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             self._insert(ops)
         except self._error as error:
             if error.sqlstate != REFUSED:
-                raise refusal("the changes of memories were not written to the shared database", error) from error
+                raise refusal(f"the changes of memories were not written to the team's database; {LATER}", error) from error
             for op in ops:  # one of them is refused: find out which
                 try:
                     self._insert([op])
@@ -253,7 +254,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                     if op.forget is not None:
                         self._erase(op)
         except self._error as error:
-            raise refusal("the changes of memories were not written to the shared database", error) from error
+            raise refusal(f"the changes of memories were not written to the team's database; {LATER}", error) from error
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
@@ -280,7 +281,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         try:
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:
-            raise refusal("the shared database did not answer", error) from error
+            raise refusal(f"the team's database did not answer; {LATER}", error) from error
 
 
 def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
@@ -292,7 +293,9 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
     try:
         import psycopg
     except ModuleNotFoundError as error:
-        raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
+        raise SharingError(
+            f"the Python package {error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra"
+        ) from error
     if not url.startswith(SCHEMES):
         raise SharingError("the given address is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
     host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
@@ -303,19 +306,20 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
         return psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=options), psycopg.Error
     except psycopg.ProgrammingError:  # its text quotes the part, which may be the password
         raise SharingError(
-            f"{shown(url)} has an invalid part; write special characters of names and passwords as %XX", reason="address"
+            f"the database address {shown(url)} has an invalid part; write special characters of names and passwords as %XX",
+            reason="address",
         ) from None
     except psycopg.Error as error:
-        raise refusal(f"{shown(url)} cannot be reached", error) from error
+        raise refusal(f"the team's database {shown(url)} cannot be reached; {LATER}", error) from error
 
 
-def refusal(what: str, error: Exception) -> SharingError:
+def refusal(message: str, error: Exception) -> SharingError:
     """Convert an error of PostgreSQL's driver to a `SharingError`.
 
-    `what` says what failed, such as "the changes of memories were not written to the shared database".
+    `message` says what failed and what to do; the reason that PostgreSQL gave is appended.
     """
     said = " ".join(str(error).split())[:200]
-    return SharingError(f"{what} ({said}); memories stay on this machine until the exchange works again", reason="unreachable")
+    return SharingError(f"{message} (PostgreSQL: {said})", reason="unreachable")
 
 
 def _without_words(body: bytes) -> bytes | None:

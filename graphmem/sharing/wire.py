@@ -82,11 +82,11 @@ def decoded(data: bytes) -> Op:
         UnreadableOpError: a field is missing or invalid.
     """
     if len(data) > MAX_BYTES:
-        raise UnreadableOpError(f"the operation is too large ({len(data):,} bytes)")
+        raise UnreadableOpError(f"an operation of the shared log has {len(data):,} bytes, which is too large; graphmem skips it")
     try:
         found = orjson.loads(data)
         if not isinstance(found, dict):
-            raise UnreadableOpError("the operation is not a JSON object")
+            raise UnreadableOpError("an operation of the shared log is not a JSON object; graphmem skips it")
         if isinstance(found.get("v"), int) and found["v"] > VERSION:
             raise NewerOpError
         op = Op(
@@ -109,7 +109,7 @@ def decoded(data: bytes) -> Op:
     except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
         raise UnreadableOpError(str(error)) from error
     if not op.memory or max(len(op.add), len(op.drop)) > MAX_PARTS:
-        raise UnreadableOpError("the operation names no memory, or has too many parts")
+        raise UnreadableOpError("an operation of the shared log names no memory, or changes too many tags and links; graphmem skips it")
     return op
 
 
@@ -127,7 +127,9 @@ def element(given: Any) -> str:
         case ["relates", str(to), str(kind), int() | float() as sure, bool()] if to and kind in RELATIONS and 0 <= sure <= 1:
             pass
         case _:
-            raise ValueError(f"unknown part of a memory: {given!r:.80}")
+            raise ValueError(
+                f"a shared operation must add a tag, link or relation of a memory, not {given!r:.80}; graphmem skips the operation"
+            )
     return spelled(*parts)
 
 
@@ -141,19 +143,21 @@ def spelled(*parts: Any) -> str:
 
 def _text(value: Any, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
-        raise ValueError(f"{value!r:.60} is not a text of at most {most} characters")
+        raise ValueError(
+            f"the value {value!r:.60} in a shared operation must be a string of at most {most} characters; graphmem skips the operation"
+        )
     return value
 
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
-        raise ValueError(f"{value!r:.60} is not a whole number from 0")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be a whole number of 0 or more; graphmem skips the operation")
     return value
 
 
 def _time(value: Any) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise ValueError(f"{value!r} has no time zone")
+        raise ValueError(f"the time {value!r} in a shared operation has no time zone; graphmem skips the operation")
     return str(value)
 
 
@@ -172,25 +176,25 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
 
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"{value!r:.60} is not between 0 and 1")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be a number from 0 to 1; graphmem skips the operation")
     return float(value)
 
 
 def _days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"{value!r:.60} is not a positive number of days")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be a positive number of days; graphmem skips the operation")
     return float(value)
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{value!r:.60} is not true or false")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be true or false; graphmem skips the operation")
     return value
 
 
 def _object(value: Any) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
-        raise ValueError("the value is not a JSON object")
+        raise ValueError("a value in a shared operation must be a JSON object; graphmem skips the operation")
     return str(value)
 
 
@@ -240,5 +244,5 @@ def _write(name: str, given: Any) -> Write:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError("a list of ids has the wrong type, or too many ids")
+        raise ValueError(f"a value in a shared operation must be a list of at most {MAX_PARTS} ids; graphmem skips the operation")
     return tuple(str(uuid.UUID(one)) for one in values)

@@ -75,7 +75,7 @@ def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) 
     except (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.ArrowException) as error:
         said = "it needs more than 64 bits" if isinstance(error, OverflowError) else error
         raise BadInputError(
-            f"{label}.{column} has a value that cannot be stored ({said}); correct that value", argument=column, table=str(label)
+            f"the column {label}.{column} has a value that cannot be stored ({said}); correct that value", argument=column, table=str(label)
         ) from error
 
 
@@ -170,7 +170,9 @@ def full_texts(table: pa.Table) -> pa.Table:
     try:
         pairs = list(map(inflated, *(table[name].to_pylist() for name in ("text", "start_line", "end_line"))))
     except (zlib.error, ValueError) as error:
-        raise DatabaseDamagedError(f"a chunk's text cannot be read back ({error}); index again", path="", reason=str(error)) from error
+        raise DatabaseDamagedError(
+            f"the stored text of a chunk of code cannot be read ({error}); index again", path="", reason=str(error)
+        ) from error
     prefixes, texts = ([pair[side] for pair in pairs] for side in (0, 1))
     return table.set_column(at, "text", pa.array(texts, pa.string())).add_column(at, "prefix", pa.array(prefixes, pa.string()))
 

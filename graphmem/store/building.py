@@ -101,7 +101,8 @@ def build(
         lost = isinstance(error, DatabaseDamagedError) and error.facts.get("path") == str(target)
         if lost or isinstance(error, DiskFullError):
             raise DiskFullError(
-                f"no room for the new index next to {path}; make room and try again, the previous index is intact", path=str(path)
+                f"the disk has no room for the new index next to {path}, and the previous index is intact; make room and try again",
+                path=str(path),
             ) from error
         raise
 
@@ -111,4 +112,4 @@ def _copy(path: Path, target: Path) -> None:
         files.copy(path, target)
     except OSError as error:
         files.remove(target)
-        raise disk_refusal(error, f"copying {path} (which is intact)", path) from error
+        raise disk_refusal(error, f"copying {path} (unchanged)", path) from error

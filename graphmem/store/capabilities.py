@@ -22,7 +22,7 @@ def local_file(store: GraphStore, purpose: str) -> LocalFile:
     """
     if store.local is None:
         raise UnsupportedError(
-            f"{purpose} needs a database file, and {store.engine.name} keeps this index on a server; use the server's own tools",
+            f"{purpose} needs a database file, but {store.engine.name} keeps this index on a server; use the tools of that server instead",
             needs="local",
         )
     return store.local
@@ -36,6 +36,8 @@ def cypher_queries(store: GraphStore) -> CypherQueries:
     """
     if store.cypher is None:
         raise UnsupportedError(
-            f"Cypher queries are not supported with {store.engine.name}; use the other commands, or the engine's own tools", needs="cypher"
+            f"Cypher queries are not supported with {store.engine.name}; use the other commands of graphmem, or the tools of "
+            f"{store.engine.name}",
+            needs="cypher",
         )
     return store.cypher

@@ -88,7 +88,8 @@ class NamedQuery:
         if missing or extra:
             takes = _listed(sorted(declared))
             raise QueryParameterError(
-                f"query {self.name} ({self.where}) takes {takes}; missing: {_listed(missing)}, unknown: {_listed(extra)}",
+                f"the query {self.name} ({self.where}) takes {takes}; add the missing parameters ({_listed(missing)}) and remove the "
+                f"unknown ones ({_listed(extra)})",
                 query=self.name,
                 missing=missing,
                 extra=extra,
@@ -109,7 +110,10 @@ class NamedQuery:
                 return str(value)
             allowed = f"a whole number from {fill.low} to {fill.high}"
         raise QueryParameterError(
-            f"query {self.name} ({self.where}): {fill.name} must be {allowed}, not {value!r}", query=self.name, missing=[], extra=[]
+            f"the value of {fill.name} in the query {self.name} ({self.where}) is {value!r}; use {allowed}",
+            query=self.name,
+            missing=[],
+            extra=[],
         )
 
 
@@ -127,7 +131,7 @@ class Catalog(Mapping[str, NamedQuery]):
             return self._queries[name]
         except KeyError:
             raise QueryParameterError(
-                f"unknown query {name!r}; the known queries are {', '.join(self._queries)}", query=name, missing=[], extra=[]
+                f"unknown query {name!r}; use one of {', '.join(self._queries)}", query=name, missing=[], extra=[]
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -164,7 +168,9 @@ def read_catalog(folder: Traversable, suffix: str = ".cypher") -> Catalog:
             continue
         for query in parse_queries(file.read_text(encoding="utf-8"), f"{folder.name}/{file.name}"):
             if query.name in queries:
-                raise _refusal(query.where, f"{query.name} is already defined in {queries[query.name].where}; rename one of them")
+                raise _refusal(
+                    query.where, f"the query {query.name} is already defined in {queries[query.name].where}; rename one of the two"
+                )
             queries[query.name] = query
     return Catalog(queries)
 
@@ -185,14 +191,16 @@ def parse_queries(text: str, path: str) -> list[NamedQuery]:
     starts = [index for index, line in enumerate(lines) if re.match(r"//\s*name:", line)]
     for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
         if line.strip() and not line.startswith("//"):
-            raise _refusal(f"{path}:{number}", "text before the first `// name: …` line; give it one")
+            raise _refusal(
+                f"{path}:{number}", "text stands before the first line `// name: …`; give the text a line `// name: …` of its own"
+            )
     return [_parse_one(lines[start:end], f"{path}:{start + 1}") for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 
 def _parse_one(lines: list[str], where: str) -> NamedQuery:
     header = _HEADER.fullmatch(lines[0])
     if not header:
-        raise _refusal(where, f"{lines[0]!r} is not `// name: some_name(parameter, …)`")
+        raise _refusal(where, f"the line {lines[0]!r} is not the head of a query; write `// name: some_name(parameter, …)`")
     params = tuple(name.strip() for name in header["params"].split(",")) if header["params"].strip() else ()
     body = next((index for index, line in enumerate(lines) if not line.startswith("//")), len(lines))
     returns: list[Column] = []
@@ -214,14 +222,14 @@ def _column(text: str, where: str) -> Column:
     if text == "*":
         return ALL_COLUMNS
     if not (found := _COLUMN.fullmatch(text)):
-        raise _refusal(where, f"`returns:` must be `name TYPE, …`, not {text!r}")
+        raise _refusal(where, f"{text!r} is not a valid column after `returns:`; write `name TYPE, …`")
     return Column(found["name"], found["type"])
 
 
 def _parse_fill(text: str, where: str) -> Fill:
     found = _FILL.fullmatch(text)
     if not found or (found["type"] and found["type"] not in FILLS):
-        raise _refusal(where, f"`fill:` must be `@name {' | '.join(FILLS)} | low..high, …`, not {text!r}")
+        raise _refusal(where, f"{text!r} is not valid after `fill:`; write `@name {' | '.join(FILLS)} | low..high, …`")
     return Fill(found["name"], found["type"] or "", int(found["low"] or 0), int(found["high"] or 0))
 
 
@@ -230,23 +238,33 @@ def _check(query: NamedQuery) -> None:
     fills = [fill.name for fill in query.fills]
     names = [*query.params, *fills]
     if not code.strip():
-        raise _refusal(query.where, f"{query.name} has no text")
+        raise _refusal(query.where, f"the query {query.name} has no text; write one")
     if not query.doc:
-        raise _refusal(query.where, f"{query.name} has no comment that describes its answer")
+        raise _refusal(query.where, f"the query {query.name} has no comment that describes its answer; write one")
     if ";" in code:
-        raise _refusal(query.where, f"{query.name} contains a `;`: the engine would run what follows it as another statement")
+        raise _refusal(
+            query.where, f"the query {query.name} contains a `;`, after which the engine would run another statement; remove the `;`"
+        )
     if len(set(names)) != len(names) or RESERVED & set(names):
-        raise _refusal(query.where, f"{query.name} declares a name twice, or one of {', '.join(sorted(RESERVED))}")
+        raise _refusal(
+            query.where,
+            f"the query {query.name} declares a name twice, or a reserved name ({', '.join(sorted(RESERVED))}); rename the parameter",
+        )
     for kind, declared, used in (
         ("parameter", set(query.params), set(_PARAMETER.findall(code))),
         ("fill", set(fills), set(_PLACEHOLDER.findall(_without_comments(query.text)))),
     ):
         if declared != used:
             idle, unknown = _listed(sorted(declared - used)), _listed(sorted(used - declared))
-            raise _refusal(query.where, f"{query.name}: {kind}s declared but not used: {idle}; used but not declared: {unknown}")
+            raise _refusal(
+                query.where, f"{kind}s of the query {query.name} do not match its text; use or remove {idle}, and declare {unknown}"
+            )
     answers = r"\ASELECT\b" if _SQL in query.where else r"\bRETURN\b"
     if bool(query.returns) != bool(re.search(answers, code, re.I)):
-        raise _refusal(query.where, f"{query.name}: `returns:` is declared if and only if the query returns something")
+        raise _refusal(
+            query.where,
+            f"the line `returns:` of {query.name} does not match the query; write the line exactly if the query returns something",
+        )
 
 
 def blank_opaque(text: str) -> str:

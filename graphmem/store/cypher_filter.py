@@ -115,7 +115,7 @@ def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
     """
     if len(query) > MOST_CHARACTERS:
         raise BadInputError(
-            f"the query has {len(query):,} characters; give at most {MOST_CHARACTERS:,}, and long values as parameters",
+            f"the Cypher query has {len(query):,} characters; write at most {MOST_CHARACTERS:,}, and pass long values as parameters",
             argument="query",
             limit="characters",
             allowed=MOST_CHARACTERS,
@@ -126,9 +126,11 @@ def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
     tokens, texts = _tokens(query, call.end() if call is not None else 0)
     asked = {token.text[1:] for token in tokens if token.kind == "parameter"}
     if missing := sorted(asked - values.keys()):
-        raise BadInputError(f"the query uses the parameter {missing[0]}; give it a value", argument="params", value=missing[0])
+        raise BadInputError(
+            f"the Cypher query uses the parameter {missing[0]}, which has no value; give it a value", argument="params", value=missing[0]
+        )
     if left := sorted(values.keys() - asked):
-        raise BadInputError(f"the query does not use the parameter {left[0]}; leave it out", argument="params", value=left[0])
+        raise BadInputError(f"the Cypher query does not use the parameter {left[0]}; omit the parameter", argument="params", value=left[0])
     tokens = _counted(tokens, values)
     text = "".join(token.space + token.text for part in _parts(tokens) for token in _limited(part, most_rows + 1))
     used = {token.text[1:] for token in tokens if token.kind == "parameter"}
@@ -138,13 +140,19 @@ def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
 
 def _values(params: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(params, Mapping):
-        raise BadInputError(f"params is a {type(params).__name__}; give an object with a value for each $name", argument="params")
+        raise BadInputError(
+            f"params is of type {type(params).__name__}; pass an object with a value for each $name of the query", argument="params"
+        )
     for name, value in params.items():
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", name):
-            raise BadInputError(f"invalid name of a parameter {str(name)[:60]!r}; use letters, digits and underscores", argument="params")
+            raise BadInputError(
+                f"invalid name of a query parameter {str(name)[:60]!r}; use letters, digits and underscores", argument="params"
+            )
         kinds = {type(one) for one in value} if isinstance(value, (list, tuple)) else {type(value)}
         if len(kinds) != 1 or not kinds <= {str, int, float, bool, type(None)}:
-            raise BadInputError(f"invalid value of {name}; give a text, number, true, false, null or a list of one type", argument=name)
+            raise BadInputError(
+                f"invalid value of the query parameter {name}; use a string, number, true, false, null or a list of one type", argument=name
+            )
     return dict(params)
 
 
@@ -160,7 +168,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
     while at < len(query):
         match = _TOKEN.match(query, at)
         if match is None:
-            raise refusal(f"{query[at : at + 10]!r} is not allowed in a query here; remove it", at)
+            raise refusal(f"{query[at : at + 10]!r} is not allowed in a Cypher query here; remove it from the query", at)
         kind, said = match.lastgroup or "", match.group()
         at, end = match.start(), match.end()
         if kind == "space":
@@ -171,12 +179,14 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
             kind, said = _word(said, at)
         if said == "(" and found and found[-1].kind == "name" and found[-1].text.lower() not in FUNCTIONS:
             wanted = ", ".join(sorted(FUNCTIONS))
-            raise refusal(f"the function {found[-1].text[:60]} is not allowed in a query; use one of {wanted}", found[-1].at)
+            raise refusal(f"the function {found[-1].text[:60]} is not allowed in a Cypher query; use one of {wanted}", found[-1].at)
         if after_value and kind not in ("keyword", "sign"):
-            raise refusal(f"{said[:40]!r} cannot follow a value; a clause, an operator or the end of the query is expected here", at)
+            raise refusal(
+                f"{said[:40]!r} cannot follow a value in a Cypher query; write a clause, an operator or the end of the query there", at
+            )
         if starts and not (kind == "keyword" and said in STARTS):
             if said != "ALL" or not found:
-                raise refusal(f"{said[:40]!r} cannot begin a query; begin with MATCH, UNWIND, WITH or RETURN", at)
+                raise refusal(f"{said[:40]!r} cannot begin a Cypher query; begin with MATCH, UNWIND, WITH or RETURN", at)
         else:
             starts = said == "UNION"
         if kind == "string":
@@ -188,7 +198,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
                 kind, said = "text", f"${name}"
         found.append(Token(kind, said, at, space))
         if len(found) > MOST_TOKENS:
-            raise refusal(f"the query has more than {MOST_TOKENS:,} words and signs; write a shorter query", at)
+            raise refusal(f"the Cypher query has more than {MOST_TOKENS:,} words and symbols; write a shorter query", at)
         at, space = end, ""
     return found, texts
 
@@ -200,14 +210,14 @@ def _word(said: str, at: int) -> tuple[str, str]:
     """
     word = said.upper()
     if word in RESERVED:
-        raise refusal(f"{word} is not allowed; use only MATCH, WITH, UNWIND and RETURN", at)
+        raise refusal(f"{word} is not allowed in a Cypher query; use only MATCH, WITH, UNWIND and RETURN", at)
     return ("keyword", word) if word in KEYWORDS else ("name", said)
 
 
 def _meaning(inside: str, at: int) -> str:
     def one(match: re.Match[str]) -> str:
         if match.group(1) not in _MEANT:
-            raise refusal(f"{match.group()!r} is not allowed in a string; pass the string as a parameter", at)
+            raise refusal(f"{match.group()!r} is not allowed in a string of a Cypher query; pass the string as a parameter", at)
         return _MEANT[match.group(1)]
 
     return _ESCAPE.sub(one, inside)
@@ -225,7 +235,7 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
         count = tokens[at + 1] if at + 1 < len(tokens) else token
         value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-            raise refusal("a number of rows is expected here; write a whole number", count.at)
+            raise refusal("the number of rows is missing in the Cypher query; write a whole number there", count.at)
         found[at + 1] = Token("number", str(value), count.at, " ")
     return found
 
@@ -253,13 +263,13 @@ def _limited(part: list[Token], most: int) -> list[Token]:
             break
     end = part[-1].at if part else 0
     if depth:
-        raise refusal("a bracket is missing in this part of the query; close every bracket", end)
+        raise refusal("this part of the Cypher query has an unclosed bracket; close every bracket", end)
     if not returns:
-        raise refusal("RETURN expected here; a query, and each side of a UNION, must end with RETURN", end)
+        raise refusal("RETURN is missing in the Cypher query; end the query, and each side of a UNION, with RETURN", end)
     if limit is None:
         return [*part, Token("keyword", "LIMIT", end, " "), Token("number", str(most), end, " ")]
     if limit + 2 != len(part):
-        raise refusal("LIMIT must be the last part of the query; move it to the end", part[limit].at)
+        raise refusal("LIMIT must be the last part of a Cypher query; move it to the end", part[limit].at)
     return [*part[:-1], Token("number", str(min(most, int(part[-1].text))), end, " ")]
 
 

@@ -95,7 +95,7 @@ def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any])
         rows.append([_plain(value) for value in row])
         room -= len(json.dumps(rows[-1]))
         if room < 0:
-            raise LimitError("the answer is too large; use a smaller LIMIT or return fewer columns", limit="bytes")
+            raise LimitError("the answer of the Cypher query is too large; use a smaller LIMIT or return fewer columns", limit="bytes")
     return {"columns": found.columns, "rows": rows, "cut": len(found.rows) > request["rows"]}
 
 

@@ -58,7 +58,9 @@ class CypherSandbox:
         text, values = checked(query, params, most_rows)
         _log.info("a person asks: %s", text)  # texts are parameters, so this contains none of them
         if not self._turn.acquire(timeout=WAIT_SECONDS):
-            raise StoreBusyError("another Cypher query is running; try again", path=str(self._folder), owner=None, retry_after=1.0)
+            raise StoreBusyError(
+                "another Cypher query is running; try again when it has ended", path=str(self._folder), owner=None, retry_after=1.0
+            )
         try:
             if self._removal is not None:
                 self._removal.cancel()
@@ -99,7 +101,7 @@ class CypherSandbox:
             try:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
-                raise disk_refusal(error, "making a directory for the copy that queries run on", self._folder) from error
+                raise disk_refusal(error, "copying the database", self._folder) from error
             self._copy_to(path)
             self._copied = state
         return path
@@ -120,7 +122,8 @@ class CypherSandbox:
             _log.warning("a query ended its process (%d): %s", done.returncode, done.stderr[-_SEEN:].strip())
             how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
             raise BadInputError(
-                f"the database engine crashed on this query ({how}); rewrite the query. It ran on a copy, so the index is unchanged",
+                f"the database engine crashed on this Cypher query ({how}); rewrite the query. The query ran on a copy, so the index is "
+                "unchanged",
                 argument="query",
             )
         answer = json.loads(done.stdout)

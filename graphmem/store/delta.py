@@ -174,5 +174,7 @@ def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None
         created = transaction.run("link_chunks", rows=rows).rows[0][0]
     if created != len(links):
         raise BadInputError(
-            f"{len(links) - created} chunks of text are linked to symbols that are not in the graph ({CHUNK_OF.edge})", argument="chunks"
+            f"{len(links) - created} chunks of text are linked to symbols that are missing in the graph ({CHUNK_OF.edge}); add the "
+            "symbols to the delta",
+            argument="chunks",
         )

@@ -190,8 +190,8 @@ def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
     known = load_migrations()
     if version > known[-1].version:
         raise SchemaTooNewError(
-            f"these tables were written by a newer graphmem (schema {version}, this one knows {known[-1].version}); update graphmem, or "
-            "use the backup that was made before the update",
+            f"the tables of the dump were written by a newer graphmem (schema {version}, this one knows {known[-1].version}); "
+            "update graphmem, or use the backup that was made before the update",
             path=str(folder),
             found=int(version),
             known=int(known[-1].version),
@@ -199,7 +199,7 @@ def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
         )
     base = tuple(one for one in known if one.version <= version)
     if not base:
-        raise _not_whole(folder, f"{META_FILE} names schema {version}, which does not exist")
+        raise _not_whole(folder, f"{META_FILE} names the schema {version}, which does not exist")
     return base if len(base) < len(known) else None
 
 
@@ -211,9 +211,9 @@ def _described(folder: Path) -> tuple[dict[str, str], dict[str, int], str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _not_whole(folder, f"{META_FILE} cannot be read ({error})") from error
     if number != FORMAT:
-        raise _not_whole(folder, f"its format is {number}, this graphmem reads {FORMAT}")
+        raise _not_whole(folder, f"the format of the dump is {number}, and this graphmem reads {FORMAT}")
     if not isinstance(schema, str) or not _VERSION.fullmatch(schema):
-        raise _not_whole(folder, f"{META_FILE} names no schema")
+        raise _not_whole(folder, f"{META_FILE} does not name a schema")
     return meta, rows, schema
 
 
@@ -228,11 +228,13 @@ def _read(folder: Path, name: str, rows: Mapping[str, int]) -> pa.Table:
                 parts.append(reader.read_all())
         table = pa.concat_tables(parts, promote_options="default").combine_chunks()
     except (pa.ArrowException, OSError) as error:
-        raise _not_whole(folder, f"{name} cannot be read ({error})") from error
+        raise _not_whole(folder, f"the table {name} cannot be read ({error})") from error
     if len(table) != wanted:
-        raise _not_whole(folder, f"{name} has {len(table):,} rows where {wanted:,} were written")
+        raise _not_whole(folder, f"the table {name} has {len(table):,} rows instead of {wanted:,}")
     return table
 
 
 def _not_whole(folder: Path, reason: str) -> DatabaseDamagedError:
-    return DatabaseDamagedError(f"the dump is incomplete: {reason}; use another one", path=str(folder), reason=reason)
+    return DatabaseDamagedError(
+        f"the tables of the portable backup are unusable: {reason}; use another backup", path=str(folder), reason=reason
+    )

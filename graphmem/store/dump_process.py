@@ -40,7 +40,7 @@ def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_byte
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
         said = done.stderr.strip()[-_SEEN:]
         raise DatabaseDamagedError(
-            f"creating a database from the dump failed with {how}{f' ({said})' if said else ''}; use another backup",
+            f"creating a database from the backup's tables failed with {how}{f' ({said})' if said else ''}; use another backup",
             path=str(folder),
             reason=how,
         )

@@ -42,7 +42,8 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
     models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
     if len(models) != 1:
         raise BadInputError(
-            f"one write may carry vectors of exactly one embedding_model, not of {models or 'none'}; write each model separately",
+            f"one write must have vectors of exactly one embedding_model, not of {models or 'none'}; write the vectors of each "
+            "model separately",
             argument="vectors",
         )
     dim = dimension(rows)
@@ -63,22 +64,31 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
         BadInputError: the shape is wrong, a hash is repeated or null, or a vector is zero or not finite.
     """
     if not model or not 1 <= dim <= MAX_DIMENSIONS:
-        raise BadInputError(f"vectors need a model and 1 to {MAX_DIMENSIONS} dimensions, not {model!r} and {dim}", argument="dim")
+        raise BadInputError(
+            f"vectors are given for the embedding model {model!r} with {dim} dimensions; name a model, and use 1 to {MAX_DIMENSIONS} "
+            "dimensions",
+            argument="dim",
+        )
     if set(rows.column_names) != {"text_hash", "vector"} or rows["vector"].type != pa.list_(pa.float32(), dim):
-        raise BadInputError(f"rows must be text_hash string and vector fixed_size_list<float32>[{dim}], not {rows.schema}", argument="rows")
+        raise BadInputError(
+            f"the rows of vectors have the schema {rows.schema}; use text_hash string and vector fixed_size_list<float32>[{dim}]",
+            argument="rows",
+        )
     hashes = rows["text_hash"].to_pylist()
     if None in hashes or len(set(hashes)) != len(hashes):
-        raise BadInputError("a text_hash is missing or occurs twice; give each text one vector", argument="rows")
+        raise BadInputError("a text_hash of the vectors is missing or occurs twice; give each text one vector", argument="rows")
     vectors = rows["vector"].combine_chunks()
     values = vectors.flatten().to_numpy(zero_copy_only=False)
     if vectors.null_count or len(values) != len(hashes) * dim:
-        raise BadInputError("a vector is missing", argument="rows")
+        raise BadInputError("the rows of vectors contain a null vector; give each text_hash a vector", argument="rows")
     shaped = values.reshape(len(hashes), dim)
     good = np.isfinite(shaped).all(axis=1) & shaped.any(axis=1)
     if not good.all():
         first = hashes[int(np.flatnonzero(~good)[0])]
         raise BadInputError(
-            f"{int((~good).sum())} vectors are not finite or all zero; the first belongs to the text_hash {first}", argument="rows"
+            f"{int((~good).sum())} vectors are all zero or have NaN or infinite values, the first of them for the text_hash {first}; "
+            "embed these texts again",
+            argument="rows",
         )
     ids = [vector_id(model, text_hash) for text_hash in hashes]
     return pa.table({"id": pa.array(ids, pa.string()), "text_hash": rows["text_hash"], "vec": vectors})
@@ -160,7 +170,8 @@ def dimension(rows: pa.Table) -> int:
     kind = rows["vector"].type if "vector" in rows.column_names else pa.null()
     if not pa.types.is_fixed_size_list(kind):
         raise BadInputError(
-            f"vectors must be rows of text_hash string and vector fixed_size_list<float32>, not {rows.schema}", argument="vectors"
+            f"the rows of vectors have the schema {rows.schema}; use text_hash string and vector fixed_size_list<float32>",
+            argument="vectors",
         )
     return int(kind.list_size)
 

@@ -109,12 +109,12 @@ class Engine:
 
     def __init__(self, name: str) -> None:
         if name not in ENGINES:
-            raise SettingsError(f"unknown engine {name!r}; use {' or '.join(ENGINES)}", setting="engine", value=name, origin="")
+            raise SettingsError(f"unknown database engine {name!r}; use {' or '.join(ENGINES)}", setting="engine", value=name, origin="")
         for other in ENGINES:
             if other != name and ENGINES[other].module in sys.modules:
                 raise SettingsError(
-                    f"this process uses the engine {other}, and one process cannot run two engines; open {name} "
-                    "databases in another process",
+                    f"this process already uses the database engine {other}, and one process cannot run two engines; open {name} databases "
+                    "in another process",
                     setting="engine",
                     value=name,
                     origin="",
@@ -127,13 +127,14 @@ class Engine:
             self._module: ModuleType = importlib.import_module(self.spec.module)
         except ImportError as error:
             raise SettingsError(
-                f"the engine {name} is not installed: {self.spec.install}", setting="engine", value=name, origin=""
+                f"the database engine {name} is not installed; {self.spec.install}", setting="engine", value=name, origin=""
             ) from error
         self.version: str = self._module.__version__
         found = int(self._module.Database.get_storage_version())
         if found != self.spec.storage_version:
             raise SettingsError(
-                f"{name} {self.version} stores format {found}, and graphmem needs format {self.spec.storage_version}: {self.spec.install}",
+                f"the installed {name} {self.version} stores format {found}, but graphmem needs format {self.spec.storage_version}; "
+                f"{self.spec.install}",
                 setting="engine",
                 value=name,
                 origin="",
@@ -355,7 +356,7 @@ class Connection:
             if isinstance(result, list):  # several statements: the catalog refuses them
                 for one in result:
                     one.close()
-                raise RuntimeError("a call contains several statements; run them one by one")
+                raise RuntimeError("a call to the database contains several statements; run the statements one by one")
         try:
             with self._translated(text):
                 yield result
@@ -378,7 +379,7 @@ def _to_engine(name: str, value: Any) -> Any:
         return value.combine_chunks()
     if isinstance(value, (list, tuple)) and not value:
         # The engine would guess the type of the items and fail on the first comparison.
-        raise BadInputError(f"{name} is an empty list; pass at least one value", argument=name)
+        raise BadInputError(f"the query parameter {name} is an empty list; pass at least one value", argument=name)
     return value
 
 

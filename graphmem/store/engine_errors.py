@@ -53,7 +53,9 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
     if said.startswith("Interrupted"):
         return DeadlineError("the query did not finish in its time; ask for less, or raise the limit", seconds=0.0)
     if "Could not set lock on file" in plain:
-        return StoreBusyError(f"{path} is open in another process that is not graphmem; close it there", path=str(path), owner=None)
+        return StoreBusyError(
+            f"the database {path} is open in another process that is not graphmem; close it there", path=str(path), owner=None
+        )
     if said.startswith("Unable to cast Python instance"):
         return BadInputError(
             "a value is half a surrogate pair, larger than 64 bits, or of a type the engine does not know", argument="value"
@@ -62,32 +64,37 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
         return _outgrown(path, max_db_bytes)
     if "Buffer manager exception" in plain and "Mmap for size" not in plain:
         setting = "max_db_gb" if pool_bytes >= max_db_bytes else "buffer_pool_mb"
-        return LimitError(f"the change does not fit into the engine's memory ({said}); raise {setting}", limit="buffer_pool_bytes")
+        return LimitError(
+            f"the change does not fit into the memory of the database engine ({said}); raise the setting {setting}",
+            limit="buffer_pool_bytes",
+        )
     if (refused := refusal(error, f"{'a statement on' if text else 'opening'} {path}", path)) is not None:
         refused.facts.setdefault("reason", said)
         return refused
     if any(sign in plain for sign in _WRITES):
         return DiskFullError(
-            f"the disk refused a write to {path}; make room and try again, the previous index is intact", path=str(path), reason=said
+            f"the disk refused a write to {path}, and the previous index is intact; make room and try again", path=str(path), reason=said
         )
     if any(sign in plain for sign in _DAMAGE):
         return DatabaseDamagedError(
-            f"{path} cannot be opened as a database ({said}); move the file away and index again, or restore a copy",
+            f"{path} cannot be opened as a database ({said}); move the file to another place and index again, or restore a backup",
             path=str(path),
             reason=said,
         )
     where = f" in: {' '.join(text.split())[:300]}" if text else ""
-    return GraphMemError(f"{engine} refused a statement ({said}){where}; please report this", path=str(path), reason=said)
+    return GraphMemError(
+        f"{engine} refused a statement ({said}){where}; report this defect to the authors of graphmem", path=str(path), reason=said
+    )
 
 
 def _outgrown(path: Path, max_db_bytes: int) -> LimitError:
     """Return the error for a database file larger than its address space."""
     import resource
 
-    has = f"{path} would be larger than the {max_db_bytes >> 20:,} MiB of address space reserved for it"
+    has = f"{path} would become larger than the {max_db_bytes >> 20:,} MiB of address space reserved for the database"
     allowed = limit_of(resource.RLIMIT_AS)
     if allowed is not None:
-        remedy = f"raise the limit of this process (`ulimit -v`, LimitAS=), which is {allowed >> 20:,} MiB"
+        remedy = f"raise the address space limit of this process (`ulimit -v`, LimitAS=), which is {allowed >> 20:,} MiB"
     else:
         remedy = "raise max_db_gb"
     return LimitError(f"{has}; {remedy}", limit="max_db_bytes", allowed=max_db_bytes, found=0)

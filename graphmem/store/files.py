@@ -86,24 +86,24 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
             path=str(path),
         ) from error
     if len(head) < _HEADER.size:
-        raise damaged(path, f"it has {size} bytes, less than a header")
+        raise damaged(path, f"{path} has {size} bytes, fewer than the header of a database; {RECOVER}")
     header = _parse(head)
     if header.magic != spec.magic:
         for name, other in ENGINES.items():
             if header.magic == other.magic:
                 raise SettingsError(
-                    f"{path} was written by {name}; open it with engine = {name}, convert it with "
-                    f"`graphmem backup --portable` and `restore`, or index again with {engine} in another directory",
+                    f"{path} was written by the database engine {name}; open it with engine = {name}, convert it with `graphmem backup "
+                    f"--portable` and `restore`, or index again with {engine} in another directory",
                     setting="engine",
                     value=engine,
                     origin=str(path),
                 )
-        raise damaged(path, "it does not begin with a database header")
+        raise damaged(path, f"{path} does not begin with the header of a database; {RECOVER}")
     if header.storage_version != spec.storage_version:
         kind = SchemaTooNewError if header.storage_version > spec.storage_version else MigrationError
         raise kind(
-            f"{path} is in storage format {header.storage_version} of {engine}, this version reads {spec.storage_version}; "
-            "use the graphmem that wrote it, or move the file away and index again",
+            f"{path} has storage format {header.storage_version} of {engine}, but this graphmem reads format {spec.storage_version}; "
+            "use the graphmem that wrote the file, or move the file to another place and index again",
             path=str(path),
             found=header.storage_version,
             known=spec.storage_version,
@@ -112,7 +112,10 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
     # A checkpoint killed while the file grew leaves a partial page at its end; the log still contains all of it.
     ragged = size % PAGE and not side_files(path)
     if ragged or size < header.pages * PAGE:
-        raise damaged(path, f"it has {size:,} bytes, and its header requires {header.pages * PAGE:,} or more, in pages of {PAGE:,}")
+        raise damaged(
+            path,
+            f"the database {path} has {size:,} bytes instead of at least {header.pages * PAGE:,} in whole pages of {PAGE:,}; {RECOVER}",
+        )
 
 
 def _parse(head: bytes) -> Header:
@@ -121,17 +124,15 @@ def _parse(head: bytes) -> Header:
     return Header(magic, version, max(ends, default=1))
 
 
-def damaged(path: Path, reason: str) -> DatabaseDamagedError:
+RECOVER: Final = "move the file to another place and index again, or restore a backup"
+
+
+def damaged(path: Path, message: str) -> DatabaseDamagedError:
     """Return the error for a database file whose bytes were found to be wrong.
 
     The error has `proven` set. Do not use it when the only evidence is an error of the engine.
     """
-    return DatabaseDamagedError(
-        f"{path} cannot be opened as a database: {reason}; move the file away and index again, or restore a copy",
-        path=str(path),
-        reason=reason,
-        proven=True,
-    )
+    return DatabaseDamagedError(message, path=str(path), reason=message, proven=True)
 
 
 def quarantine(files: list[Path], why: str) -> list[str]:
@@ -249,8 +250,8 @@ def check_room(path: Path, needed: int) -> None:
     most = limit_of(resource.RLIMIT_FSIZE)
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
         raise ResourceError(
-            f"this process may write files of at most {most:,} bytes, and {path.name} may become larger; raise the limit (`ulimit -f`, "
-            "LimitFSIZE=) and try again, nothing was changed",
+            f"{path.name} may grow beyond {most:,} bytes, the limit for files of this process, and nothing was changed; raise the "
+            "limit (`ulimit -f`, LimitFSIZE=) and try again",
             limit="file_size",
             allowed=most,
             found=size_of(path) + needed + RESERVE,
@@ -259,7 +260,8 @@ def check_room(path: Path, needed: int) -> None:
     free = shutil.disk_usage(path.parent).free
     if free < needed + RESERVE:
         raise DiskFullError(
-            f"{path.parent} has {free >> 20} MiB free, {(needed + RESERVE) >> 20} are needed; make room and try again, nothing was changed",
+            f"the disk of {path.parent} has {free >> 20} MiB free and {needed + RESERVE >> 20} MiB are needed, and nothing was "
+            "changed; make room and try again",
             path=str(path),
         )
 
@@ -274,7 +276,7 @@ def put_in_place(new: Path, path: Path) -> None:
     """
     for database in (new, path):
         if left := side_files(database):
-            raise damaged(database, f"closing it left {left[0].name} behind")
+            raise damaged(database, f"closing the database {database} left {left[0].name} behind; {RECOVER}")
     sync(new)
     new.replace(path)
     sync(path.parent)

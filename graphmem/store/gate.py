@@ -31,7 +31,7 @@ class Gate:
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not self._closed, timeout_s):
-                raise StoreBusyError("the database file is being rewritten; try again in a moment", path="", owner=None, retry_after=1.0)
+                raise StoreBusyError("graphmem is rewriting the database file; try again in a moment", path="", owner=None, retry_after=1.0)
             self._inside += 1
         try:
             yield

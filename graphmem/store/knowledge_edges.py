@@ -134,7 +134,7 @@ def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Lin
         missing = None if transaction.run(shape.create_many, **shape.fills, rows=rows).rows == [[len(links)]] else links[0]
     if missing is not None:
         raise BadInputError(
-            f"link {shape.pair.edge} {missing[0]} -> {missing[1]} (or another of {len(links)} to {shape.pair.dst}): "
-            "an end is neither in the change nor in the graph",
+            f"the link {shape.pair.edge} {missing[0]} -> {missing[1]} (or another of {len(links)} to {shape.pair.dst}) has an end "
+            "that is neither in the change nor in the graph; write the missing node with the change",
             argument=str(shape.pair.edge).lower(),
         )

@@ -75,8 +75,8 @@ def open_store(
     """
     if buffer_pool_bytes < 64 << 20 or max_db_bytes < buffer_pool_bytes or max_db_bytes & (max_db_bytes - 1):
         raise BadInputError(
-            f"buffer_pool_bytes ({buffer_pool_bytes:,}) must be 64 MiB or more, max_db_bytes ({max_db_bytes:,}) a "
-            "power of two above buffer_pool_bytes",
+            f"buffer_pool_bytes is {buffer_pool_bytes:,} and max_db_bytes is {max_db_bytes:,}; use at least 64 MiB for the first "
+            "and a power of two above it for the second",
             argument="buffer_pool_bytes",
         )
     resolved = resolve(Path(path))
@@ -86,7 +86,7 @@ def open_store(
         lock = DatabaseLock(resolved, engine, shared=read_only)
     except IsADirectoryError as error:
         raise BadInputError(
-            f"{error.filename} is a directory where the index lock should be; rename or delete it",
+            f"{error.filename} is a directory where the lock file of the index should be; rename or delete the directory",
             argument="path",
             path=str(error.filename),
         ) from error
@@ -94,7 +94,8 @@ def open_store(
         if (refused := refusal(error, f"opening {resolved}", resolved.parent)) is not None and not isinstance(refused, BadInputError):
             raise refused from error
         raise BadInputError(
-            f"{resolved.parent} cannot be written to ({error.strerror}); make it writable or keep the index elsewhere with --db",
+            f"the directory {resolved.parent} of the index cannot be written to ({error.strerror}); make it writable, or keep the "
+            "index in another directory with --db",
             argument="path",
             path=str(resolved),
         ) from error

@@ -122,11 +122,11 @@ def write_copy(
     except BaseException as error:
         files.remove(target)
         if isinstance(error, OSError):
-            raise disk_refusal(error, f"copying {path} (which is intact)", path) from error
+            raise disk_refusal(error, f"copying {path} (unchanged)", path) from error
         # not every refused write is noticed; a failed read of the new file means that one was lost
         if isinstance(error, DatabaseDamagedError):
             raise DiskFullError(
-                f"no room for a copy of {path} ({error}); make room and try again, nothing was changed", path=str(path)
+                f"the disk has no room for a copy of {path} ({error}), and nothing was changed; make room and try again", path=str(path)
             ) from error
         raise
 

@@ -219,8 +219,8 @@ class LiveFile:
     def _check_open(self) -> None:
         if os.getpid() != self._pid:
             raise StoreClosedError(
-                "this store was opened before a fork and cannot be used in the child process; open the store in "
-                "the child, or start the child with spawn"
+                "the store was opened before this process was forked and cannot be used in the child process; open the store in the "
+                "child, or start the child with spawn"
             )
         if self._closed:
             raise StoreClosedError("the store is closed; open it again")
@@ -238,7 +238,7 @@ class LiveFile:
             StoreClosedError: the directory was moved, deleted or replaced.
         """
         if not self._in_place:
-            raise StoreClosedError(f"{self._file.parent} was moved or deleted; open the index where it is now")
+            raise StoreClosedError(f"the index directory {self._file.parent} was moved or deleted; open the index at its new place")
 
     @contextmanager
     def _passage(self) -> Iterator[Connection]:
@@ -266,7 +266,7 @@ class LiveFile:
                 if os.access(self._file.parent, os.W_OK)
                 else "make its folder writable or keep the index elsewhere with --db"
             )
-            raise BadInputError(f"{self.path} is open for reading only; {remedy}", argument="read_only", path=self.path)
+            raise BadInputError(f"the database {self.path} is open for reading only; {remedy}", argument="read_only", path=self.path)
 
         def writing() -> _Answer:
             if self._refused is not None:
@@ -364,7 +364,7 @@ class LiveFile:
         """
         with self._gate.exclusive(BUSY_S):
             if not self._file.exists():
-                raise damaged(self._file, "it was moved or deleted while it was closed for lack of use")
+                raise damaged(self._file, f"{self._file} was moved or deleted while graphmem did not use it; {files.RECOVER}")
             previous = read_record(self._file)
             if self._at_rest:
                 self._say_open()  # first: if the open fails, the next open has to examine the file instead of letting it rest

@@ -76,7 +76,7 @@ class DatabaseLock:
             for key in self._keys:
                 if key in _register:
                     raise StoreBusyError(
-                        f"this process has {_register[key]} open already; use the open store, or close it first",
+                        f"this process already has the database {_register[key]} open; use the open store, or close it first",
                         path=str(path),
                         owner={"pid": os.getpid(), "host": socket.gethostname()},
                     )
@@ -141,7 +141,7 @@ class DatabaseLock:
             os.close(descriptor)
             who = f"process {record.pid} on {record.host} since {record.since}" if record else "another process"
             raise StoreBusyError(
-                f"{self.path} is open in {who}; use that process, or stop that process first",
+                f"the database {self.path} is open in {who}; use that process, or stop it first",
                 path=str(self.path),
                 owner=record.owner if record else None,
             ) from error

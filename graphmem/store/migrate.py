@@ -61,14 +61,17 @@ def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
         name = _FILE.fullmatch(file.name)
         if not name or int(name[1]) != len(found) + 1:
             raise QueryFileError(
-                f"queries/schema/{file.name} is not number {len(found) + 1:04}: files are 0001-name.cypher, 0002-…, without gaps",
+                f"the migration file queries/schema/{file.name} has the wrong number, because number {len(found) + 1:04} is next; name "
+                "the files 0001-name.cypher, 0002-… without gaps",
                 path=f"schema/{file.name}",
                 line=1,
             )
         statements = split_statements(file.read_text(encoding="utf-8"))
         if not statements:
             raise QueryFileError(
-                f"queries/schema/{file.name} has no statement; write one or delete the file", path=f"schema/{file.name}", line=1
+                f"the migration file queries/schema/{file.name} has no statement; write one or delete the file",
+                path=f"schema/{file.name}",
+                line=1,
             )
         digest = hashlib.sha256(";".join(statements).encode()).hexdigest()
         found.append(Migration(name[1], name[2], digest, statements))
@@ -131,7 +134,7 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     if _HISTORY not in tables:
         if tables:
             raise MigrationError(
-                f"{path} is not a graphmem database (tables {', '.join(sorted(tables)[:5])}); choose another directory",
+                f"{path} is a database of another program (tables {', '.join(sorted(tables)[:5])}); choose another directory for the index",
                 path=str(path),
                 version="",
             )
@@ -139,8 +142,8 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     history = connection.rows(*load_catalog()["history"].bind({})).rows
     if len(history) > len(known) or (history and history[-1][0] > known[-1].version):
         raise SchemaTooNewError(
-            f"{path} was written by a newer graphmem (schema {history[-1][0]}, this one knows {known[-1].version}); "
-            "update graphmem, or move the file away and index again",
+            f"the database {path} was written by a newer graphmem (schema {history[-1][0]}, this one knows {known[-1].version}); "
+            "update graphmem, or move the file to another place and index again",
             path=str(path),
             found=int(history[-1][0]),
             known=int(known[-1].version),
@@ -149,14 +152,15 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     for (version, name, sha256), migration in zip(history, known, strict=False):
         if version != migration.version:
             raise MigrationError(
-                f"{path} skipped migration {migration.version}, although it has migration {version}; move the file away and index again",
+                f"the database {path} has migration {version} of its schema but lacks the earlier migration {migration.version}; move "
+                "the file to another place and index again",
                 path=str(path),
                 version=migration.version,
             )
         if sha256 != migration.sha256:
             raise MigrationError(
-                f"queries/schema/{version}-{name}.cypher was changed after {path} was created with it; restore the "
-                "file, and add a new file for the change",
+                f"the migration file queries/schema/{version}-{name}.cypher was changed after the database {path} was created with it; "
+                "restore the file, and add a new file for the change",
                 path=str(path),
                 version=version,
             )
@@ -179,7 +183,9 @@ def check_tables(connection: Connection, path: Path) -> None:
     missing = sorted({*map(str, NodeTable), *map(str, RelTable)} - table_names(connection))
     if missing:
         raise MigrationError(
-            f"{path} lacks the tables {', '.join(missing)}; move the file away and index again", path=str(path), version=""
+            f"the database {path} lacks the tables {', '.join(missing)}; move the file to another place and index again",
+            path=str(path),
+            version="",
         )
 
 

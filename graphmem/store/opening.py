@@ -63,18 +63,22 @@ def resolve(path: Path) -> Path:
         is_folder = resolved.is_dir()
     except OSError as error:
         raise BadInputError(
-            f"{resolved} cannot be accessed: {error.strerror or error}; check the permissions of its parent directories",
+            f"the database {resolved} cannot be accessed: {error.strerror or error}; check the permissions of its parent directories",
             argument="path",
             path=str(resolved),
         ) from error
     if is_folder:
         raise BadInputError(
-            f"{resolved} is a directory where the database should be; rename the directory, then index again",
+            f"{resolved} is a directory where the database file should be; rename the directory, then index again",
             argument="path",
             path=str(resolved),
         )
     if not resolved.parent.is_dir():
-        raise BadInputError(f"directory {resolved.parent} not found; create the directory first", argument="path", path=str(resolved))
+        raise BadInputError(
+            f"the directory {resolved.parent} of the database was not found; create the directory first",
+            argument="path",
+            path=str(resolved),
+        )
     return resolved
 
 
@@ -107,14 +111,14 @@ def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
     files.check_header(path, options.engine.spec, options.engine.name)
     if previous is not None and previous.clean and not files.side_files(path):
         if previous.checksum not in (0, files.checksum(path)):
-            raise damaged(path, "its bytes are not those that were there when it was closed")
+            raise damaged(path, f"{path} was changed by another program after graphmem closed it; {files.RECOVER}")
         return []
     lock = beside(path, ".lock")
     if lock.exists() and not os.access(lock, os.R_OK) and not files.side_files(path):
         return []  # of another account, which does not share the state it left; without a log nothing needs recovery
     probed = _probe(path, *options.sizes, read_only=True)  # the log is replayed in memory
     if not probed.works:
-        raise damaged(path, probed.says)
+        raise damaged(path, f"{path} cannot be opened as a database: {probed.says}; {files.RECOVER}")
     return []
 
 
@@ -128,9 +132,9 @@ def _prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
     if previous is not None and previous.clean:
         missing = previous.size - path.stat().st_size
         if missing > 0 and not _another_state(path, options, previous):
-            raise damaged(path, f"{missing:,} bytes are missing since it was closed")
+            raise damaged(path, f"{path} lost {missing:,} bytes after graphmem closed it; {files.RECOVER}")
         if missing <= 0 and previous.checksum not in (0, files.checksum(path)) and not _another_state(path, options, previous):
-            raise damaged(path, "its bytes are not those that were there when it was closed")
+            raise damaged(path, f"{path} was changed by another program after graphmem closed it; {files.RECOVER}")
         return files.quarantine(files.side_files(path), "the database was closed properly, so this belongs to another one")
     return _after_crash(path, options, previous)
 
@@ -154,7 +158,7 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
         if options.read_only:
             if waiting := pending(connection, path):
                 raise MigrationError(
-                    f"{path} has an older schema; run `graphmem index` once to migrate it to schema {waiting[-1].version}",
+                    f"the database {path} has an older schema; run `graphmem index` once to migrate it to schema {waiting[-1].version}",
                     path=str(path),
                     version=waiting[-1].version,
                 )
@@ -188,7 +192,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
         files.copy(path, scratch)
     except OSError as error:
         scratch.unlink(missing_ok=True)
-        raise disk_refusal(error, f"keeping a copy of {path} before its schema changes (nothing was changed)", path) from error
+        raise disk_refusal(error, f"copying {path} before the change of its schema (nothing was changed)", path) from error
     files.sync(scratch)
     scratch.replace(kept)
     files.sync(path.parent)
@@ -211,7 +215,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
         alone = _probe(copy, *options.sizes)
         if not left:
             if not alone.works:
-                raise damaged(path, alone.says)
+                raise damaged(path, f"{path} cannot be opened as a database: {alone.says}; {files.RECOVER}")
             return []
         if alone.works and previous is not None and alone.database and not _same(alone, previous):
             return files.quarantine(left, "it belongs to a database other than the current one")
@@ -235,7 +239,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
             if previous is not None and left == [log] and not previous.log:
                 return files.quarantine(left, "it belongs to an incomplete change")
             return files.quarantine(left, f"the engine cannot read it ({together.says}); the newest changes were in it, index again")
-        raise damaged(path, together.says)
+        raise damaged(path, f"{path} cannot be opened as a database: {together.says}; {files.RECOVER}")
     finally:
         files.remove(copy)
 
@@ -312,7 +316,7 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
         done, is_endless = _watched(command, _most_memory(copy, buffer_pool_bytes), PROBE_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise StoreBusyError(
-            f"opening {copy.name} did not finish within {PROBE_SECONDS:g} s; try again when the machine is less busy",
+            f"opening the database copy {copy.name} did not finish within {PROBE_SECONDS:g} s; try again when the machine is less busy",
             path=str(copy),
             owner=None,
         ) from error
@@ -331,11 +335,11 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
     if done.returncode == FULL:
         raise DiskFullError(said, path=str(copy))
     if died in _OF_A_FAULT:
-        raise out_of_memory(f"examining {_COPY.sub('', copy.name)} in a process of its own", copy)
+        raise out_of_memory(f"examining the database {_COPY.sub('', copy.name)}", copy)
     last = done.stderr.strip().splitlines() or ["its process said nothing"]
     why = f"its process was ended by signal {died}" if died > 0 else last[-1]
     raise ResourceError(
-        said or f"{_COPY.sub('', copy.name)} could not be examined ({why}); nothing was changed, try again",
+        said or f"the database {_COPY.sub('', copy.name)} could not be examined ({why}), and nothing was changed; try again",
         limit="examination",
         allowed=0,
         found=0,

@@ -182,7 +182,7 @@ class StoreReads(LiveFile):
         named = self._catalog[query]
         if named.writes and "LOAD FROM $rows" not in named.text:
             raise BadInputError(
-                f"{query} ({named.where}) changes the database, and only reading is allowed here; use a query that only reads",
+                f"the query {query} ({named.where}) changes the database, and only reading is allowed here; use a query that only reads",
                 argument="query",
             )
         text, values = named.bind(params)
@@ -193,7 +193,7 @@ class StoreReads(LiveFile):
                 yield connection, text, values
             except DeadlineError as error:
                 raise DeadlineError(
-                    f"{query} did not finish in {seconds:g} s; request less, or raise the time limit", seconds=seconds
+                    f"the query {query} did not finish in {seconds:g} s; request less, or raise the time limit", seconds=seconds
                 ) from error
 
     def _ask(self, query: str, **values: Any) -> pa.Table:
@@ -230,6 +230,8 @@ def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
     for name, value in (values or {}).items():
         if not isinstance(name, str) or not isinstance(value, str) or name.startswith(OWN):
             raise BadInputError(
-                f"meta values must be texts under names that do not begin with {OWN!r}, not {name!r}: {value!r}", argument="meta"
+                f"the meta entry {name!r} with the value {value!r} is invalid; use a string as value and a name that does not begin "
+                f"with {OWN!r}",
+                argument="meta",
             )
     return dict(values or {})

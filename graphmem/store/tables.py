@@ -120,7 +120,7 @@ class EmbeddingTable:
 
     def __post_init__(self) -> None:
         if type(self.dim) is not int or not 1 <= self.dim <= MAX_DIMENSIONS:
-            raise ValueError(f"vectors must have 1 to {MAX_DIMENSIONS} dimensions, not {self.dim!r}")
+            raise ValueError(f"vectors of an embedding model have {self.dim!r} dimensions; use 1 to {MAX_DIMENSIONS}")
 
     def __str__(self) -> str:
         return f"{self.PREFIX}{self.dim}"

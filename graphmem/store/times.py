@@ -22,7 +22,7 @@ def to_naive_utc(moment: datetime, name: str = "time") -> datetime:
         BadInputError: the time is naive, so its zone is unknown.
     """
     if moment.tzinfo is None:
-        raise BadInputError(f"{name} has no time zone; give an aware datetime", argument=name)
+        raise BadInputError(f"the time {name} has no time zone; pass a datetime with tzinfo", argument=name)
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 

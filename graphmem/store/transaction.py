@@ -60,7 +60,7 @@ class Transaction:
         except BREAKING:
             raise
         except GraphMemError as failure:
-            raise CommitError(f"the change could not be committed: {failure}", **failure.facts) from failure
+            raise CommitError(f"the change could not be committed to the database ({failure}); try again", **failure.facts) from failure
 
     def run(self, query: str, **values: Any) -> Rows:
         """Run a named query; `values` are its parameters and placeholders."""
@@ -111,11 +111,11 @@ class _Guard:
         state = self._transaction._state
         if state != "open":
             raise GraphMemError(
-                f"the transaction is {state}, so the statement would run outside of a transaction; begin a new transaction", state=state
+                f"the transaction is {state}, so the statement would run outside a transaction; begin a new transaction", state=state
             )
         if _OUTSIDE_ONLY.match(self._text):
             raise GraphMemError(
-                f"{self._text.split()[0]} cannot run inside a transaction; run the statement before or after the transaction",
+                f"the statement {self._text.split()[0]} cannot run inside a transaction; run it before or after the transaction",
                 statement=self._text,
             )
 

@@ -139,8 +139,8 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
         missing = None if transaction.run("create_edges", **ends(pair), rows=table).rows == [[len(rows)]] else rows[0]
     if missing is not None:
         raise BadInputError(
-            f"edge {missing.kind} {missing.src} -> {missing.dst} (or another of {len(rows)} from {pair.src} to {pair.dst}): "
-            "an end is neither in the delta nor in the graph",
+            f"the edge {missing.kind} {missing.src} -> {missing.dst} (or another of {len(rows)} from {pair.src} to {pair.dst}) has "
+            "an end that is neither in the delta nor in the graph; add the missing node to the delta",
             argument="edges",
         )
 
@@ -193,7 +193,7 @@ def once(what: str, keys: Sequence[Any]) -> None:
     The engine would silently write a null into one of the rows.
     """
     if len(set(keys)) != len(keys):
-        raise BadInputError(f"{what} of the delta are repeated; use each once", argument=what)
+        raise BadInputError(f"the {what} of the delta are repeated; use each of them once", argument=what)
 
 
 def _values(row: EdgeRow) -> dict[str, Any]:

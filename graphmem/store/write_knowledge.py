@@ -55,15 +55,16 @@ def check_delta(delta: KnowledgeDelta) -> None:
     once("named files", [file.id for file in delta.files])
     both = sorted(set(delta.removed_memories).intersection(row.id for row in delta.memories))
     if both:
-        raise BadInputError(f"memory {both[0]} is both removed and written in one change; do only one of both", argument="removed_memories")
+        raise BadInputError(f"the change both removes and writes the memory {both[0]}; do only one of the two", argument="removed_memories")
     loose = sorted({row.memory_id for row in delta.about}.difference(delta.anchored))
     if loose:
         raise BadInputError(
-            f"the delta has links of memory {loose[0]}, but `anchored` does not name the memory; add it to `anchored`", argument="anchored"
+            f"the delta has links of the memory {loose[0]}, but `anchored` does not name this memory; add the memory to `anchored`",
+            argument="anchored",
         )
     labels = sorted({row.label for row in delta.about} - {str(label) for label in ABOUT})
     if labels:
-        raise BadInputError(f"a memory cannot be about a {labels[0]!r}; it can be about {', '.join(ABOUT)}", argument="about")
+        raise BadInputError(f"a memory cannot be about a node of the kind {labels[0]!r}; use one of {', '.join(ABOUT)}", argument="about")
 
 
 def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, tables: Sequence[EmbeddingTable]) -> None:

@@ -232,7 +232,7 @@ def test_an_allowed_site_is_told_so_before_and_with_the_answer(serve):
 def test_an_origin_that_is_none_is_refused_when_the_server_is_made(origin):
     from graphmem.api.app import ServerOptions
 
-    with pytest.raises(SettingsError, match="is not an origin"):
+    with pytest.raises(SettingsError, match="is not a valid origin"):
         ServerOptions(allowed_origins=(origin,))
 
 

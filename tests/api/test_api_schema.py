@@ -34,9 +34,9 @@ def test_every_ready_made_operation_is_valid_and_within_the_default_limits(name:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("query A { project { name } } query B { project { name } }", "must define exactly one operation"),
-        ("{ project { name } }", "with a name"),
-        ("query Other { project { name } }", "name the file after"),
+        ("query A { project { name } } query B { project { name } }", "write exactly one named operation"),
+        ("{ project { name } }", "exactly one named operation"),
+        ("query Other { project { name } }", "rename the file to the name of its operation"),
         ("query A {", "A.graphql:1"),
     ],
 )

@@ -130,7 +130,7 @@ def test_an_index_is_not_put_into_a_directory_of_something_else(graphmem, tmp_pa
     (tmp_path / "code.py").write_text("x = 1\n")
     ran = graphmem("index", tmp_path, "--db", tmp_path)
     assert ran.code == 2
-    assert "holds other files" in ran.err
+    assert "contains other files" in ran.err
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["code.py"]
 
 

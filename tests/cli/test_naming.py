@@ -85,7 +85,7 @@ def test_one_bad_target_of_several_is_reported_and_the_others_are_answered(graph
         serve(indexed).wait_until_it_answers()
     ran = graphmem("impact", "no_such_thing", good.ref, cwd=indexed)
     assert ran.code == 1
-    assert "left out: nothing in the index is called 'no_such_thing'" in ran.err
+    assert "left out: the index has no symbol or file named 'no_such_thing'" in ran.err
     assert good.name in ran.out
     ran = graphmem("impact", "no_such_thing", good.ref, "--json", cwd=indexed)
     assert ran.code == 1

@@ -23,5 +23,5 @@ def test_a_part_that_fails_is_named(graphmem, monkeypatch: pytest.MonkeyPatch) -
     ran = graphmem("self-check")
     assert ran.code == 1
     assert "failed  impact" in ran.out
-    assert "a call was not found in the sample files a.go" in ran.out
+    assert "the self-check did not find a call in its sample files a.go" in ran.out
     assert "ok      memory" in ran.out

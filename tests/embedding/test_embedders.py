@@ -98,7 +98,7 @@ def test_the_packaged_model_is_preferred():
 
 
 def test_another_file_than_the_published_one_is_refused():
-    with pytest.raises(EmbedderError, match="is not the published file of"):
+    with pytest.raises(EmbedderError, match="differs from the published file of"):
         PackagedFile("json", "__init__.py", "0" * 64).checked()
     with pytest.raises(EmbedderError, match="install no-such-package"):
         PackagedFile("no_such_package", "model.onnx", "0" * 64).checked()

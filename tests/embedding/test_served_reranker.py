@@ -87,10 +87,10 @@ def test_scores_come_in_the_order_of_the_texts(served, protocol):
     ("play", "said"),
     [
         ((404, b"{}"), "answers 404"),
-        ((200, b"<html>"), "does not follow the protocol"),
-        ((200, b"[]"), "does not follow the protocol"),
+        ((200, b"<html>"), "did not answer in the protocol"),
+        ((200, b"[]"), "did not answer in the protocol"),
         ((200, b'{"results": [{"index": 0, "relevance_score": 1}]}'), "1 of 3 texts"),
-        ((200, json.dumps({"results": [{"index": n, "relevance_score": float("nan")} for n in range(3)]}).encode()), "not a finite"),
+        ((200, json.dumps({"results": [{"index": n, "relevance_score": float("nan")} for n in range(3)]}).encode()), "NaN or infinite"),
     ],
 )
 def test_an_unusable_answer_is_refused_and_the_key_is_not_told(served, play, said):

@@ -77,7 +77,7 @@ def test_one_bad_target_of_several_is_named_and_the_others_are_answered(ask):
     failed, said = ask("impact", targets=["starlette/routing.py:no_such_thing", "starlette/routing.py:compile_path"])
     assert not failed
     assert "dependents of starlette/routing.py:compile_path" in said
-    assert "left out: nothing in the index is called 'starlette/routing.py:no_such_thing'" in said
+    assert "left out: the index has no symbol or file named 'starlette/routing.py:no_such_thing'" in said
     failed, said = ask("impact", targets=["no_such_thing", "nor_this_one"])
     assert failed
     assert "no_such_thing" in said
@@ -261,7 +261,7 @@ def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):
     failed, said = ask("get", refs=["starlette/routing.py:compile_path", "no_such_thing", "#ffffffff", "__init__"])
     assert not failed, said
     assert "def compile_path(" in said
-    assert "no_such_thing: nothing in the index is called 'no_such_thing'" in said
+    assert "no_such_thing: the index has no symbol or file named 'no_such_thing'" in said
     assert "#ffffffff: unknown memory" in said
     assert "__init__: '__init__' names " in said
 

@@ -175,7 +175,7 @@ def test_a_wrong_short_or_lost_key_is_an_error_with_a_remedy(project, key, tmp_p
     other, short = tmp_path / "other", tmp_path / "short"
     other.write_text("o" * 64)
     short.write_text("s")
-    for wrong, why in ((other, "the given key is"), (short, "a key needs 32"), (tmp_path / "missing", "cannot be read")):
+    for wrong, why in ((other, "the given key is"), (short, "needs at least 32"), (tmp_path / "missing", "cannot be read")):
         with pytest.raises(EncryptionError, match=why):
             GraphMem.open(repo=project, settings=Settings(embedder="none", memory_key_file=str(wrong)))
     key.rename(tmp_path / "moved")
@@ -229,7 +229,7 @@ def test_a_backup_is_restored_only_where_its_key_is_in_use(project, key, tmp_pat
         memory.restore(made.path)
         assert contents(memory) == [PLANTED]
     assert found(project) == []
-    with GraphMem.open(tmp_path / "plain", settings=SETTINGS) as memory, pytest.raises(EncryptionError, match="unlike those"):
+    with GraphMem.open(tmp_path / "plain", settings=SETTINGS) as memory, pytest.raises(EncryptionError, match="unlike the memories"):
         memory.restore(made.path)
     with GraphMem.open(tmp_path / "sealed", settings=with_key) as memory:
         memory.restore(made.path)

@@ -337,9 +337,9 @@ def test_a_forgotten_memory_comes_back_when_somebody_vouches_for_it(gm):
     one = gm.remember("Carts are emptied at midnight.", type="fact").memory
     gm.forget(one.id)
     assert gm.memories().total == 0
-    with pytest.raises(BadInputError, match=f"graphmem memory verify {one.short_id}. brings it back"):
+    with pytest.raises(BadInputError, match=f"graphmem memory verify {one.short_id}. restore it"):
         gm.pin(one.id)
-    with pytest.raises(BadInputError, match="brings it back"):
+    with pytest.raises(BadInputError, match="restore it with"):
         gm.update_memory(one.id, content="Carts are emptied at noon.")
     back = gm.verify(one.short_id)
     assert (back.id, back.status, back.user_verified, back.deprecated_at, back.valid_to) == (one.id, "confirmed", True, "", "")

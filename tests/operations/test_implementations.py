@@ -47,9 +47,9 @@ def test_an_operation_of_the_project_is_bound_to_its_implementation(opened, name
 
 def test_what_is_not_implemented_is_refused(opened):
     first, *rest = opened.parts.operations
-    with pytest.raises(LookupError, match="no part implements the operations project, state"):
+    with pytest.raises(LookupError, match="no part of the project implements the operations project, state"):
         implementations(rest)
-    with pytest.raises(LookupError, match="two parts implement"):
+    with pytest.raises(LookupError, match="two parts of the project implement"):
         implementations([first, first, *rest])
 
 

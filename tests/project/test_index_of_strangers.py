@@ -32,7 +32,7 @@ def test_an_index_that_git_tracks_is_not_opened(cloned, name):
     file.parent.mkdir(parents=True)
     file.write_text("{}")
     track(cloned, ".graphmem")
-    with pytest.raises(BadInputError, match="may be another person's index") as refused:
+    with pytest.raises(BadInputError, match="may come from another person") as refused:
         GraphMem.open(repo=cloned, settings=SETTINGS)
     assert "git rm -r --cached .graphmem" in refused.value.message
     assert [one.name for one in cloned.rglob("*") if one.is_file() and ".git" not in one.parts] == [file.name]
@@ -42,7 +42,7 @@ def test_a_link_in_its_place_is_not_followed(cloned, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (cloned / ".graphmem").symlink_to("../elsewhere")
     track(cloned, ".graphmem")
-    with pytest.raises(BadInputError, match="may be another person's index"):
+    with pytest.raises(BadInputError, match="may come from another person"):
         GraphMem.open(repo=cloned, settings=SETTINGS)
     assert not list((tmp_path / "elsewhere").iterdir())
 

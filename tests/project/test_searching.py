@@ -105,7 +105,7 @@ def test_nothing_is_answered_from_an_empty_graph_while_the_first_index_is_being_
         memory.index(tmp_path / "project", on_progress=ask)
     assert told.pop("done") == "add_item"
     assert "project" in told, "the stage between the commit and what answers are made from"
-    assert all("the first index run is not finished" in said for said in told.values()), told
+    assert all("the first index run has not finished" in said for said in told.values()), told
 
 
 @pytest.fixture(scope="module")

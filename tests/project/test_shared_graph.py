@@ -154,7 +154,7 @@ def test_projections_of_another_graph_are_not_used(bank, tmp_path, url, postgres
 def test_an_index_with_a_file_stays_with_it(bank, tmp_path, url):
     with opened(tmp_path / "index", bank) as memory:
         memory.index(bank)
-    with pytest.raises(BadInputError, match="keeps its graph in a file; name another directory with --db"):
+    with pytest.raises(BadInputError, match="keeps its graph in a file, not in PostgreSQL; choose another directory with --db"):
         opened(tmp_path / "index", bank, url)
     with pytest.raises(BadInputError, match="postgresql://host/name"):
         opened(tmp_path / "other", bank, "mysql://localhost/x")

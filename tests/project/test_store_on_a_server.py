@@ -44,7 +44,7 @@ def test_questions_and_memories_need_no_file(project, root) -> None:
 
 def test_what_needs_the_file_is_refused_with_the_way_out(project, tmp_path) -> None:
     for call in (project.backup, lambda: project.backup(portable=True), lambda: project.restore("a.zip"), project.compact):
-        with pytest.raises(UnsupportedError, match="needs a database file, and server keeps this index on a server; use") as refused:
+        with pytest.raises(UnsupportedError, match="needs a database file, but server keeps this index on a server; use") as refused:
             call()
         assert (refused.value.code, refused.value.needs) == ("FORBIDDEN", "local")
     with pytest.raises(UnsupportedError, match="Cypher queries are not supported with"):

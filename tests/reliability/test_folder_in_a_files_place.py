@@ -49,6 +49,6 @@ def test_a_folder_in_the_place_of_the_lock_is_renamed_and_nothing_is_lost(closed
 def test_without_a_journal_a_folder_in_the_place_of_the_database_is_refused_with_the_remedy(closed, open_index):
     folder_instead(closed / "graph.db")
     (closed / "memories").rename(closed / "elsewhere")
-    with pytest.raises(BadInputError, match="is a directory where the database should be; rename the directory, then index again"):
+    with pytest.raises(BadInputError, match="is a directory where the database file should be; rename the directory, then index again"):
         open_index()
     assert (closed / "graph.db" / "of a person.txt").read_text() == "not to be lost"

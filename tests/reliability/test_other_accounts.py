@@ -193,6 +193,6 @@ def test_a_database_in_a_newer_storage_format_is_refused_and_left_alone(index, t
     data = bytearray(file.read_bytes())
     data[ENGINE_VERSION] = (int.from_bytes(data[ENGINE_VERSION], "little") + 1).to_bytes(8, "little")
     file.write_bytes(data)
-    with pytest.raises(GraphMemError, match="use the graphmem that wrote it"):
+    with pytest.raises(GraphMemError, match="use the graphmem that wrote the file"):
         GraphMem.open(tmp_path / "index", settings=settings)
     assert file.read_bytes() == data

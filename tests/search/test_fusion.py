@@ -83,5 +83,5 @@ def test_a_list_without_weight_says_nothing():
 def test_what_cannot_be_meant_is_refused():
     with pytest.raises(BadInputError, match="unknown normaliser"):
         fuse([], "magic")
-    with pytest.raises(BadInputError, match="it must be 0 or more"):
+    with pytest.raises(BadInputError, match="use 0 or more"):
         fuse([Ranked("words", {"a": 1.0}, -1.0)])

@@ -155,7 +155,7 @@ def test_files_that_make_no_tls_are_refused_before_anything_is_opened(pair: tupl
     for one, its, said in (
         (cert, "", "tls_key: the path is missing"),
         ("", key, "tls_cert: the path is missing"),
-        (cert, str(other), "its own key"),
+        (cert, str(other), "its own private key"),
         (key, key, "cannot be used for TLS"),
         (str(tmp_path / "words.pem"), key, "cannot be used for TLS"),
         ("nowhere.pem", key, "not a file"),

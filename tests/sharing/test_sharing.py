@@ -139,7 +139,7 @@ def test_deleted_memories_come_back_only_when_asked(opened, url) -> None:
 def test_a_project_keeps_its_key(opened, url) -> None:
     ann = opened("Ann", url)
     ann.sync_memories(key="shop")
-    with pytest.raises(SharingError, match="is shared as shop"):
+    with pytest.raises(SharingError, match="is shared with the team under the project key shop"):
         ann.sync_memories(key="another")
     assert ann.sharing_status().project == "shop"
 

@@ -107,7 +107,7 @@ def test_a_second_server_may_not_write_and_is_told_who_does(in_postgres):
 
 def test_what_needs_a_file_or_cypher_is_refused_with_the_way_out(in_postgres):
     store = in_postgres()
-    with pytest.raises(UnsupportedError, match="a backup needs a database file, and postgresql keeps this index on a server; use"):
+    with pytest.raises(UnsupportedError, match="a backup needs a database file, but postgresql keeps this index on a server; use"):
         local_file(store, "a backup")
     with pytest.raises(UnsupportedError, match="Cypher queries are not supported with postgresql"):
         cypher_queries(store)
@@ -140,7 +140,7 @@ def test_a_change_that_was_made_meanwhile_is_not_overwritten(in_postgres, world)
     with pytest.raises(StoreBusyError):
         store.apply(world.edit(2))
     other.close()
-    with pytest.raises(GenerationChangedError, match="changed by another server") as refused:
+    with pytest.raises(GenerationChangedError, match="another server changed the graph") as refused:
         store.apply(GraphDelta.empty())
     assert (refused.value.expected, refused.value.found) == ([1, 0], [2, 0])
 

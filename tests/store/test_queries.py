@@ -181,18 +181,18 @@ def test_every_node_table_has_a_key_of_text():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("MATCH (n) RETURN n", "text before the first"),
-        ("// name: Bad()\n// Doc.\nMATCH (n) RETURN n", "is not `// name"),
-        ("// name: a(x)\n// Doc.\nMATCH (n) DELETE n", "declared but not used: x"),
-        ("// name: a()\n// Doc.\nMATCH (n {id: $x}) DELETE n", "used but not declared: x"),
-        ("// name: a()\n// Doc.\nMATCH (n:@label) DELETE n", "used but not declared: label"),
-        ("// name: a()\n// Doc.\n// fill: @label Anything\nMATCH (n:@label) DELETE n", "must be `@name"),
+        ("MATCH (n) RETURN n", "text stands before the first"),
+        ("// name: Bad()\n// Doc.\nMATCH (n) RETURN n", "write `// name"),
+        ("// name: a(x)\n// Doc.\nMATCH (n) DELETE n", "use or remove x"),
+        ("// name: a()\n// Doc.\nMATCH (n {id: $x}) DELETE n", "declare x"),
+        ("// name: a()\n// Doc.\nMATCH (n:@label) DELETE n", "declare label"),
+        ("// name: a()\n// Doc.\n// fill: @label Anything\nMATCH (n:@label) DELETE n", "write `@name"),
         ("// name: a()\nMATCH (n) DELETE n", "no comment"),
         ("// name: a()\n// Doc.\n", "no text"),
         ("// name: a()\n// Doc.\nMATCH (n) DELETE n; MATCH (m) DELETE m", "another statement"),
-        ("// name: a(timeout_s)\n// Doc.\nMATCH (n {id: $timeout_s}) DELETE n", "declares a name twice, or one of"),
-        ("// name: a()\n// Doc.\nMATCH (n) RETURN n", "if and only if"),
-        ("// name: a()\n// Doc.\n// returns: id TEXT NOT NULL\nMATCH (n) RETURN n", "must be `name TYPE"),
+        ("// name: a(timeout_s)\n// Doc.\nMATCH (n {id: $timeout_s}) DELETE n", "declares a name twice, or a reserved name"),
+        ("// name: a()\n// Doc.\nMATCH (n) RETURN n", "does not match the query"),
+        ("// name: a()\n// Doc.\n// returns: id TEXT NOT NULL\nMATCH (n) RETURN n", "write `name TYPE"),
     ],
 )
 def test_a_file_that_does_not_follow_the_format_is_refused_with_its_line(text, words):
@@ -218,7 +218,7 @@ def test_two_queries_of_a_name_are_refused(tmp_path):
 def test_migrations_are_numbered_without_gaps(tmp_path):
     (tmp_path / "0001-one.cypher").write_text("CREATE NODE TABLE A(id STRING PRIMARY KEY);")
     (tmp_path / "0003-three.cypher").write_text("CREATE NODE TABLE B(id STRING PRIMARY KEY);")
-    with pytest.raises(QueryFileError, match="not number 0002"):
+    with pytest.raises(QueryFileError, match="number 0002 is next"):
         read_migrations(tmp_path)
     assert split_statements("A '; //' ; // B;\n  C\n   D") == ("A '; //'", "C D")
 

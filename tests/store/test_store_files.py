@@ -48,7 +48,7 @@ def test_something_else_than_a_database_is_refused_in_words(path, open_at, known
     path.write_bytes(b"# A letter to my mother\n" * 1000)
     if known:
         path.with_name("graph.db.lock").write_bytes(b"not json")
-    with pytest.raises(DatabaseDamagedError, match="does not begin with a database header"):
+    with pytest.raises(DatabaseDamagedError, match="does not begin with the header of a database"):
         open_at(path)
     assert path.read_bytes().startswith(b"# A letter")
 

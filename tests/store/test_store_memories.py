@@ -218,7 +218,7 @@ _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
     [
         (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "occurs twice"),
         (lambda make: KnowledgeDelta(memories=[("m",)]), "has the wrong type"),
-        (lambda make: KnowledgeDelta(memories=[make.memory("m")], removed_memories=["m"]), "both removed and written"),
+        (lambda make: KnowledgeDelta(memories=[make.memory("m")], removed_memories=["m"]), "both removes and writes"),
         (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "repeated"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], about=[_ROW]), "anchored"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW] * 2), "repeated"),

@@ -142,7 +142,7 @@ def test_the_command_line_of_an_agent_is_no_person(tmp_path):
     run = [sys.executable, "-m", "graphmem", "memory", "verify", memory.short_id, "--db", str(index)]
     ran = subprocess.run(run, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
     assert ran.returncode == 1
-    assert "only a person may run this command" in ran.stderr
+    assert "an agent may not run this command" in ran.stderr
 
 
 # ---- prompts

@@ -84,36 +84,38 @@ def parse(text: str, name: str) -> list[BoundaryRule]:
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _wrong(name, f"is not TOML: {error}", "correct the file") from error
+        raise _wrong(name, f"the boundary rules {name} are not TOML: {error}; correct the file") from error
     rules = table.get("rule")
     if not isinstance(rules, list) or not rules or table.keys() - {"rule"}:
-        raise _wrong(name, "has other content than `[[rule]]` tables, or none", "write a table [[rule]] for each rule")
+        raise _wrong(name, f"{name} must contain `[[rule]]` tables and nothing else; write a table [[rule]] for each boundary rule")
     found = [_rule(name, number, one) for number, one in enumerate(rules, 1)]
     if len({one.name for one in found}) < len(found):
-        raise _wrong(name, "has two rules of the same name", "give each rule its own name")
+        raise _wrong(name, f"{name} has two boundary rules of the same name; give each rule its own name")
     return found
 
 
 def _rule(file: str, number: int, table: Any) -> BoundaryRule:
     where = f"{file}, rule {number}"
     if not isinstance(table, dict):
-        raise _wrong(where, "is not a table", "write [[rule]]")
+        raise _wrong(where, f"{where} is not a TOML table; write the rule as a table [[rule]]")
     if unknown := sorted(table.keys() - _KEYS):
-        raise _wrong(where, f"has the unknown key {unknown[0]!r}", f"use {', '.join(sorted(_KEYS))}")
+        raise _wrong(where, f"{where} has the unknown key {unknown[0]!r}; use {', '.join(sorted(_KEYS))}")
     given = [key for key in ("may_not_use", "may_only_use", "layers") if table.get(key)]
     if len(given) != 1:
-        raise _wrong(where, f"has {' and '.join(given) or 'no limit'}", "give exactly one of may_not_use, may_only_use and layers")
+        raise _wrong(
+            where, f"{where} has {' and '.join(given) or 'no limit'}; give each rule exactly one of may_not_use, may_only_use and layers"
+        )
     if ("from" in table) == ("layers" in table):
-        raise _wrong(where, "needs `from`, and `layers` must not have it", "add or remove `from`")
+        raise _wrong(where, f"{where} must have either `from` or `layers`; add or remove `from`")
     texts = partial(_patterns, where, table)
     layers = table.get("layers", [])
     if not isinstance(layers, list) or len(layers) == 1:
-        raise _wrong(where, "needs two layers or more", 'write layers = ["high/**", "low/**"]')
+        raise _wrong(where, f'{where} must list two layers or more; write for example layers = ["high/**", "low/**"]')
     name, because, floor = table.get("name", f"rule-{number}"), table.get("because", ""), table.get("min_confidence", CONFIDENCE)
     if not isinstance(name, str) or not isinstance(because, str) or not name.strip() or "\n" in name or ": " in name:
-        raise _wrong(where, "has an invalid name or reason", "give each as one line of text; a name has no `: `")
+        raise _wrong(where, f"{where} has an invalid `name` or `because`; write each as a string of one line, and the name without a colon")
     if not isinstance(floor, int | float) or not 0 <= floor <= 1:
-        raise _wrong(where, f"has min_confidence = {floor!r}", "give a number from 0 to 1")
+        raise _wrong(where, f"{where} has min_confidence = {floor!r}; give a number from 0 to 1")
     return BoundaryRule(
         name.strip(),
         because.strip(),
@@ -131,12 +133,12 @@ def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):
-        raise _wrong(where, f"has an invalid {key!r}", "give a pattern, or a list of patterns")
+        raise _wrong(where, f"{where} has an invalid {key!r}; give a path pattern, or a list of path patterns")
     return tuple(one.strip() for one in listed)
 
 
-def _wrong(where: str, what: str, remedy: str) -> BadInputError:
-    return BadInputError(f"{where} {what}; {remedy}", argument="rules", path=where)
+def _wrong(where: str, message: str) -> BadInputError:
+    return BadInputError(message, argument="rules", path=where)
 
 
 def check(files: FileGraph, rule: BoundaryRule) -> Checked:

@@ -55,11 +55,12 @@ def _write(here: Door, lines: list[str], total: int) -> None:
 
     if total > len(lines):
         raise BadInputError(
-            f"{total:,} dependencies break a rule, and a baseline can list at most {MOST:,}; make the rules narrower", argument="rules"
+            f"{total:,} dependencies break a boundary rule, and a baseline file can list at most {MOST:,}; make the rules narrower",
+            argument="rules",
         )
     root = here.location.root
     if root is None:
-        raise BadInputError("the index is not linked to a project directory; run the command inside the project", argument="root")
+        raise BadInputError("the index does not know the directory of its project; run the command inside the project", argument="root")
     text = "# Dependencies that break a rule and are accepted. Written by `graphmem check --update-baseline`.\n"
     write(root / BASELINE, [text.encode(), *(f"{line}\n".encode("utf-8", "surrogateescape") for line in sorted(lines))])
     here.output.note(f"{len(lines):,} accepted in {BASELINE}")

@@ -28,7 +28,7 @@ def add(
     roots = [path.expanduser().resolve() for path in paths]
     missing = [path for path in roots if not path.is_dir() and not remove]
     if missing:
-        raise BadInputError(f"{missing[0]} is not a directory; name the root of a project", argument="paths")
+        raise BadInputError(f"{missing[0]} is not a directory; give the root directory of a project", argument="paths")
     kept = projects.change(roots, remove=remove)
     here.output.line(f"{plural(len(kept), 'project')} in the organisation:" if kept else "No projects in the organisation.")
     for one in kept:

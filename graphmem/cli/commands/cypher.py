@@ -48,7 +48,9 @@ def cypher(
 def _pair(given: str) -> tuple[str, Any]:
     name, sign, value = given.partition("=")
     if not sign or not name:
-        raise BadInputError(f"{given[:60]!r} is not a parameter of the query; write NAME=VALUE", argument="param", value=given[:60])
+        raise BadInputError(
+            f"{given[:60]!r} is not a parameter of the Cypher query; write it as NAME=VALUE", argument="param", value=given[:60]
+        )
     try:
         return name, json.loads(value)
     except (ValueError, RecursionError):

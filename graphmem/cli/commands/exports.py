@@ -106,17 +106,19 @@ def export(
     elif what is View.GRAPH:
         if form in (Format.MERMAID, Format.SVG):
             raise BadInputError(
-                f"a whole graph is too large to be legible as {form}; use --view modules or --view impact TARGET",
+                f"the whole graph is too large for a readable {form} drawing; use --view modules or --view impact TARGET",
                 argument="--format",
                 value=form,
             )
         if targets:
-            raise BadInputError("targets cannot be combined with --view graph; use --view impact", argument="TARGET")
+            raise BadInputError("a target cannot be combined with --view graph; use --view impact", argument="TARGET")
         lines = _graph(here.service(), form, to)
         here.output.note(f"{lines:,} nodes and edges written")
     else:
         if form is Format.JSONL:
-            raise BadInputError("a view cannot be written as jsonl; use svg, mermaid, dot, graphml or json", argument="--format")
+            raise BadInputError(
+                "--view cannot be combined with the format jsonl; use svg, mermaid, dot, graphml or json", argument="--format"
+            )
         write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
         if to is not None:
             here.output.note(f"written to {to}")
@@ -162,7 +164,7 @@ def write(to: Path | None, pieces: Iterable[bytes]) -> None:
         part.replace(to)
     except OSError as error:
         raise BadInputError(
-            f"cannot write {to}: {error.strerror or error}; name another file", argument="--output", path=str(to)
+            f"the export cannot be written to {to}: {error.strerror or error}; choose another file", argument="--output", path=str(to)
         ) from error
     finally:
         part.unlink(missing_ok=True)

@@ -100,7 +100,10 @@ def impact(
         report = whole.impact
     else:
         if not targets:
-            raise BadInputError("the target is missing; give a symbol or a file, or use --diff for your changes", argument="TARGET")
+            raise BadInputError(
+                "the target of the impact analysis is missing; give a symbol or a file, or use --diff for your uncommitted changes",
+                argument="TARGET",
+            )
         report = here.service().impact(
             targets,
             direction=direction.value,
@@ -126,17 +129,19 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     `argument` is the name of the argument in errors.
     """
     if len(targets) > 1:
-        raise BadInputError(f"{argument} takes one revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)
+        raise BadInputError(f"{argument} takes one git revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)
     if not targets:
         return None, "HEAD", None
     if targets[0] == "-":
         return sys.stdin.buffer.read().decode("utf-8", errors="replace"), None, None
     if Path(targets[0]).is_file():
-        raise BadInputError(f"{targets[0]} is a file, not a revision; to use it as a diff write --diff - < {targets[0]}", argument=argument)
+        raise BadInputError(
+            f"{targets[0]} is a file, not a git revision; to read it as a diff write --diff - < {targets[0]}", argument=argument
+        )
     base, dots, head = targets[0].partition("..")
     if dots and head.startswith("."):
         raise BadInputError(
-            f"{targets[0]} has three dots; write BASE..HEAD, where BASE is the output of `git merge-base`", argument=argument
+            f"the range {targets[0]} has three dots; write BASE..HEAD, where BASE is the output of `git merge-base`", argument=argument
         )
     return None, base or "HEAD", head or None
 
@@ -144,7 +149,8 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
 def _only_for_symbols(fits: bool, option: str) -> None:
     if not fits:
         raise BadInputError(
-            f"{option} cannot be combined with --diff: --diff always shows dependents and chooses the edge kinds for each change",
+            f"{option} cannot be combined with --diff, which always lists dependents and chooses the kinds of edges itself; remove "
+            f"{option}",
             argument=option,
         )
 

@@ -117,7 +117,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 
     names = list(NAMES) if every else list(dict.fromkeys(agents or ()))
     if not names:
-        raise BadInputError(f"the agent is missing; give {', '.join(NAMES)}, or --all", argument="AGENT")
+        raise BadInputError(f"the name of the coding agent is missing; give one of {', '.join(NAMES)}, or --all", argument="AGENT")
     root = directory(project) if project is not None else find_project(Path.cwd())
     words = [command] if command else ["graphmem"] if shutil.which("graphmem") else [sys.executable, "-P", "-m", "graphmem"]
     scope = "user" if user else "project"

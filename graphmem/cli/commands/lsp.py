@@ -40,7 +40,7 @@ def lsp(
     from graphmem.client.standing import Standing
 
     if find_spec("pygls") is None:
-        raise BadInputError("pygls is not installed; run `pip install graphmem[lsp]`", argument="lsp")
+        raise BadInputError("the Python package pygls is not installed; run `pip install graphmem[lsp]`", argument="lsp")
     standing = Standing(here.location)
     standing.start_beside()  # loading the protocol takes about as long as the start of the server
     from graphmem.lsp.server import build_server

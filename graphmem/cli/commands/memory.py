@@ -249,7 +249,10 @@ def edit(
     if text:
         changes["content"] = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape") if text == ["-"] else " ".join(text)
     elif not changes:
-        raise BadInputError("the command changes nothing; give a text, - to read it from stdin, or an option", argument="TEXT")
+        raise BadInputError(
+            "the command `memory update` has nothing to change; give the new content, - to read the content from stdin, or an option",
+            argument="TEXT",
+        )
     show(here.output, service.update_memory(_id(id), actor=ACTOR, **changes), rendering_of("memory"))
 
 
@@ -288,7 +291,9 @@ def config(
     now = here.settings.promotion
     if preset:
         if preset not in PRESETS:
-            raise BadInputError(f"unknown preset {preset[:40]!r}; use {', '.join(PRESETS)}", argument="PRESET", value=preset)
+            raise BadInputError(
+                f"unknown weighting preset {preset[:40]!r}; use one of {', '.join(PRESETS)}", argument="PRESET", value=preset
+            )
         file = (here.location.root or find_project(Path.cwd())) / PROJECT_FILE
         with_setting(file, "promotion", preset)
         now = preset
@@ -414,7 +419,8 @@ def delete_all(
     if not confirm:
         name = service.project().name
         raise BadInputError(
-            f"this command permanently deletes every memory of {name}; repeat the command with --confirm {name}", argument="confirm"
+            f"this command permanently deletes every memory of {name}; repeat the command with --confirm {name} to delete them",
+            argument="confirm",
         )
     answer = service.delete_all(confirm, actor=ACTOR)
     here.output.show(
@@ -435,7 +441,7 @@ def _vouched(here: Door, id: str) -> Service:  # noqa: A002
     service = here.service()
     if not _is_persons(service):
         raise ForbiddenError(
-            "only a person may run this command while an agent's session has untrusted text in its context; type the command in a terminal",
+            "an agent may not run this command while its session contains untrusted text; type the command in a terminal yourself",
             id=id,
         )
     return service

@@ -66,7 +66,9 @@ def _text(path: Path) -> str:
             )
         return data.decode("utf-8-sig")
     except OSError as error:
-        raise BadInputError(f"{path} cannot be read: {error.strerror}; check the path", argument="FILE", path=str(path)) from error
+        raise BadInputError(
+            f"{path} cannot be read: {error.strerror}; check the path and permissions of the file", argument="FILE", path=str(path)
+        ) from error
     except UnicodeDecodeError as error:
         raise BadInputError(
             f"{path} is not UTF-8 ({error.reason} at byte {error.start:,}); save the file as UTF-8", argument="FILE", path=str(path)

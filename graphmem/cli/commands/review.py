@@ -69,7 +69,9 @@ def review(
     With --quiet only the command lines that run the tests are printed.
     """
     if Path(base).is_file():
-        raise BadInputError(f"{base} is a file, not a revision; to use it as a diff write graphmem review - < {base}", argument="BASE")
+        raise BadInputError(
+            f"{base} is a file, not a git revision; to review it as a diff write graphmem review - < {base}", argument="BASE"
+        )
     text, old, new = change_of([base], "BASE")
     found = here.service().review(text, base=old, head=new, max_depth=max_depth, min_confidence=min_confidence, limit=limit, tests=tests)
     output = here.output
@@ -78,7 +80,9 @@ def review(
         output.note(f"written to {write_all}")
     elif format_ in (Format.TEXT, Format.JSON) or output.as_json or output.quiet:
         if to is not None:
-            raise BadInputError("--output needs --format markdown, sarif or junit; for JSON redirect standard output", argument="--output")
+            raise BadInputError(
+                "--output needs --format markdown, sarif or junit; to get JSON redirect the standard output to a file", argument="--output"
+            )
         if format_ is Format.JSON:
             output.json(found)
         else:
@@ -106,7 +110,7 @@ def _write_all(folder: Path, found: Review) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInputError(
-            f"cannot write to {folder}: {error.strerror or error}; give another directory", argument="--write-all"
+            f"the review cannot be written to {folder}: {error.strerror or error}; choose another directory", argument="--write-all"
         ) from error
     texts = {
         "review.json": json.dumps(to_json(found), indent=2, ensure_ascii=False) + "\n",

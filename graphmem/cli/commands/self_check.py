@@ -115,14 +115,14 @@ def _impact(memory: GraphMem) -> str:
         if not any(hit.symbol.name == "outer" for hit in memory.impact(f"{path}:{name}").hits):
             missing.append(path)
     if missing:
-        raise RuntimeError(f"a call was not found in the sample files {', '.join(missing)}; reinstall graphmem")
+        raise RuntimeError(f"the self-check did not find a call in its sample files {', '.join(missing)}; reinstall graphmem")
     return f"the caller is found in {len(SAMPLES)} languages"
 
 
 def _memory(memory: GraphMem) -> str:
     kept = memory.remember("`inner` returns one, because callers count from one.", type="fact").memory
     if kept.id not in {one.id for one in memory.memories().memories}:
-        raise RuntimeError("a memory was stored, and the list of memories does not have it")
+        raise RuntimeError("the self-check stored a memory, but the list of memories does not contain it; reinstall graphmem")
     return "stored and found again"
 
 
@@ -132,9 +132,9 @@ def _model(memory: GraphMem, embedder: str) -> str:
     memory.fill_vectors(background=False)
     state = memory.state()
     if not state.vectors or state.vectors < state.chunks:
-        raise RuntimeError(f"{state.vectors} of {state.chunks} texts have vectors; {state.note}")
+        raise RuntimeError(f"only {state.vectors} of {state.chunks} sample texts have embedding vectors; {state.note}")
     if not memory.search("what counts from one", limit=1).hits:
-        raise RuntimeError("a search of the sample project returned no results")
+        raise RuntimeError("the self-check searched its sample project and found nothing; reinstall graphmem")
     return f"{state.vectors} texts have vectors"
 
 

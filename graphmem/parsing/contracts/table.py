@@ -98,7 +98,9 @@ def _rows() -> Sequence[Row]:
         raise GrammarError(f"{FILE}: {error}", path=FILE, line=0) from error
     unknown = sorted(set(raw) - set(KINDS))
     if unknown:
-        raise GrammarError(f"{FILE} has unknown tables {', '.join(unknown)}; use {', '.join(KINDS)}", path=FILE, line=0)
+        raise GrammarError(
+            f"the grammar file {FILE} has the unknown tables {', '.join(unknown)}; use {', '.join(KINDS)}", path=FILE, line=0
+        )
     return [_row(kind, row) for kind in KINDS for row in raw.get(kind, ())]
 
 
@@ -106,7 +108,11 @@ def _row(kind: str, raw: Mapping[str, Any]) -> Row:
     known = {field.name for field in fields(Row)} - {"kind"}
     unknown = sorted(set(raw) - known)
     if unknown:
-        raise GrammarError(f"{FILE}: unknown keys of {kind}: {', '.join(unknown)}; use {', '.join(sorted(known))}", path=FILE, line=0)
+        raise GrammarError(
+            f"{kind} in the grammar file {FILE} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}",
+            path=FILE,
+            line=0,
+        )
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
     if "path" in values and not isinstance(values["path"], tuple):
         values["path"] = (values["path"],)

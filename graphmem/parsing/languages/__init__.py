@@ -171,7 +171,9 @@ class Helper:
         Raises:
             NotImplementedError: the helper does not know the name `what`; a test checks every table.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method for the term {what!r} of the table")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no method for the term {what!r}, which the [terms] table of the grammar names; add the method"
+        )
 
 
 def helper_named(name: str) -> Helper:

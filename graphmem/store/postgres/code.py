@@ -103,7 +103,10 @@ def _check_chunks(queries: Queries, linked: set[str], known: set[str]) -> None:
     missing = linked - known - {""}
     missing -= _existing(queries, NodeTable.SYMBOL, missing) if missing else set()
     if missing:
-        raise BadInputError(f"{len(missing)} chunks of text are linked to symbols that are not in the graph (CHUNK_OF)", argument="chunks")
+        raise BadInputError(
+            f"{len(missing)} chunks of text are linked to symbols that are missing in the graph (CHUNK_OF); add the symbols to the delta",
+            argument="chunks",
+        )
 
 
 def _existing(queries: Queries, label: NodeTable, ids: set[str]) -> set[str]:
@@ -145,8 +148,8 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
                 raise no_such_pair(row, label_of)
             if any(label is NodeTable.SYMBOL and end not in symbols for label, end in zip(labels, row[1:3], strict=True)):
                 raise BadInputError(
-                    f"edge {row.kind} {row.src} -> {row.dst} (or another of {len(rows)} from {labels[0]} to {labels[1]}): "
-                    "an end is neither in the delta nor in the graph",
+                    f"the edge {row.kind} {row.src} -> {row.dst} (or another of {len(rows)} from {labels[0]} to {labels[1]}) has an end "
+                    "that is neither in the delta nor in the graph; add the missing node to the delta",
                     argument="edges",
                 )
         yield edge_table(some).drop_columns(["stale_at"]).add_column(0, "kind", pa.array([row.kind for row in some], pa.string()))

@@ -57,7 +57,7 @@ class Connections:
         """Raise StoreClosedError if the store is closed or in a forked child."""
         if self._closed or os.getpid() != self._pid:
             why = "closed" if self._closed else "opened before a fork"
-            raise StoreClosedError(f"the connection to {self.shown} was {why}; open the index again")
+            raise StoreClosedError(f"the connection to the database {self.shown} was {why}; open the index again")
 
     def connect(self) -> psycopg.Connection[Any]:
         """Return a new connection in autocommit mode."""
@@ -70,7 +70,8 @@ class Connections:
             return made
         except module.ProgrammingError:  # its text may quote the password
             raise BadInputError(
-                f"{self.shown} has an invalid part; write special characters of names and passwords as %XX", argument="store"
+                f"the database address {self.shown} has an invalid part; write special characters of names and passwords as %XX",
+                argument="store",
             ) from None
         except module.Error as error:
             raise self.refusal(error) from error
@@ -90,7 +91,7 @@ class Connections:
         except errors as error:
             raise self.refusal(error) from error
         except UnicodeEncodeError as error:
-            raise BadInputError(f"a value cannot be stored ({error}); correct that value", argument="value") from error
+            raise BadInputError(f"PostgreSQL cannot store a value of the change ({error}); correct that value", argument="value") from error
         finally:
             self._give_back(connection)
 
@@ -115,7 +116,8 @@ class Connections:
                     found = int(Queries(connection).rows("meta_value", name=SCHEMA)[0][0])
                 if found > len(files):
                     raise SchemaTooNewError(
-                        f"{self.shown} was written by a newer graphmem (schema {found}, this one knows {len(files)}); update graphmem",
+                        f"the graph in {self.shown} was written by a newer graphmem (schema {found}, this one knows {len(files)}); update "
+                        "graphmem",
                         path=self.shown,
                         found=found,
                         known=len(files),
@@ -196,5 +198,7 @@ def driver() -> Any:
     try:
         import psycopg
     except ModuleNotFoundError as error:
-        raise StoreUnreachableError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", address="") from error
+        raise StoreUnreachableError(
+            f"the Python package {error.name} is not installed; run `pip install graphmem[organisation]`", address=""
+        ) from error
     return psycopg

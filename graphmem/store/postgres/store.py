@@ -244,7 +244,9 @@ class PostgresStore(PostgresReads):
             except driver().Error as error:
                 raise self._connections.refusal(error) from error
             except UnicodeEncodeError as error:
-                raise BadInputError(f"a value cannot be stored ({error}); correct that value", argument="value") from error
+                raise BadInputError(
+                    f"PostgreSQL cannot store a value of the change ({error}); correct that value", argument="value"
+                ) from error
             self._meta = {**self._meta, **changed}
             with suppress(driver().Error):  # followers look every second, too
                 Queries(connection).ask("ring")
@@ -293,8 +295,8 @@ class PostgresStore(PostgresReads):
         expected, has = ([int(one.get(name, "0")) for name in names] for one in (before, found))
         if expected != has:
             raise GenerationChangedError(
-                f"{self._connections.shown} was changed by another server while this server could not reach the "
-                "database; restart this server",
+                f"another server changed the graph in {self._connections.shown} while this server could not reach the database; restart "
+                "this server",
                 expected=expected,
                 found=has,
             )
