@@ -337,7 +337,7 @@ def test_a_forgotten_memory_comes_back_when_somebody_vouches_for_it(gm):
     one = gm.remember("Carts are emptied at midnight.", type="fact").memory
     gm.forget(one.id)
     assert gm.memories().total == 0
-    with pytest.raises(BadInputError, match=f"graphmem memory verify {one.short_id}. restore it"):
+    with pytest.raises(BadInputError, match=f"restore it with .graphmem memory verify {one.short_id}."):
         gm.pin(one.id)
     with pytest.raises(BadInputError, match="restore it with"):
         gm.update_memory(one.id, content="Carts are emptied at noon.")

@@ -57,7 +57,7 @@ def test_every_language_names_tables_that_are_there_and_rules_that_exist():
     ("raw", "said"),
     [
         ({"hand_over": []}, "unknown tables hand_over"),
-        ({"hands_over": [{"rule": "route", "function": [1]}]}, "HandsOver in"),
+        ({"hands_over": [{"rule": "route", "function": [1]}]}, "unknown keys function"),
         ({"hands_over": [{"rule": "rout", "functions": [1]}]}, "unknown rule of resolution 'rout'"),
     ],
 )
