@@ -72,11 +72,11 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
         if candidates:
             return _one(view, ref, candidates)
     suggestions = suggest(view, ref)
-    hint = f"; did you mean {', '.join(suggestions[:3])}?" if suggestions else "; `graphmem search` finds names by their parts"
+    hint = f"did you mean {', '.join(suggestions[:3])}?" if suggestions else "`graphmem search` finds names by their parts"
     if root is not None and (partly := _in_part(view, ref, root)):
         more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
-        hint = f"; the name stands in {', '.join(partly[:3])}{more}, of which only a part could be read: look there as well{hint}"
-    raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}{hint}", ref=ref, suggestions=suggestions)
+        hint = f"the name stands in {', '.join(partly[:3])}{more}, of which only a part could be read: look there as well; {hint}"
+    raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}; {hint}", ref=ref, suggestions=suggestions)
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:

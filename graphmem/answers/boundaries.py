@@ -38,12 +38,12 @@ class BrokenRule:
 class ArchitectureCheck:
     """The dependencies that break the project's architecture rules."""
 
-    rules: Annotated[list[RuleResult], Doc("the rules, in the order of the rules file"), Size(20)]
+    rules: Annotated[list[RuleResult], Doc("the architecture rules, in the order of the rules file"), Size(20)]
     broken: Annotated[
         list[BrokenRule], Doc("the dependencies that break a rule: those outside the baseline first, then by rule and path"), Size(50)
     ]
     total: Annotated[int, Doc("number of dependencies that break a rule")]
     new: Annotated[int, Doc("number of dependencies that break a rule and are not in the baseline")]
-    resolved: Annotated[list[str], Doc("lines of the baseline that break no rule any more"), Size(20)]
-    notes: Annotated[list[str], Doc("patterns of the rules that match no file"), Size(5)]
+    resolved: Annotated[list[str], Doc("dependencies in the baseline that no longer break a rule"), Size(20)]
+    notes: Annotated[list[str], Doc("file patterns in the rules that match no file"), Size(5)]
     state: IndexState

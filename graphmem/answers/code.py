@@ -96,7 +96,7 @@ class FileInfo:
     id: Annotated[str, Doc("Opaque id, derived from the path"), GlobalId(FILE)]
     path: str
     language: str
-    module: Annotated[str, Doc("the name under which other files import this file; empty for none")]
+    module: Annotated[str, Doc("the name under which other files import this file; empty if it cannot be imported")]
     lines: int
     size_bytes: int
     is_test: bool
@@ -232,7 +232,7 @@ class Missed:
 
 @answer
 class Subgraph:
-    """A part of the graph; its edges are rows, to keep large answers small."""
+    """A part of the code graph: symbols, and edges as rows."""
 
     nodes: list[SymbolInfo]
     edges: Annotated[
@@ -240,14 +240,12 @@ class Subgraph:
     ]
     truncated: bool
     state: IndexState
-    missed: Annotated[list[Missed], Doc("start symbols that could not be found, when others could be found"), Size(10)] = field(
-        default_factory=list
-    )
+    missed: Annotated[list[Missed], Doc("start symbols that were not found, although others were"), Size(10)] = field(default_factory=list)
 
 
 @answer
 class Picture:
-    """A part of the graph with positions, in columns of equal length."""
+    """Symbols and edges with positions to draw, as columns of equal length."""
 
     columns: Annotated[
         dict[str, Any],
@@ -256,5 +254,5 @@ class Picture:
             "and `src` depends on `dst`; lengths are in units of the picture, and y grows downwards"
         ),
     ]
-    left_out: Annotated[int, Doc("number of requested items that a limit left out")]
+    left_out: Annotated[int, Doc("number of nodes and edges that were omitted because of a limit")]
     state: IndexState

@@ -49,6 +49,6 @@ class ContractsAnswer:
     """Contracts between programs, the most used first."""
 
     contracts: Annotated[list[Contract], Size(20)]
-    count: Annotated[int, Doc("number of contracts found, of which `contracts` may list fewer")]
+    count: Annotated[int, Doc("total number of contracts; `contracts` may list fewer")]
     projects: Annotated[list[str], Doc("roots of the other projects that were searched")]
     notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]

@@ -11,7 +11,7 @@ from graphmem.answers.vocabulary import MomentOrNone
 
 @answer
 class SearchWay:
-    """A way to search, and its quality on the newer commits."""
+    """A way to rank search results, and its quality on the newer commits."""
 
     name: str
     first: Annotated[float, Doc("mean of 1 / rank of the first changed file in the results, 0 to 1")]
@@ -20,7 +20,7 @@ class SearchWay:
 
 @answer
 class SearchWeight:
-    """A factor on the weights of search."""
+    """A factor by which a weight of search is multiplied."""
 
     name: Annotated[
         str,
@@ -30,7 +30,7 @@ class SearchWeight:
         ),
     ]
     built_in: float
-    factor: Annotated[float, Doc("the factor that search applies now")]
+    factor: Annotated[float, Doc("the factor that search uses now")]
     proposed: Annotated[float | None, Doc("the proposed factor; null if no change is proposed")]
 
 

@@ -19,12 +19,12 @@ class CoAccessHit:
     path: str
     score: Annotated[float, Doc("score by which the files are ranked; comparable only within one answer")]
     support: Annotated[int, Doc("number of commits and sessions that touched this file together with a requested file")]
-    sessions: Annotated[int, Doc("number of sessions among the changes counted in `support`")]
-    commits: Annotated[int, Doc("number of commits among the changes counted in `support`")]
+    sessions: Annotated[int, Doc("how many of the changes counted in `support` are agents' sessions")]
+    commits: Annotated[int, Doc("how many of the changes counted in `support` are commits")]
     confidence: Annotated[
         float, Doc("P(this file | requested files): share of the changes of the requested files that also touched this file")
     ]
-    lift: Annotated[float, Doc("`confidence` divided by the share of all changes that touch this file")]
+    lift: Annotated[float, Doc("lift: `confidence` divided by the share of all changes that touch this file")]
     direction: Annotated[
         str,
         Doc(
@@ -48,7 +48,7 @@ class CoAccessHit:
     ]
     depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
     via: Annotated[str, Doc("for depth 2, the file of depth 1 that connects this file most strongly")]
-    parts: Annotated[dict[str, float], Doc("Terms of the score by name"), Size(4)]
+    parts: Annotated[dict[str, float], Doc("The terms that add up to the score, by name"), Size(4)]
 
 
 def without_support(hit: CoAccessHit) -> str:
@@ -73,7 +73,7 @@ class CoAccessAnswer:
     hits: list[CoAccessHit]
     commits: Annotated[int, Doc("number of commits in the history")]
     sessions: Annotated[int, Doc("number of sessions in the history")]
-    notes: Annotated[list[str], Doc("what is missing from the answer, and why")]
+    notes: Annotated[list[str], Doc("what the answer lacks, and why")]
     known: Annotated[NearbyMemories, Doc("memories about the requested files and the hits")] = field(default_factory=NearbyMemories)
 
     def __iter__(self) -> Iterator[CoAccessHit]:
@@ -97,7 +97,7 @@ class FileHistory:
     path: str
     changes: Annotated[int, Doc("number of commits and sessions that touched the file")]
     commits: int
-    churn: Annotated[float, Doc("weighted number of commits; the weight of a commit halves every year")]
+    churn: Annotated[float, Doc("weighted number of commits; a commit counts half for each year of its age")]
     first_at: MomentOrNone
     last_at: MomentOrNone
     authors: Annotated[dict[str, int], Doc("Number of commits by author, as a hash of the e-mail address"), Size(10)]

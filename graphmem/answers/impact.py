@@ -41,7 +41,7 @@ class ImpactHit:
 
 @answer
 class ImpactGroup:
-    """Hits of one file or one module (directory), strongest first."""
+    """The affected symbols of one file or one directory, most confident first."""
 
     name: str
     hits: int
@@ -51,7 +51,7 @@ class ImpactGroup:
 
 @answer
 class Cause:
-    """Why an answer may be incomplete."""
+    """One reason why an answer may be incomplete."""
 
     kind: Annotated[
         str,
@@ -125,17 +125,15 @@ class ImpactReport:
     ]
     total: Annotated[int, Doc("number of dependents within the limits of depth and confidence, plus the number of tests at any depth")]
     by_depth: Annotated[list[int], Doc("number of dependents at each depth; the first entry is for depth 1")]
-    by_file: Annotated[list[ImpactGroup], Doc("hits grouped by file, strongest first"), Size(100)]
-    by_module: Annotated[list[ImpactGroup], Doc("hits grouped by directory, strongest first"), Size(30)]
+    by_file: Annotated[list[ImpactGroup], Doc("affected symbols grouped by file, most confident first"), Size(100)]
+    by_module: Annotated[list[ImpactGroup], Doc("affected symbols grouped by directory, most confident first"), Size(30)]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the tests: exact only when a recorded run that is still valid covers every test")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     possible: Annotated[list[Possible], Doc("unresolved call sites whose target may be one of the targets"), Size(20)]
-    truncated: Annotated[bool, Doc("true when `limit` cut `hits` or `tests`")]
+    truncated: Annotated[bool, Doc("true when `hits` or `tests` is incomplete because of `limit`")]
     state: IndexState
-    missed: Annotated[list[Missed], Doc("targets that could not be found, when others could be found"), Size(10)] = field(
-        default_factory=list
-    )
+    missed: Annotated[list[Missed], Doc("targets that were not found, although others were"), Size(10)] = field(default_factory=list)
     also_moves: Annotated[list[CoAccessHit], Doc("files that often change with the targets' files and have no edge to them"), Size(5)] = (
         field(default_factory=list)
     )
@@ -169,7 +167,7 @@ class ChangedSymbol:
 class DiffImpact:
     """The symbols that a diff changes, and the code that it could break."""
 
-    base: Annotated[str, Doc("the base revision; `diff` when the change was given as a diff")]
+    base: Annotated[str, Doc("the revision compared with; `diff` when the change was given as a diff")]
     head: str
     files: list[str]
     changed: Annotated[list[ChangedSymbol], Doc("symbols that the diff touches"), Size(50)]

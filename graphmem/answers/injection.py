@@ -11,12 +11,12 @@ from graphmem.answers.plain import answer
 
 @answer
 class InjectedItem:
-    """An item of the text that was given to an agent."""
+    """A memory, code excerpt or other entry of the context of an agent."""
 
-    id: Annotated[str, Doc("id of the memory; for rules, notes and files the name")]
-    short_id: Annotated[str, Doc("short id of the memory; empty for other kinds of items")]
-    kind: Annotated[str, Doc("kind of the item: memory, code, rule, summary, note or file")]
-    type: Annotated[str, Doc("type of the memory, such as gotcha; empty for other kinds of items")]
+    id: Annotated[str, Doc("id of the memory; for a rule, note or file its name")]
+    short_id: Annotated[str, Doc("short id of the memory; empty for code, rules, summaries, notes and files")]
+    kind: Annotated[str, Doc("kind of the entry: memory, code, rule, summary, note or file")]
+    type: Annotated[str, Doc("type of the memory, such as gotcha; empty for code, rules, summaries, notes and files")]
     section: Annotated[str, Doc("section of the text that has the item: always, editor, retrieval or summaries")]
     title: str
     score: float
@@ -32,23 +32,23 @@ class Injection:
 
     point: Annotated[str, Doc("moment of the session that the text is for: start, prompt, tool, step, take, plan, relay or search")]
     session: str
-    format: Annotated[str, Doc("format of the text: xml, markdown, text or json")]
+    format: Annotated[str, Doc("format of the context: xml, markdown, text or json")]
     text: str
-    tokens: Annotated[int, Doc("size of the text in tokens")]
-    budget: Annotated[int, Doc("maximum number of tokens of the text")]
-    items: Annotated[list[InjectedItem], Doc("the items in the text, in the order of the text"), Size(20)]
-    left_out: Annotated[dict[str, int], Doc("number of omitted items by reason")]
+    tokens: Annotated[int, Doc("size of the context in tokens")]
+    budget: Annotated[int, Doc("maximum size of the context in tokens")]
+    items: Annotated[list[InjectedItem], Doc("the memories, code excerpts and other entries of the context, in order"), Size(20)]
+    left_out: Annotated[dict[str, int], Doc("Number of omitted entries by reason")]
     late: Annotated[bool, Doc("true when the context was not ready before the deadline")]
-    group: Annotated[str, Doc("experiment group of the session: control, passive or full")]
+    group: Annotated[str, Doc("group of the session in the experiment on memories: control, passive or full")]
     level: Annotated[str, Doc("trust level of the project: cautious, standard, confident or autonomous")]
-    why: Annotated[str, Doc("why context is injected between two steps; empty at other moments")]
+    why: Annotated[str, Doc("why context is added between two steps of the agent; empty at other moments")]
     notes: Annotated[list[str], Doc("remarks on the context, such as missing data"), Size(5)]
     seconds: float
 
 
 @answer
 class ContextAccepted:
-    """Confirmation of a reported context, for which memories are prepared."""
+    """Confirmation that graphmem prepares memories for a reported context."""
 
     session: str
     turn: Annotated[int, Doc("number of the turn in the conversation, from 1")]
@@ -56,10 +56,10 @@ class ContextAccepted:
 
 @answer
 class ContextReady:
-    """Notice that the knowledge about a context is ready to be taken."""
+    """Notice that prepared memories about a context can be fetched."""
 
     session: str
-    candidates: Annotated[int, Doc("number of prepared items that the session was not shown yet")]
+    candidates: Annotated[int, Doc("number of prepared memories and code excerpts that the session was not shown yet")]
 
 
 @answer
@@ -75,7 +75,7 @@ class ContextBudget:
 
 @answer
 class PrefetchedFile:
-    """A file to read first."""
+    """A file to read before work on a module."""
 
     path: str
     share: Annotated[float, Doc("share of the module's past sessions that read the file")]
@@ -98,7 +98,7 @@ class Prefetch:
 
 @answer
 class StepLimit:
-    """The largest number of steps recommended for work on a module."""
+    """The recommended maximum number of steps for work on a module."""
 
     module: str
     base: int
@@ -109,21 +109,21 @@ class StepLimit:
 
 @answer
 class TrustState:
-    """The confidence that a memory needs to be injected, and why."""
+    """The confidence that a memory needs to be shown to agents, and why."""
 
-    level: Annotated[str, Doc("trust level in use: cautious, standard, confident or autonomous")]
+    level: Annotated[str, Doc("trust level that applies now: cautious, standard, confident or autonomous")]
     chosen: Annotated[str, Doc("trust level that a person chose; auto when nobody chose one")]
-    threshold: Annotated[float, Doc("minimum confidence of a memory that is injected, 0 to 1")]
-    sessions: Annotated[int, Doc("number of sessions of the project")]
+    threshold: Annotated[float, Doc("minimum confidence of a memory that is shown to agents, 0 to 1")]
+    sessions: Annotated[int, Doc("number of agents' sessions of the project")]
     corrections: Annotated[float, Doc("share of the items shown in recent sessions that people marked as wrong, 0 to 1")]
-    offer: Annotated[str, Doc("a lower trust level that graphmem suggests; empty for none")]
+    offer: Annotated[str, Doc("a more cautious trust level that graphmem suggests; empty if it suggests none")]
 
 
 @answer
 class HookAnswer:
     """The output of an agent's hook."""
 
-    output: Annotated[str, Doc('the text that the hook prints; "" for none')]
+    output: Annotated[str, Doc('the text that the hook prints for the agent; "" if it prints nothing')]
     point: Annotated[str, Doc('moment of the session at which context was injected; "" when this event injects none')]
     events: Annotated[int, Doc("number of events that the hook recorded")]
     late: bool

@@ -14,8 +14,8 @@ class MapEntry:
 
     module: Annotated[str, Doc("name of the module in the index; empty if no module matches the entry any more")]
     name: Annotated[str, Doc("name that a person gave the module; empty if the module keeps its own name")]
-    colour: Annotated[str, Doc("colour of the module as #rrggbb; empty for the colour of the heat")]
-    group: Annotated[str, Doc("name of the group of modules that the module belongs to; empty for none")]
+    colour: Annotated[str, Doc("colour of the module as #rrggbb; empty to use the colour of the measure shown on the map")]
+    group: Annotated[str, Doc("name of the group of modules that the module belongs to; empty if there is none")]
     note: str
     hidden: bool
     pinned: Annotated[
@@ -32,4 +32,4 @@ class MapEntries:
 
     entries: Annotated[list[MapEntry], Size(50)]
     path: Annotated[str, Doc("path of the file with the entries, from the project's root")]
-    notes: Annotated[list[str], Doc("entries of the file that match no module"), Size(5)]
+    notes: Annotated[list[str], Doc("entries of the file that fit none of the modules"), Size(5)]

@@ -35,7 +35,7 @@ class MemoryAnchor:
 
 @answer
 class MemoryRelation:
-    """A link to another memory, seen from one end."""
+    """A link between two memories, seen from one of them."""
 
     id: Annotated[str, Doc("Global id of the other memory"), GlobalId(MEMORY)]
     short_id: str
@@ -62,9 +62,9 @@ class MemoryInfo:
         float, Doc("confidence of the memory after fading with time, 0 to 1; lower when the memory is disputed or its code changed")
     ]
     importance: float
-    strength: Annotated[int, Doc("number of independent confirmations of the memory")]
+    strength: Annotated[int, Doc("how many independent sources confirmed the memory")]
     source: str
-    trust: Annotated[float, Doc("ranking weight of the source that the memory came from")]
+    trust: Annotated[float, Doc("ranking weight of the kind of source that the memory came from")]
     scope: str
     visibility: str
     status: Annotated[str, Doc("status of the memory: candidate, confirmed, pinned, superseded or deprecated")]
@@ -84,7 +84,9 @@ class MemoryInfo:
     used_count: int
     confirmed_count: int
     origin: Annotated[str, Doc("where the text came from: user, repository, agent, tool or web")]
-    half_life_days: Annotated[float | None, Doc("days in which the confidence fades by half; null when it never fades")]
+    half_life_days: Annotated[
+        float | None, Doc("days without use after which the confidence of the memory is halved; null when it never decays")
+    ]
     commit_sha: str
     work_unit: dict[str, Any] | None
     details: dict[str, Any] | None
@@ -103,14 +105,14 @@ class MemoryInfo:
 
 @answer
 class NearbyMemory:
-    """A memory about code of an answer."""
+    """A memory about code in the answer."""
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: Annotated[str, Doc("short form of the id, for people")]
     type: Annotated[str, Doc("type of the memory, such as gotcha, decision or pattern; docs/memories.md lists all types")]
     title: str
     content: str
-    trap: Annotated[bool, Doc("true for a gotcha, an error pattern or a dead end")]
+    trap: Annotated[bool, Doc("true when the memory is a warning: a gotcha, an error pattern or a dead end")]
     about: Annotated[str, Doc("the code nearest to the targets that the memory is about, as `path:qualname` or a path")]
     place: Annotated[
         str,
@@ -124,8 +126,8 @@ class NearbyMemory:
     confidence_in_use: Annotated[
         float, Doc("confidence of the memory after fading with time, 0 to 1; lower when the memory is disputed or its code changed")
     ]
-    trust: Annotated[float, Doc("ranking weight of the source that the memory came from")]
-    score: Annotated[float, Doc("score of the memory: nearness × trust × confidence in use")]
+    trust: Annotated[float, Doc("ranking weight of the kind of source that the memory came from")]
+    score: Annotated[float, Doc("score of the memory: closeness to the code × trust in the source × current confidence")]
     created_at: Moment
     contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the memory")]
     doubt: Annotated[
@@ -139,10 +141,15 @@ class NearbyMemory:
 
 @answer
 class NearbyMemories:
-    """Memories about the code of an answer: traps first, then by score."""
+    """Memories about the code in this answer, warnings first.
 
-    memories: Annotated[list[NearbyMemory], Doc("the most important memories about the code"), Size(5)] = field(default_factory=list)
-    more: Annotated[int, Doc("number of further memories about the code")] = 0
+    Warnings are gotchas, error patterns and dead ends.
+    """
+
+    memories: Annotated[list[NearbyMemory], Doc("the most important memories about the code in this answer"), Size(5)] = field(
+        default_factory=list
+    )
+    more: Annotated[int, Doc("number of further memories about the code in this answer")] = 0
     held: Annotated[
         int, Doc("number of memories about the code that wait for review, because text from untrusted sources was used for them")
     ] = 0
@@ -197,12 +204,12 @@ def _several(names: list[str]) -> str:
 
 @answer
 class Remembered:
-    """The outcome of storing one text."""
+    """The outcome of storing one memory."""
 
     id: Annotated[str, Doc("Global id of the memory that contains the text now"), GlobalId(MEMORY)]
     short_id: str
     outcome: Annotated[str, Doc("what happened to the text: added, duplicate, consolidated, replaced, superseded or conflicting")]
-    given_id: Annotated[str, Doc("id that the caller gave the memory; empty for none")]
+    given_id: Annotated[str, Doc("id that the caller gave the memory; empty if there is none")]
     others: Annotated[list[str], Doc("raw ids of the existing memories that decided the outcome")]
     redacted: Annotated[list[str], Doc("kinds of secrets that were removed from the text")]
     unresolved: Annotated[list[str], Doc("ambiguous names in the text, which were not linked")]
@@ -211,7 +218,7 @@ class Remembered:
 
 @answer
 class RememberAnswer:
-    """A memory in its current state, and the outcome of storing its text."""
+    """The outcome of storing a memory, with the memory as it is now."""
 
     memory: MemoryInfo
     result: Remembered
@@ -219,9 +226,9 @@ class RememberAnswer:
 
 @answer
 class Refusal:
-    """An item of a bulk write that was rejected."""
+    """A memory of a bulk write that was rejected."""
 
-    index: Annotated[int, Doc("position of the item in the request, from 0")]
+    index: Annotated[int, Doc("position of the memory in the request, from 0")]
     given_id: str
     message: str
     facts: dict[str, Any]
@@ -229,11 +236,11 @@ class Refusal:
 
 @answer
 class RememberManyAnswer:
-    """The outcome of a bulk write, in the order of its items."""
+    """The outcome of a bulk write, in the order of the given memories."""
 
-    results: Annotated[list[Remembered], Doc("outcomes of the stored items"), Size(100)]
-    refused: Annotated[list[Refusal], Doc("the rejected items of the write, with the reasons"), Size(10)]
-    counts: Annotated[dict[str, int], Doc("Number of items by outcome"), Size(6)]
+    results: Annotated[list[Remembered], Doc("the outcome for each stored memory"), Size(100)]
+    refused: Annotated[list[Refusal], Doc("the rejected memories of the write, with the reasons"), Size(10)]
+    counts: Annotated[dict[str, int], Doc("Number of memories by outcome"), Size(6)]
     seconds: float
 
 
@@ -272,7 +279,7 @@ class ReviewQueue:
 
 @answer
 class Forgotten:
-    """The outcome of removing memories."""
+    """The outcome of forgetting or deleting memories."""
 
     ids: Annotated[list[str], Doc("Global ids of the removed memories"), GlobalId(MEMORY)]
     hard: Annotated[bool, Doc("true when the memories were deleted from graph and journal, and not only hidden from search")]
@@ -292,7 +299,7 @@ class TermAlias:
 
 @answer
 class Noted:
-    """Memories whose use was counted."""
+    """The memories whose use by an agent was counted."""
 
     ids: Annotated[list[str], Doc("ids of the memories, as the caller gave them")]
 
@@ -320,7 +327,7 @@ class RuleSet(Unpacks):
 
 @answer
 class MemoryChange:
-    """One accepted write of memories."""
+    """One write of memories that the server accepted."""
 
     changed: Annotated[
         list[str], Doc("Global ids of memories that are new, changed or newly linked; `nodes` returns the memories"), GlobalId(MEMORY)

@@ -17,13 +17,13 @@ class Pruned:
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
-    rule: Annotated[str, Doc("rule that retires the memory: half_lives, ttl, limit, size or policy")]
-    action: Annotated[str, Doc("what happens to the memory: deprecate or remove")]
+    rule: Annotated[str, Doc("why the memory is retired: half_lives (long unused), ttl (expired), limit, size or policy")]
+    action: Annotated[str, Doc("what pruning does with the memory: deprecate or remove")]
 
 
 @answer
 class PruneAnswer:
-    """The outcome of pruning, or of a dry run."""
+    """The memories that pruning retired, or would retire."""
 
     pruned: Annotated[list[Pruned], Doc("the retired memories, by rule and id"), Size(100)]
     kept: Annotated[int, Doc("number of live memories after pruning")]

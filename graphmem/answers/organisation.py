@@ -14,7 +14,7 @@ from graphmem.answers.vocabulary import Moment, MomentOrNone
 class ProjectAccess:
     """A role in one project."""
 
-    project: Annotated[str, Doc("key of the project")]
+    project: Annotated[str, Doc("identifier of the project in the team's database")]
     level: Annotated[str, Doc("role of the person or team in the project: read, write, curate or admin")]
 
 
@@ -34,7 +34,7 @@ class Person:
 
 @answer
 class Team:
-    """People who share memories among themselves."""
+    """A team: people who share memories among themselves."""
 
     name: str
     members: Annotated[list[str], Doc("logins of the members"), Size(20)]
@@ -65,7 +65,7 @@ class Invited:
 
 @answer
 class AuditedAct:
-    """An action of a person in the organisation."""
+    """A recorded action of a person in the organisation."""
 
     at: Moment
     person: str
@@ -138,10 +138,10 @@ class Learnt:
 
 @answer
 class Knows:
-    """What one person taught the team."""
+    """The memories that one person contributed to the team."""
 
     person: str
-    memories: Annotated[int, Doc("number of live memories that have a text of this person")]
+    memories: Annotated[int, Doc("number of current memories whose text this person wrote")]
     files: Annotated[list[str], Doc("files that most of the person's memories are about"), Size(3)]
 
 

@@ -17,7 +17,7 @@ class OutlineEntry:
     callers: Annotated[int, Doc("number of symbols other than tests that call the symbol")]
     tests: Annotated[int, Doc("number of tests that have an edge to the symbol")]
     memories: Annotated[int, Doc("number of live memories about the symbol")]
-    traps: Annotated[int, Doc("number of memories about the symbol that are traps: gotchas, error patterns and dead ends")]
+    traps: Annotated[int, Doc("number of memories about the symbol that are warnings: gotchas, error patterns and dead ends")]
     suspect: Annotated[list[str], Doc("short ids and titles of memories about the symbol that are older than its last change"), Size(1)]
 
 

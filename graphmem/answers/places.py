@@ -82,7 +82,7 @@ class Usages:
 
     symbol: SymbolInfo
     usages: Annotated[list[Usage], Doc("the places: those in the file of the definition first, then by file and position"), Size(100)]
-    total: Annotated[int, Doc("number of places found, of which `usages` may list fewer")]
+    total: Annotated[int, Doc("total number of places in the code; `usages` may list fewer")]
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list
     )

@@ -87,8 +87,10 @@ class Review:
     test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may list fewer")]
     commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
     untested: Annotated[list[ChangedSymbol], Doc("changed functions that no known test reaches"), Size(5)]
-    known: Annotated[list[KnownHere], Doc("memories about the change: traps and decisions first"), Size(3)]
-    known_count: Annotated[int, Doc("number of memories about the change, of which `known` may list fewer")]
+    known: Annotated[
+        list[KnownHere], Doc("memories about the change: warnings (gotchas, error patterns, dead ends) and decisions first"), Size(3)
+    ]
+    known_count: Annotated[int, Doc("total number of memories about the change; `known` may list fewer")]
     contracts: Annotated[list[Contract], Doc("routes, procedures and fields that the change removes or alters, with their users"), Size(3)]
     forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, but are not in the change"), Size(5)]
     forgotten_count: Annotated[

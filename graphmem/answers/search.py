@@ -26,7 +26,7 @@ _NODES = (
 
 @answer
 class PathScore:
-    """The score of a hit in one way of searching."""
+    """The rank and score of a hit in one way of searching, such as by words."""
 
     path: Annotated[str, Doc("way of searching that found the hit: words, names, dense, graph or exact")]
     rank: Annotated[int, Doc("rank of the hit in this way of searching, from 1")]
@@ -37,7 +37,7 @@ class PathScore:
 
 @answer
 class Factor:
-    """A further factor in the score of a memory."""
+    """A factor in the score of a memory, besides its similarity to the query."""
 
     name: Annotated[str, Doc("name of the factor: relevance, recency, frequency, phase, trust, confidence or another one")]
     value: float
@@ -74,7 +74,7 @@ class SearchHit:
     score: float
     parts: Annotated[list[PathScore], Doc("score of the hit in each way of searching; empty without `explain`"), Size(3)]
     boost: float = 0.0
-    boosted_by: Annotated[str, Doc("graph id of the neighbour in the graph that raised the score most; empty for none")] = ""
+    boosted_by: Annotated[str, Doc("graph id of the neighbour in the graph that raised the score most; empty if there is none")] = ""
     node: Annotated[
         str,
         Doc("graph id of the found symbol, chunk, memory or module; for a flow the id of its entry point"),
@@ -84,7 +84,7 @@ class SearchHit:
     memory: Annotated[MemoryInfo | None, Doc("the found memory; null for other kinds of hits")] = None
     memories: Annotated[list[MemoryInfo], Doc("memories about the found code, most important first"), Size(2)] = field(default_factory=list)
     facet: Annotated[SearchFacet, Doc("the part of the project that the hit belongs to")] = "code"
-    summary: Annotated[str, Doc("first sentence of the hit's documentation; empty for none")] = ""
+    summary: Annotated[str, Doc("first sentence of the hit's documentation; empty if there is none")] = ""
     lines: Annotated[list[MatchedLine], Doc("lines of the hit that contain words of the query, at most 3, by line number"), Size(2)] = (
         field(default_factory=list)
     )
@@ -92,7 +92,7 @@ class SearchHit:
 
 @answer
 class HitGroup:
-    """Hits in one file, or one other hit."""
+    """The hits in one file, or one hit that is not in a file."""
 
     path: Annotated[str, Doc("path of the file; empty for memories, modules and flows")]
     facet: SearchFacet

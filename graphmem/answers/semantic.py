@@ -35,21 +35,21 @@ class ModuleInfo:
     languages: Annotated[dict[str, int], Doc("Number of files by language, most first"), Size(5)]
     entry_points: Annotated[dict[str, int], Doc("Number of entry points by kind"), Size(6)]
     central: Annotated[list[SymbolInfo], Doc("symbols of the module with the most dependents, at most 5"), Size(5)]
-    x: Annotated[float, Doc("centre of the module on the map, 0 (left) to 1 (right)")]
+    x: Annotated[float, Doc("horizontal centre of the module on the map, 0 (left) to 1 (right)")]
     y: Annotated[float, Doc("centre of the module on the map, 0 (top) to 1 (bottom); high layers are on top")]
     summary: Annotated[str, Doc("purpose of the module, taken from the documentation of its files")]
-    paragraph: Annotated[str, Doc("description by a language model; empty until a model has written one")] = ""
+    paragraph: Annotated[str, Doc("description written by a language model; empty until a model has written one")] = ""
 
 
 @answer
 class ModuleDependency:
-    """All edges from the files of one module to those of another."""
+    """All edges from the files of one module to the files of another."""
 
     src: Annotated[str, Doc("Id of the module that uses the other module"), GlobalId(MODULE)]
     dst: Annotated[str, Doc("Id of the module that is used"), GlobalId(MODULE)]
     src_name: Annotated[str, Doc("name of the module that uses the other module")]
     dst_name: Annotated[str, Doc("name of the module that is used")]
-    weight: Annotated[int, Doc("number of edges of the dependency")]
+    weight: Annotated[int, Doc("number of edges that make up the dependency")]
     kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
     upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
     sites: Annotated[list[PathStep], Doc("the first few edges of the dependency; up to 20 for an upward dependency"), Size(4)]
@@ -64,7 +64,7 @@ class ModuleDependency:
 
 @answer
 class ModuleMap:
-    """The modules of the system and their dependencies."""
+    """The modules of the project and their dependencies."""
 
     modules: Annotated[list[ModuleInfo], Doc("the modules, most lines first"), Size(100)]
     dependencies: Annotated[list[ModuleDependency], Doc("the dependencies between modules, most edges first"), Size(500)]
@@ -83,7 +83,7 @@ class ModuleFile:
     symbols: int
     is_test: bool
     heat: Annotated[float, Doc("how often and how recently the file changed, 0 to 1; the file of the index with the most change has 1")]
-    x: Annotated[float, Doc("centre of the file in the module's layout, 0 (left) to 1 (right)")]
+    x: Annotated[float, Doc("horizontal centre of the file in the module's layout, 0 (left) to 1 (right)")]
     y: float
 
 
@@ -115,9 +115,9 @@ class CycleCut:
 
     src: Annotated[str, Doc("path of the file, or name of the module, that depends on the other")]
     dst: str
-    weight: Annotated[int, Doc("number of code edges to remove")]
+    weight: Annotated[int, Doc("number of edges between symbols that must be removed")]
     frees: Annotated[int, Doc("number of members that leave the cycle when the edge is removed")]
-    sites: Annotated[list[PathStep], Doc("the code edges to remove, at most 20"), Size(5)]
+    sites: Annotated[list[PathStep], Doc("edges between symbols that must be removed, at most 20"), Size(5)]
 
 
 @answer
@@ -125,7 +125,7 @@ class Cycle:
     """Files, or modules, that depend on each other in a cycle."""
 
     level: CycleLevel
-    members: Annotated[list[str], Doc("paths of the files, or names of the modules, in ascending order")]
+    members: Annotated[list[str], Doc("members of the cycle in ascending order: paths of files, or names of modules")]
     example: Annotated[list[str], Doc("members of a shortest cycle that contains the edge `cheapest`, in order")]
     deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
     cheapest: Annotated[CycleCut, Doc("the edge to remove first: its removal frees the most members for the fewest code edges")]
@@ -155,7 +155,7 @@ class ModuleBoundary:
     larger: Annotated[
         list[str], Doc("files of the larger part when the module is cut in two; empty for a module that is too small or too large")
     ]
-    smaller: Annotated[list[str], Doc("files of the smaller part when the module is cut in two")]
+    smaller: Annotated[list[str], Doc("files of the smaller part when the module is split where it has the fewest edges")]
     crossing: Annotated[int, Doc("number of edges between the two parts of the module")]
     state: IndexState
 
@@ -166,7 +166,7 @@ class CyclesAnswer:
 
     level: CycleLevel
     cycles: list[Cycle]
-    total: Annotated[int, Doc("number of cycles at this level, of which `cycles` may list fewer")]
+    total: Annotated[int, Doc("total number of cycles at this level; `cycles` may list fewer")]
     state: IndexState
 
 
@@ -205,23 +205,23 @@ class EntryPointPage:
 
 @answer
 class Flow:
-    """A path of confident calls from an entry point."""
+    """A call flow: a chain of calls that starts at an entry point."""
 
     id: str
     name: str
-    kind: Annotated[EntryKind, Doc("kind of the flow's entry point")]
+    kind: Annotated[EntryKind, Doc("kind of the entry point where the call flow starts")]
     entry: SymbolInfo
-    steps: Annotated[list[PathStep], Doc("calls of the flow, in order, at most 8"), Size(6)]
-    modules: Annotated[list[str], Doc("names of the modules that the flow passes through, in order")]
-    confidence: Annotated[float, Doc("product of the confidences of the flow's steps")]
+    steps: Annotated[list[PathStep], Doc("calls of the call flow, in order, at most 8"), Size(6)]
+    modules: Annotated[list[str], Doc("names of the modules that the call flow passes through, in order")]
+    confidence: Annotated[float, Doc("product of the confidences of all calls in the call flow")]
     variants: Annotated[list[str], Doc("other entry points whose flows are equal from the second step on, at most 10")]
     variant_count: int
-    paragraph: Annotated[str, Doc("description by a language model; empty until a model has written one")] = ""
+    paragraph: Annotated[str, Doc("description written by a language model; empty until a model has written one")] = ""
 
 
 @answer
 class FlowPage:
-    """A page of flows; those that pass through most modules come first."""
+    """A page of call flows; those through the most modules come first."""
 
     flows: list[Flow]
     total: int
@@ -243,7 +243,7 @@ class Hotspot:
 
 @answer
 class HotspotPage:
-    """Hot spots, hottest first."""
+    """Hot spots: complex, often changed code that much other code uses."""
 
     level: HotspotLevel
     hotspots: list[Hotspot]
@@ -288,18 +288,18 @@ class DeadCodePage:
     symbols: list[DeadSymbol]
     total: Annotated[int, Doc("number of definitions whose confidence is at least the requested one")]
     lines: Annotated[int, Doc("total number of lines of all unused definitions")]
-    notes: Annotated[list[str], Doc("sentences about omitted definitions, with their number")]
+    notes: Annotated[list[str], Doc("sentences that say how many definitions were omitted, and why")]
     state: IndexState
 
 
 @answer
 class Duplicate:
-    """One place of a duplicated piece of code."""
+    """One copy of a duplicated piece of code."""
 
     path: str
     start_line: int
     end_line: int
-    qualname: Annotated[str, Doc("qualified name of the definition around the duplicate; empty for none")]
+    qualname: Annotated[str, Doc("qualified name of the definition around the duplicate; empty if there is none")]
 
 
 @answer
@@ -336,7 +336,7 @@ class ModuleChange:
 
 @answer
 class DependencyChange:
-    """The change of a dependency between two modules."""
+    """How a dependency between two modules changed between two revisions."""
 
     src: Annotated[str, Doc("name of the depending module in the newer revision; in the older revision when the module was removed")]
     dst: str
@@ -374,7 +374,7 @@ class Drift:
 
 @answer
 class Document:
-    """A text to store as a file."""
+    """A document that a client can store as a file."""
 
     text: str
     media_type: str
@@ -395,7 +395,7 @@ class ParagraphState:
 
 @answer
 class Sentence:
-    """A sentence of a reply."""
+    """A sentence of a generated answer, with its evidence."""
 
     text: str
     cites: Annotated[list[int], Doc("numbers of the hits that support the sentence; 1 is the first hit of the evidence")]
@@ -403,7 +403,7 @@ class Sentence:
 
 @answer
 class Reply:
-    """The reply to a question: sentences of a language model and evidence."""
+    """The answer to a question: sentences of a language model, with evidence."""
 
     question: str
     sentences: Annotated[
@@ -412,7 +412,7 @@ class Reply:
         Size(12),
     ]
     evidence: Annotated[SearchAnswer, Doc("hits of the search, to which the sentences refer by number from 1")]
-    model: Annotated[str, Doc("the language model that wrote the sentences; empty for none")]
+    model: Annotated[str, Doc("the language model that wrote the sentences; empty if there is none")]
     notes: Annotated[list[str], Doc("why sentences are missing")] = field(default_factory=list)
 
 
@@ -425,7 +425,7 @@ class CommitInfo:
     author: Annotated[str, Doc("name of the author in git, by the mailmap")]
     subject: str
     body: Annotated[str, Doc("the message without its subject")]
-    files: Annotated[int, Doc("number of changed files, of which `paths` may list fewer")]
+    files: Annotated[int, Doc("total number of changed files; `paths` may list fewer")]
     paths: Annotated[list[str], Doc("paths of the first changed files, at most 30")]
     modules: Annotated[
         list[str], Doc("names of the current modules of all changed files, ascending; [] for a commit of more than 2,000 files")

@@ -11,7 +11,7 @@ from graphmem.answers.vocabulary import LearningChoice, MomentOrNone
 
 @answer(name="Session")
 class SessionInfo:
-    """A session of an agent, in short."""
+    """A session of an agent, without its recorded activity."""
 
     id: Annotated[str, Doc("the id that the agent gave the session; not a global id")]
     kind: Annotated[str, Doc("purpose of the session: build, insights, roadmap, terminal, changelog, spec or pr_review")]
@@ -26,8 +26,8 @@ class SessionInfo:
             "group); empty while the session runs"
         ),
     ]
-    parent: Annotated[str, Doc("id of the session that this session was forked from; empty for none")]
-    group: Annotated[str, Doc("name shared by sessions of agents that work in parallel; empty for none")]
+    parent: Annotated[str, Doc("id of the session that this session was forked from; empty if there is none")]
+    group: Annotated[str, Doc("name shared by sessions of agents that work in parallel; empty if there is none")]
     methodology: str
     work_unit: str
     phase: Annotated[str, Doc("phase of work: define, implement, validate, refine, explore or reflect; empty if unknown")]
@@ -46,21 +46,21 @@ class SessionInfo:
 
 @answer
 class SessionFinding:
-    """A finding of a detector in a session, a candidate for a memory."""
+    """A pattern that a detector found in a session; it may become a memory."""
 
     signal: Annotated[str, Doc("name of the detector; docs/observing.md lists all seventeen")]
-    key: Annotated[str, Doc("key of the finding; identical in all sessions with the same finding")]
+    key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
     memory_type: str
     value: float
     priority: float
-    early: Annotated[bool, Doc("true when the finding is learnt without waiting for other sessions")]
-    min_sessions: Annotated[int, Doc("number of sessions that must have the finding before it is learnt")]
+    early: Annotated[bool, Doc("true when the pattern becomes a memory without waiting for other sessions")]
+    min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
     contaminated: bool
-    failed_approach: Annotated[bool, Doc("true when the finding belongs to an abandoned approach")]
-    quorum: Annotated[bool, Doc("true when two agents had the finding independently")]
+    failed_approach: Annotated[bool, Doc("true when the pattern belongs to an abandoned approach")]
+    quorum: Annotated[bool, Doc("true when two agents showed the pattern independently")]
     files: list[str]
-    steps: Annotated[list[int], Doc("numbers of the session's steps that are evidence for the finding")]
-    facts: Annotated[dict[str, Any], Doc("values to fill into a sentence about the finding")]
+    steps: Annotated[list[int], Doc("numbers of the session's steps that are evidence for the pattern")]
+    facts: Annotated[dict[str, Any], Doc("details of the pattern, such as files and counts")]
 
 
 @answer
@@ -100,11 +100,11 @@ class SessionError:
 
 @answer
 class SessionDeadEnd:
-    """An approach that was abandoned."""
+    """An approach that the agent tried and abandoned."""
 
     approach: str
     why: str
-    reverted: Annotated[list[str], Doc("files whose edits were undone")]
+    reverted: Annotated[list[str], Doc("files whose edits the agent undid")]
 
 
 @answer
@@ -112,16 +112,16 @@ class SessionDetail:
     """One session with its recorded activity."""
 
     session: SessionInfo
-    findings: Annotated[list[SessionFinding], Doc("findings of the session, most urgent first"), Size(30)]
+    findings: Annotated[list[SessionFinding], Doc("patterns found in the session, most urgent first"), Size(30)]
     files: Annotated[list[SessionFile], Doc("files that the agent read or edited, most edited first"), Size(30)]
     commands: Annotated[list[SessionCommand], Doc("command lines of the session, in the order of their first run"), Size(20)]
     errors: Annotated[list[SessionError], Doc("errors of the session, in the order of their first occurrence"), Size(10)]
-    dead_ends: Annotated[list[SessionDeadEnd], Doc("abandoned approaches, in order of time"), Size(3)]
+    dead_ends: Annotated[list[SessionDeadEnd], Doc("approaches that the agent abandoned, in order of time"), Size(3)]
     injected_tokens: Annotated[int, Doc("tokens that hooks added to the agent's context")]
     read_tokens: Annotated[int, Doc("tokens of the files that the agent read")]
     web_sources: list[str]
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
-    cut: Annotated[dict[str, int], Doc("Number of omitted entries by list"), Size(5)]
+    cut: Annotated[dict[str, int], Doc("Number of omitted entries by name of the list"), Size(5)]
 
 
 @answer
@@ -142,12 +142,12 @@ class SessionStarted:
     methodology: str
     work_unit: str
     phase: str
-    note: Annotated[str, Doc("why `id` differs from the requested id; empty if both are equal")]
+    note: Annotated[str, Doc("why the session got another id than the requested one; empty if it did not")]
 
 
 @answer
 class LearningState:
-    """Whether graphmem observes sessions and learns from them."""
+    """Whether graphmem observes agents' sessions and learns from them."""
 
     state: Annotated[LearningChoice, Doc("state of learning: on, off or paused")]
     until: Annotated[MomentOrNone, Doc("end of the pause; null if a person has to end the pause")]
@@ -156,7 +156,7 @@ class LearningState:
 
 @answer
 class ObserveAnswer:
-    """The outcome of recording a batch of events."""
+    """The outcome of recording a batch of events of agents' sessions."""
 
     taken: int
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
@@ -176,39 +176,39 @@ class SessionEnded:
 
 @answer
 class FindingVerdict:
-    """The outcome of one finding of a session."""
+    """Whether a pattern found in a session became a memory, and why."""
 
-    key: Annotated[str, Doc("key of the finding; identical in all sessions with the same finding")]
-    signal: Annotated[str, Doc("name of the detector that made the finding")]
+    key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
+    signal: Annotated[str, Doc("name of the detector that found the pattern in the session")]
     memory_type: str
     outcome: Annotated[
         str,
         Doc("outcome of the finding: learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused"),
     ]
-    why: Annotated[str, Doc("reason for the outcome, in one sentence")]
+    why: Annotated[str, Doc("reason for this outcome, in one sentence")]
     text: Annotated[str, Doc("text of the memory; empty when no memory was written")]
-    memory_id: Annotated[str, Doc("raw id of the memory that contains the finding; empty for none")]
+    memory_id: Annotated[str, Doc("raw id of the memory that the pattern became part of; empty if it became none")]
     short_id: str
-    sessions: Annotated[int, Doc("number of independent sessions that had the finding")]
-    min_sessions: Annotated[int, Doc("number of sessions that must have the finding before it is learnt")]
-    score: Annotated[float, Doc("score of the finding, 0 to 1; 0 when no score was computed")]
-    points: Annotated[list[str], Doc("reasons for the score")]
-    contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the finding")]
+    sessions: Annotated[int, Doc("number of independent sessions that show the pattern")]
+    min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
+    score: Annotated[float, Doc("score of the pattern, 0 to 1; 0 when no score was computed")]
+    points: Annotated[list[str], Doc("reasons for the score of the pattern")]
+    contaminated: Annotated[bool, Doc("true when the pattern contains text from untrusted sources")]
     files: list[str]
 
 
 @answer
 class Receipt:
-    """The outcomes of all findings of a session, or of a unit of work in it."""
+    """Which patterns of a session, or of a task in it, became memories."""
 
     session: str
-    part: Annotated[str, Doc("label of the unit of work; empty for the whole session")]
+    part: Annotated[str, Doc("name of the piece of work, such as a ticket; empty for the whole session")]
     kind: str
-    is_open: Annotated[bool, Doc("true when the session meets the threshold for learning")]
-    gate: Annotated[str, Doc("why the session meets the threshold for learning, or does not")]
+    is_open: Annotated[bool, Doc("true when the session did enough work for graphmem to learn from it")]
+    gate: Annotated[str, Doc("why graphmem learns from the session, or does not")]
     at: MomentOrNone
-    verdicts: Annotated[list[FindingVerdict], Doc("outcome of each finding; learnt findings first"), Size(30)]
-    counts: Annotated[dict[str, int], Doc("Number of findings by outcome"), Size(6)]
+    verdicts: Annotated[list[FindingVerdict], Doc("each pattern found in the session; those that became memories first"), Size(30)]
+    counts: Annotated[dict[str, int], Doc("Number of patterns by outcome"), Size(6)]
     notes: Annotated[list[str], Doc("steps of learning that failed, each with the reason")]
     undone: bool = False
 
@@ -220,25 +220,25 @@ class Receipt:
 
 @answer
 class GroupMeasures:
-    """Results of one group of sessions in the experiment on memories."""
+    """Results of one group of sessions in the experiment with memories."""
 
     group: Annotated[str, Doc("name of the group: control (nothing is injected), passive (only at the start) or full (everything)")]
     percent: Annotated[int, Doc("percentage of all sessions that are assigned to the group")]
     sessions: int
     calls_per_task: Annotated[float | None, Doc("average number of tool calls per unit of work, or per session without units of work")]
-    rereads: Annotated[float | None, Doc("share of file reads that read a file again, 0 to 1")]
-    first_pass: Annotated[float | None, Doc("share of test command lines that never failed, 0 to 1")]
+    rereads: Annotated[float | None, Doc("share of file reads that read the same file again in a session, 0 to 1")]
+    first_pass: Annotated[float | None, Doc("share of the distinct test command lines that never failed, 0 to 1")]
     dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found, 0 to 1")]
     shown: Annotated[int, Doc("number of shown memories, each counted once in a session")]
     corrections: Annotated[float | None, Doc("share of shown memories that are disputed now, 0 to 1")]
     boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed later, 0 to 1")]
-    injected_tokens: Annotated[float | None, Doc("average tokens that hooks injected into a session")]
-    read_tokens: Annotated[float | None, Doc("average tokens of the files that the agent read in a session")]
+    injected_tokens: Annotated[float | None, Doc("average number of tokens of context that hooks added to a session")]
+    read_tokens: Annotated[float | None, Doc("average number of tokens of the files that the agent read in a session")]
 
 
 @answer
 class Experiment:
-    """The measured effect of showing memories to groups of sessions."""
+    """The measured effect of showing memories to agents, by group of sessions."""
 
     groups: Annotated[list[GroupMeasures], Doc("results of the groups control, passive and full"), Size(3)]
     notes: Annotated[list[str], Doc("why differences between the groups may be due to chance")]
@@ -246,7 +246,7 @@ class Experiment:
 
 @answer
 class PhaseWeight:
-    """The ranking weight of one type of memory in one phase of work."""
+    """How much one type of memory counts in one phase of work."""
 
     phase: str
     type: str

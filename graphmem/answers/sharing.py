@@ -11,7 +11,7 @@ from graphmem.answers.vocabulary import Moment, MomentOrNone
 
 @answer
 class Said:
-    """One side of a disagreement about a memory."""
+    """One of the values in a disagreement about a memory."""
 
     value: Annotated[str, Doc("the text of the memory, or the value of the field, that the person chose")]
     person: Annotated[str, Doc("person who chose the value")]
@@ -21,27 +21,27 @@ class Said:
 
 @answer
 class Disagreement:
-    """Different values that people chose for one field of a memory."""
+    """Different values that people chose for the same field of a memory."""
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
     field: Annotated[str, Doc("name of the field about which people disagree: text, type, status, …")]
-    sides: Annotated[list[Said], Doc("all chosen values; the first is in force"), Size(2)]
+    sides: Annotated[list[Said], Doc("all chosen values; the first one applies until people decide"), Size(2)]
 
 
 @answer
 class SharingAnswer:
     """The outcome of an exchange of memories with the team."""
 
-    project: Annotated[str, Doc("key of the project, the same on every machine")]
+    project: Annotated[str, Doc("identifier of the project, the same on every machine")]
     person: Annotated[str, Doc("the name under which others see this user's changes")]
-    pushed: Annotated[int, Doc("number of operations that were sent")]
-    pulled: Annotated[int, Doc("number of operations that were received from other machines")]
+    pushed: Annotated[int, Doc("number of changes of memories that were sent to the team")]
+    pulled: Annotated[int, Doc("number of changes of memories that were received from other machines")]
     added: Annotated[int, Doc("number of memories that are new on this machine")]
     changed: Annotated[int, Doc("number of memories that changed on this machine")]
     forgotten: Annotated[int, Doc("number of memories that were removed here, because others erased them")]
-    waiting: Annotated[int, Doc("number of operations that are not sent yet")]
+    waiting: Annotated[int, Doc("number of changes of memories that are not sent yet")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     notes: list[str]
 
@@ -51,9 +51,9 @@ class SharingStatus:
     """State of the exchange with the team."""
 
     address: Annotated[str, Doc("address of the configured database, without its password; empty if none is configured")]
-    project: Annotated[str, Doc("key of the project; empty before the first exchange")]
+    project: Annotated[str, Doc("identifier of the project in the team's database; empty before the first exchange")]
     person: str
     last: Annotated[MomentOrNone, Doc("time of the last successful exchange; null if there was none")]
-    waiting: Annotated[int, Doc("number of operations that are not sent yet")]
+    waiting: Annotated[int, Doc("number of changes of memories that are not sent yet")]
     error: Annotated[str, Doc("why the last exchange failed; empty if the exchange succeeded")]
     disagreements: Annotated[list[Disagreement], Size(20)]

@@ -54,8 +54,8 @@ class Folder:
 class BlameRun:
     """Neighbouring lines that one commit wrote."""
 
-    line: Annotated[int, Doc("number of the first line, 1-based")]
-    lines: Annotated[int, Doc("number of lines in the run")]
+    line: Annotated[int, Doc("number of the first line of the group; the first line of a file is 1")]
+    lines: Annotated[int, Doc("number of lines in the group")]
     commit: Annotated[str, Doc("full hash of the commit; empty for lines that are not committed")]
     author: str
     at: Annotated[Moment, Doc("time at which the author made the commit")]
@@ -67,5 +67,5 @@ class Blame:
     """The last change of each line of a file, according to Git."""
 
     path: str
-    runs: Annotated[list[BlameRun], Doc("the runs, in the order of the lines"), Size(100)]
-    notes: Annotated[list[str], Doc("why lines are missing from the answer"), Size(1)]
+    runs: Annotated[list[BlameRun], Doc("groups of neighbouring lines that one commit wrote, in the order of the lines"), Size(100)]
+    notes: Annotated[list[str], Doc("why the answer lacks lines of the file"), Size(1)]

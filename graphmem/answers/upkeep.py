@@ -40,11 +40,11 @@ class RestoreAnswer:
 
 @answer
 class CypherAnswer:
-    """Rows of a Cypher query."""
+    """The rows that a Cypher query returned."""
 
     columns: Annotated[list[str], Doc("names of the result columns, in order")]
     rows: Annotated[list[list[Any]], Doc("List of result rows; each row is a list with one value per column")]
-    cut: Annotated[bool, Doc("true when the query has more rows than `limit`")]
+    cut: Annotated[bool, Doc("true when the query found more rows than `limit`")]
     limit: Annotated[int, Doc("maximum number of rows of the answer")]
     seconds: float
 
@@ -74,7 +74,7 @@ class RebuildAllAnswer:
 
 @answer
 class Check:
-    """One check of the index."""
+    """One check of the index, and its result."""
 
     name: str
     level: Annotated[str, Doc("result of the check: ok, note (nothing to do) or bad (needs repair)")]
@@ -84,16 +84,16 @@ class Check:
 
 @answer
 class VerifyAnswer:
-    """Whether the index agrees with its sources."""
+    """Whether the index agrees with the project's files and the journal."""
 
-    sound: Annotated[bool, Doc("true when every check passed")]
-    checks: Annotated[list[Check], Doc("the checks, in the order of execution"), Size(12)]
+    sound: Annotated[bool, Doc("true when every check of the index passed")]
+    checks: Annotated[list[Check], Doc("the checks of the index, in the order of execution"), Size(12)]
     seconds: float
 
 
 @answer
 class Part:
-    """An ability of a running index, such as semantic search."""
+    """An ability of an open index, such as semantic search."""
 
     name: str
     ready: bool
@@ -114,8 +114,8 @@ class Searches:
 class MemoryCost:
     """Tokens that injected memories cost, and tokens of reads that they saved."""
 
-    sessions: Annotated[int, Doc("number of sessions whose tokens were counted")]
-    injected_tokens: Annotated[int, Doc("tokens injected into all counted sessions"), Big()]
+    sessions: Annotated[int, Doc("number of agents' sessions whose tokens were counted")]
+    injected_tokens: Annotated[int, Doc("tokens of memories that were shown in all counted sessions"), Big()]
     injected_per_session: Annotated[
         float | None, Doc("average tokens injected into a session that was shown memories; null without such sessions")
     ]
@@ -135,7 +135,7 @@ class Health:
 
     status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
     ready: Annotated[bool, Doc("true when queries about stored data can be answered")]
-    parts: Annotated[list[Part], Doc("the state of each ability"), Size(8)]
+    parts: Annotated[list[Part], Doc("the state of each ability, such as semantic search"), Size(8)]
     notes: Annotated[list[str], Doc("files that were quarantined or repaired since the index was opened")]
     rss_mb: float
     uptime_s: float

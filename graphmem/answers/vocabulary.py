@@ -18,7 +18,7 @@ SymbolKind: TypeAlias = Annotated[
 ]
 EdgeKind: TypeAlias = Annotated[
     Literal["DEFINES", "IMPORTS", "CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"],
-    Vocabulary("EdgeKind", "Kinds of edges. An edge points from the dependent to its dependency."),
+    Vocabulary("EdgeKind", "Kinds of edges of the code graph. An edge points from the dependent to its dependency."),
 ]
 EdgeSource: TypeAlias = Annotated[
     Literal["ast", "scip", "runtime", "git", "llm", "agent"], Vocabulary("EdgeSource", "The source of the evidence for an edge.")
@@ -27,7 +27,7 @@ Relation: TypeAlias = Literal["callers", "callees", "references", "bases", "subc
 Direction: TypeAlias = Annotated[Literal["dependents", "dependencies"], Vocabulary("Direction", "The direction of an impact.")]
 OccurrenceRole: TypeAlias = Annotated[
     Literal["definition", "use", "import"],
-    Vocabulary("OccurrenceRole", "What a name does at a place: define, use or import its symbol."),
+    Vocabulary("OccurrenceRole", "Whether a name defines, uses or imports its symbol at a place."),
 ]
 ColumnUnit: TypeAlias = Annotated[
     Literal["characters", "utf16", "utf8"],
@@ -59,53 +59,61 @@ SearchFacet: TypeAlias = Annotated[
     Literal["code", "tests", "docs", "configuration", "modules", "flows", "memories"],
     Vocabulary("SearchFacet", "Parts of a project that search results belong to."),
 ]
-CycleLevel: TypeAlias = Annotated[Literal["files", "modules"], Vocabulary("CycleLevel", "The level at which cycles are searched.")]
-HotspotLevel: TypeAlias = Annotated[Literal["files", "symbols"], Vocabulary("HotspotLevel", "The level at which hot spots are ranked.")]
+CycleLevel: TypeAlias = Annotated[
+    Literal["files", "modules"], Vocabulary("CycleLevel", "Whether cycles are searched between files or between modules.")
+]
+HotspotLevel: TypeAlias = Annotated[
+    Literal["files", "symbols"], Vocabulary("HotspotLevel", "Whether hot spots are ranked by file or by symbol.")
+]
 EntryKind: TypeAlias = Annotated[
     Literal["main", "command", "route", "event", "task", "export", "test", "fixture"],
     Vocabulary("EntryKind", "Kinds of entry points."),
 ]
 FileRole: TypeAlias = Annotated[
     Literal["code", "test", "migration", "generated", "no_code"],
-    Vocabulary("FileRole", "The role of a file on the map."),
+    Vocabulary("FileRole", "What a file is: code, a test, a migration, generated code, or without code."),
 ]
-ViewKind: TypeAlias = Annotated[Literal["modules", "impact"], Vocabulary("ViewKind", "The content of a view.")]
+ViewKind: TypeAlias = Annotated[Literal["modules", "impact"], Vocabulary("ViewKind", "What an exported drawing shows.")]
 ViewFormat: TypeAlias = Annotated[
-    Literal["svg", "mermaid", "dot", "graphml", "json"], Vocabulary("ViewFormat", "The format of a drawn view.")
+    Literal["svg", "mermaid", "dot", "graphml", "json"], Vocabulary("ViewFormat", "The file format of an exported drawing.")
 ]
 MemorySort: TypeAlias = Annotated[
     Literal["newest", "oldest", "updated", "importance", "confidence", "strength", "used", "worth"],
     Vocabulary("MemorySort", "Order of a list of memories."),
 ]
-MemoryUse: TypeAlias = Annotated[Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "How a memory was used.")]
+MemoryUse: TypeAlias = Annotated[
+    Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "How a memory was used: shown to an agent, used by it, or confirmed.")
+]
 ExportFormat: TypeAlias = Annotated[
     Literal["json", "markdown", "claude"], Vocabulary("ExportFormat", "The format of exported memories; json is lossless.")
 ]
 InjectionFormat: TypeAlias = Annotated[
-    Literal["xml", "markdown", "text", "json"], Vocabulary("InjectionFormat", "The format of the text for an agent.")
+    Literal["xml", "markdown", "text", "json"], Vocabulary("InjectionFormat", "The format of the context for an agent.")
 ]
 InjectionPoint: TypeAlias = Annotated[
     Literal["start", "prompt", "tool", "step"],
-    Vocabulary("InjectionPoint", "A moment of a session at which context may be injected."),
+    Vocabulary("InjectionPoint", "A moment of a session at which context may be given to the agent."),
 ]
 TrustLevel: TypeAlias = Annotated[
     Literal["auto", "cautious", "standard", "confident", "autonomous"],
-    Vocabulary("TrustLevel", "Levels of confidence that a memory needs to be injected."),
+    Vocabulary("TrustLevel", "How certain a memory must be to be shown to agents."),
 ]
 LearningChoice: TypeAlias = Annotated[
     Literal["on", "off", "paused"],
-    Vocabulary("LearningChoice", "Whether sessions are observed and learnt from."),
+    Vocabulary("LearningChoice", "Whether graphmem observes agents' sessions and learns from them."),
 ]
 PhaseChoice: TypeAlias = Annotated[
-    Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "Weights of the phases of work that a ranking uses.")
+    Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "Which phase weights the ranking uses: the proposed or the built-in ones.")
 ]
-WeightChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("WeightChoice", "The weights of search to use.")]
+WeightChoice: TypeAlias = Annotated[
+    Literal["proposed", "built-in"], Vocabulary("WeightChoice", "Which weights search uses: the proposed or the built-in ones.")
+]
 SessionKind: TypeAlias = Annotated[
     Literal["build", "insights", "roadmap", "terminal", "changelog", "spec", "pr_review"],
     Vocabulary("SessionKind", "The purpose of a session, which decides how much may be learnt from it."),
 ]
 SessionOutcome: TypeAlias = Annotated[
     Literal["", "validated", "failed", "accepted", "abandoned"],
-    Vocabulary("SessionOutcome", "The outcome of a session, or of a unit of work in it."),
+    Vocabulary("SessionOutcome", "How a session, or a piece of work in it, ended."),
 ]
 SessionState: TypeAlias = Annotated[Literal["", "running", "ended"], Vocabulary("SessionState", "Whether a session is running.")]

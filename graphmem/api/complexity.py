@@ -39,7 +39,7 @@ from strawberry.schema_directive import Location
 
 
 @strawberry.schema_directive(
-    locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="Bounds the length of a list."
+    locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="Limits the length of a list."
 )
 class ListSize:
     """The maximum length of the list that a GraphQL field returns.

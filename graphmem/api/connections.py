@@ -95,7 +95,11 @@ def connection_of(answer: type) -> type:
     edge = type(
         f"{name}ListEdge",
         (),
-        {"__annotations__": {"cursor": str, "node": node}, "__module__": __name__, "node": field("the object itself")},
+        {
+            "__annotations__": {"cursor": str, "node": node},
+            "__module__": __name__,
+            "node": field("the object at this position of the list"),
+        },
     )
     edge = strawberry.type(edge, description=f"An entry of a list of type {name}.")
     annotations = {"edges": list[edge], "page_info": PageInfo, "total_count": int}  # type: ignore[valid-type]

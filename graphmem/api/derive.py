@@ -232,7 +232,7 @@ def _enum(known: Vocabulary, words: tuple[str, ...]) -> Any:
 
 @cache
 def _pair(kind: type) -> type:
-    described = {int: "A named count.", float: "A named number.", str: "A named sentence."}
+    described = {int: "A count with a name.", float: "A number with a name.", str: "A sentence with a name."}
     attributes = {"__annotations__": {"name": str, "value": kind}, "__module__": __name__}
     return strawberry.type(type(_PAIRS[kind], (), attributes), description=described[kind])
 

@@ -88,13 +88,13 @@ class SymbolEdge:
     @resolved("Symbol")
     @staticmethod
     def node(parent: strawberry.Parent[EdgeItem]) -> SymbolInfo:
-        """The symbol at the other end."""
+        """The symbol at the other end of the edge."""
         return parent.site.symbol
 
     @resolved(shown(EdgeKind))
     @staticmethod
     def kind(parent: strawberry.Parent[EdgeItem]) -> str:
-        """The kind of the edge."""
+        """The kind of the edge, such as CALLS."""
         return parent.site.kind
 
     @resolved()
@@ -112,7 +112,7 @@ class SymbolEdge:
     @resolved()
     @staticmethod
     def rule(parent: strawberry.Parent[EdgeItem]) -> str:
-        """The rule that found the target of the edge."""
+        """The resolution rule that found the target of the edge."""
         return parent.site.rule
 
     @resolved()

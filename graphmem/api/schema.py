@@ -39,11 +39,11 @@ _Summary = object_type(answers.IndexSummary)
 
 @gql_type
 class IndexProgress:
-    """A report on the progress of an index run."""
+    """Progress of an index run."""
 
     stage: str = field("current stage: discover, parse, resolve, write, project, embed, done or failed")
     done: int
-    total: int = field("number of items in the stage; 0 when not known yet")
+    total: int = field("number of items in the current stage; 0 while the number is unknown")
     message: str
 
 
@@ -58,7 +58,7 @@ class Run:
 
 @gql_type
 class IndexRun:
-    """An index run."""
+    """The answer to a request for an index run."""
 
     run_id: str = field("id of the run; empty if the request waited for the end of the run")
     summary: _Summary | None = field("result of the run, if the request waited for its end")  # type: ignore[valid-type]
@@ -98,7 +98,7 @@ class Query:
 
 
 class Mutation:
-    """Changes. A change is stored on disk before its answer is sent."""
+    """Operations that change data. Each is stored before its answer is sent."""
 
     @resolved(IndexRun)
     @staticmethod
@@ -171,7 +171,7 @@ class Subscription:
     @resolved(object_type(ContextReady), subscription=True)
     @staticmethod
     async def context_ready(info: Info, session: str | None = None) -> AsyncIterator[ContextReady]:
-        """Contexts that became ready for agents, of one session or of all."""
+        """Notices that prepared memories can be fetched, for one session or all."""
         async with aclosing(info.context.context_news.steps(follow=True)) as news:
             async for one in news:
                 if session is None or one.session == session:

@@ -103,7 +103,10 @@ def _declared(parameter: Parameter) -> inspect.Parameter:
     hint = list[str] if parameter.has(Words) else _plain(parameter.hint, parameter.name)
     many = list in (typing.get_origin(hint), *map(typing.get_origin, typing.get_args(hint)))
     if parameter.is_required or parameter.has(Argument):
-        name = spelled.metavar or parameter.name.rstrip("s" if many and not parameter.has(Words) else "").upper()
+        ref = parameter.mark(Ref)
+        named = "memory" if ref is not None and ref.to == MEMORY and parameter.name == "id" else parameter.name
+        named = "symbol" if named == "ref" else named
+        name = spelled.metavar or named.rstrip("s" if many and not parameter.has(Words) else "").upper()
         shown = ("" if parameter.is_required else "[") + name + ("" if parameter.is_required else "]") + ("..." if many else "")
         said: Any = typer.Argument(help=_help(parameter), metavar=shown, **limits)
     else:

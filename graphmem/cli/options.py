@@ -72,7 +72,9 @@ Store = Annotated[
     Setting(),
 ]
 Embedder = Annotated[
-    str | None, typer.Option("--embedder", help="Embedder that makes vectors: auto, sentence-transformers, hashed or none."), Setting()
+    str | None,
+    typer.Option("--embedder", help="Embedding model that computes vectors: auto, sentence-transformers, hashed or none."),
+    Setting(),
 ]
 MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow paths of at most this many steps.")]
 MinConfidence = Annotated[

@@ -6,6 +6,7 @@ Run it with `python -m graphmem.cli.reference`.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from graphmem.operations.registry import DECLARED, registry
 from graphmem.settings import known_settings
 
 FOLDER: Final = "docs/reference"
+_LIST: Final = re.compile(r"^(-|\s)", re.MULTILINE)
 HEADER: Final = "<!-- Written by `python -m graphmem.cli.reference`. Change the declarations, not this page. -->"
 SCOPES: Final = {"": "any token", **{scope: f"scope `{scope}`" for scope in ("read", "remember", "curate", "index", "admin")}}
 
@@ -42,8 +44,9 @@ def operations() -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     """Yield lines on each command, with its arguments and options."""
-    yield "`graphmem --help` lists the commands; each has a `--help` of its own. Exit codes: 0 done, 1 refused or found,"
-    yield "2 bad usage, 3 internal fault, 130 interrupted. With `--json` an error is a JSON document too."
+    yield "`graphmem --help` lists the commands, and `graphmem COMMAND --help` explains one."
+    yield "The exit code is 0 for success, 1 for a refusal or a finding, 2 for wrong usage, 3 for an internal error and 130 after Ctrl-C."
+    yield "With `--json` an error is printed as a JSON document, too."
     outer: Any = typer.main.get_command(app)
     common = {name for name in COMMON if name != "path"}
     yield "\nEvery command about an index has these options:\n"
@@ -129,9 +132,10 @@ def _command(name: str, command: Any, common: set[str]) -> Iterator[str]:
     if hasattr(command, "commands"):
         return
     yield ""
-    yield "```console"
-    yield " ".join(["graphmem", name, *usage, "[OPTIONS]"])
-    yield "```\n"
+    if usage:  # the heading says the rest
+        yield "```console"
+        yield " ".join(["graphmem", name, *usage, "[OPTIONS]"])
+        yield "```\n"
     yield from _table(("option", "meaning"), [_option(one) for one in own])
 
 
@@ -187,7 +191,9 @@ def _words(schema: dict[str, Any]) -> str:
 
 
 def _prose(text: str | None) -> list[str]:
-    return inspect.cleandoc(text or "").splitlines()
+    """Return the lines of a text, with one paragraph on each line."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(one if _LIST.search(one) else " ".join(one.split()) for one in paragraphs).splitlines()
 
 
 def _cell(text: str | None) -> str:

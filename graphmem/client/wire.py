@@ -124,7 +124,11 @@ class Wire:
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
-                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"the server at {self.address} answered {response.status}; {_CHECK}")
+                raise (
+                    error_of(answer["errors"][0])
+                    if answer.get("errors")
+                    else self._unreachable(f"the server at {self.address} answered {response.status}; {_CHECK}")
+                )
             for line in response:
                 yield json.loads(line)
 

@@ -60,7 +60,7 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
         SettingsError: the setting is unknown, the server is not configured, or names a package that is not installed.
     """
     if setting not in SETTINGS:
-        raise SettingsError(f"embedder must be one of {', '.join(SETTINGS)}, not {setting!r}", setting="embedder", value=setting)
+        raise SettingsError(f"the setting embedder is {setting!r}; use one of {', '.join(SETTINGS)}", setting="embedder", value=setting)
     if setting == "none":
         return Choice(None, "embedding is switched off")
     if setting == "hashed":

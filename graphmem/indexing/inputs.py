@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import HandlesRow
 from graphmem.resolution.resolver import Dependencies
-from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflate
 from graphmem.runtime.sqlite_file import private_file
 
@@ -224,7 +224,7 @@ def _batches(values: Sequence[Any]) -> Iterator[bytes]:
 
 def _connected(path: Path) -> sqlite3.Connection:
     if path.exists() and proof(path) is Proof.DAMAGED:
-        raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
+        raise sqlite3.DatabaseError(MISMATCH)
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         # No durability is needed: lost data is computed again.

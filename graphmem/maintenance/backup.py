@@ -460,9 +460,9 @@ def check_bytes(archive: Path) -> None:
             file.seek(-_ZIP_END, os.SEEK_END)
             is_plain = file.read(len(_ZIP_MARK)) == _ZIP_MARK
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise _not_whole(archive, str(error)) from error
+        raise _not_whole(archive, f"the backup {archive} is damaged: {error}; use another backup") from error
     if (comment or not is_plain) and comment != _SUM + b"%08x" % _sum(archive, archive.stat().st_size - _DIGITS):
-        raise _not_whole(archive, "the bytes of the backup do not match its checksum")
+        raise _not_whole(archive, f"the bytes of the backup {archive} do not match its checksum; use another backup")
 
 
 def _sum(archive: Path, size: int) -> int:
@@ -494,18 +494,18 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
                         found.update(piece)
                         out.write(piece)
                 if left or found.hexdigest() != digest:
-                    raise _not_whole(archive, f"the file {name} in the backup does not match its SHA-256")
+                    raise _not_whole(archive, f"the file {name} in the backup {archive} does not match its SHA-256; use another backup")
             return manifest
     except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
-        raise _not_whole(archive, str(error)) from error
+        raise _not_whole(archive, f"the backup {archive} is damaged: {error}; use another backup") from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise _not_whole(archive, "the backup uses one name for a file and a directory") from error
+        raise _not_whole(archive, f"the backup {archive} uses one name for a file and a directory; use another backup") from error
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not archive.exists():
             raise _no_backup(archive, f"the backup {archive} was not found; {_CHOOSE}") from error
         raise
     except (ValueError, zlib.error) as error:  # errors that zipfile raises for broken bytes
-        raise _not_whole(archive, str(error)) from error
+        raise _not_whole(archive, f"the backup {archive} is damaged: {error}; use another backup") from error
 
 
 def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
@@ -556,8 +556,8 @@ def _no_backup(archive: Path, message: str) -> BadInputError:
     return BadInputError(message, argument="file", path=str(archive))
 
 
-def _not_whole(archive: Path, reason: str) -> DatabaseDamagedError:
-    return DatabaseDamagedError(f"{archive} is damaged: {reason}; use another backup", path=str(archive), reason=reason)
+def _not_whole(archive: Path, message: str) -> DatabaseDamagedError:
+    return DatabaseDamagedError(message, path=str(archive), reason=message)
 
 
 def _sync(folder: Path) -> None:

@@ -21,6 +21,7 @@ from zlib import crc32
 
 from graphmem.observe.acts import Act
 from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_info, session_record
+from graphmem.runtime.checksums import MISMATCH
 from graphmem.runtime.vault import opened_text, vault_of
 
 TRAIL: Final = ".trail"
@@ -239,7 +240,7 @@ def read_record(path: Path) -> SessionRecord | None:
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):
-            raise ValueError("the bytes of the file do not match its checksum")
+            raise ValueError(MISMATCH)
         found = json.loads(data)
         return session_record(json.loads(opened_text(found)) if isinstance(found, str) else found)
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from graphmem.errors import LedgerError
 from graphmem.runtime import vault
-from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.sqlite_file import private_file
 
 FORMAT: Final = 2
@@ -142,7 +142,7 @@ class LedgerFile:
             db = vault.connected(self.path, self._vault)
         else:
             if self.path.exists() and proof(self.path) is Proof.DAMAGED:
-                raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
+                raise sqlite3.DatabaseError(MISMATCH)
             db = sqlite3.connect(private_file(self.path), isolation_level=None, check_same_thread=False)
         try:
             if self._vault is None:

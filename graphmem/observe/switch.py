@@ -34,7 +34,7 @@ class Learning(NamedTuple):
 
     @property
     def is_on(self) -> bool:
-        """Whether sessions are observed and learnt from."""
+        """Whether graphmem observes agents' sessions and learns from them."""
         return self.state == ON
 
 

@@ -64,13 +64,13 @@ class CodeOperations:
         column: Annotated[int, Bounds(0, 1_000_000_000), Argument()] = 0,
         unit: ColumnUnit = "characters",
     ) -> SymbolAt:
-        """The symbol that is defined, used or imported at a position.
+        """Show the symbol defined, used or imported at a position in a file.
 
-        On a blank line, in a comment, beyond the end and on a name without a symbol the answer is empty, with the reason.
+        On a blank line, in a comment, beyond the end of the file or on a name without a symbol, the answer is empty and says why.
 
         Args:
             file: path of an indexed file.
-            line: number of the line, 1-based.
+            line: line number; the first line of a file is 1.
             column: column, 0-based; the position after the last character of a name belongs to the name.
             unit: unit in which `column` counts.
         """
@@ -90,7 +90,7 @@ class CodeOperations:
 
         Args:
             file: path of an indexed file; may also be absolute or a file URI.
-            line: number of the line, 1-based.
+            line: line number; the first line of a file is 1.
             column: column, 0-based.
             unit: unit in which `column` counts.
             limit: the maximum number of callers, of tests and of related files.
@@ -98,7 +98,7 @@ class CodeOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")
     def occurrences(self, file: str) -> Occurrences:
-        """All names in a file that mean a symbol, with their ranges.
+        """List all names in a file that refer to a symbol, with their ranges.
 
         Local variables and unresolved names are not included.
 
@@ -108,13 +108,13 @@ class CodeOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("usages",)}, command="usages")
     def usages(self, ref: Annotated[str, Ref(), Argument()], limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000) -> Usages:
-        """All ranges where a symbol is defined, imported or used.
+        """List all places where a symbol is defined, imported or used.
 
-        Places under another name, such as an alias, are included with the text as written.
+        Uses under another name, such as an import alias, are included with the name as written.
 
         Args:
             ref: reference to the symbol, in the form that `symbol` accepts.
-            limit: the maximum number of places.
+            limit: the maximum number of listed places in the code.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("edges",)}, command="edges")
@@ -279,9 +279,9 @@ class CodeOperations:
         """Find the most confident path from one symbol to another.
 
         Args:
-            source: the symbol that depends on the other.
-            target: the symbol that the other depends on.
-            max_depth: the maximum number of steps.
+            source: the symbol where the path starts; it depends on the target.
+            target: the symbol where the path ends.
+            max_depth: the maximum number of edges of the path.
             min_confidence: the minimum confidence of the whole path.
             kinds: follow only edges of these kinds.
         """
@@ -353,10 +353,10 @@ class CodeOperations:
     ) -> SearchAnswer:
         """Find code, prose and memories by words, meaning and name.
 
-        Modules and flows are found as well, once the index has derived them.
+        The search also finds modules and call flows, once the index has derived them.
 
         Args:
-            query: names, words or a question.
+            query: what to search for: names, words or a question.
             limit: the maximum number of hits.
             files: files you are working on; hits near them rank higher.
             within: search only in this file or directory.
@@ -365,8 +365,8 @@ class CodeOperations:
             phase: phase of work (define, implement, validate, refine, explore or reflect), which decides how types of memories rank.
             retired: include superseded and deprecated memories.
             as_of: only memories that were believed at this time, ISO 8601.
-            explain: true to show how each score was computed.
-            budget_tokens: size of one text in tokens, into which the hits are packed: code by file, and memories with citations.
+            explain: show how each score was computed.
+            budget_tokens: pack the hits into one text of at most this many tokens: code by file, and memories with citations.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
@@ -386,7 +386,7 @@ class CodeOperations:
         PROPOSED evaluates search and applies the proposal; BUILT_IN restores the defaults.
 
         Args:
-            choice: the weights to use.
+            choice: which weights to use: the proposed or the built-in ones.
             commits: the maximum number of commits of the evaluation.
         """
 

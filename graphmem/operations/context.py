@@ -85,14 +85,14 @@ class ContextOperations:
         remaining: int | None = None,
         session: str = "",
     ) -> Injection:
-        """Show what past work tells about a task.
+        """Show what past sessions and commits tell about a task.
 
         The answer covers the duration of similar work, dead ends, files that change together, outcomes and recipes.
 
         Args:
             task: description of the task, in words.
             modules: directories or files that the task is about.
-            format: the format of the text.
+            format: the format of the printed text.
             remaining: tokens left in the agent's context; default: 100,000.
             session: name of the session; items shown once under this name are not shown again.
         """
@@ -115,7 +115,7 @@ class ContextOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """The largest number of steps recommended for work on a module.
+        """The recommended maximum number of steps for work on a module.
 
         The limit is `base` times the ratio of actual to planned steps in past work, at most twice `base`.
         """
@@ -129,7 +129,7 @@ class ContextOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def trust(self) -> TrustState:
-        """The confidence that a memory needs to be injected, and why."""
+        """The confidence that a memory needs to be shown to agents, and why."""
 
     @operation("mutation", needs="admin", shows=Sight.PLAIN)
     def set_trust_level(self, level: TrustLevel) -> TrustState:

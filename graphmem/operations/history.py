@@ -26,9 +26,9 @@ class HistoryOperations:
         depth: Annotated[int, Bounds(1, 2)] = 1,
         min_sessions: Annotated[int, Bounds(0, 1_000_000)] = 0,
     ) -> CoAccessAnswer:
-        """Find the files that change together with some files.
+        """Find the files that usually change together with given files.
 
-        The evidence is commits and sessions of agents. The best come first.
+        The evidence comes from commits and agents' sessions. Files with the highest score come first.
 
         Args:
             files: paths from the project's root.
@@ -45,7 +45,7 @@ class HistoryOperations:
     def reviewers(self, file: str, limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:
         """Find the people who know a file best.
 
-        People are ranked by their commits to the file. The weight of a commit halves every year.
+        People are ranked by their commits to the file. A commit counts half for each year of its age.
 
         Args:
             file: path of the file from the project's root.
@@ -54,7 +54,7 @@ class HistoryOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def blame(self, file: str) -> Blame:
-        """Who last changed each line of a file, and in which commit.
+        """Find who last changed each line of a file, and in which commit.
 
         Args:
             file: path of an indexed file; may also be absolute or a file URI.
@@ -71,4 +71,4 @@ class HistoryOperations:
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)
     def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
-        """Record a rename; the file's history then counts for the new name."""
+        """Record a rename of a file, so that the new name gets its history."""

@@ -42,7 +42,7 @@ class RememberExtras(TypedDict, total=False):
     """Optional fields of a new memory, besides its text and type."""
 
     title: Annotated[str | None, Doc("title of the memory; default: the first sentence of its content")]
-    source: Annotated[str | None, Doc("how the memory was made, such as agent_explicit (default)")]
+    source: Annotated[str | None, Doc("how the memory was made; default: agent_explicit, stored by an agent on purpose")]
     origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: derived from the source")]
     scope: Annotated[
         str | None,
@@ -168,7 +168,7 @@ class MemoryOperations:
 
     @operation("mutation", needs="curate", shows=Sight.NAMED)
     def pin(self, id: Id, on: bool = True, actor: Actor = "") -> MemoryInfo:  # noqa: A002
-        """Pin a memory, so that it never fades and is never pruned.
+        """Pin a memory: its confidence never decays, and it is never pruned.
 
         `on: false` unpins it.
         """
@@ -191,13 +191,13 @@ class MemoryOperations:
     def resolve_conflict(
         self,
         winner: Id,
-        loser: Annotated[str | None, Ref(MEMORY), Spelled(("--over",), metavar="ID")] = None,
+        loser: Annotated[str | None, Ref(MEMORY), Spelled(("--over",), metavar="MEMORY")] = None,
         note: str = "",
         actor: Actor = "",
     ) -> MemoryInfo:
         """Resolve a conflict between memories, or end a dispute.
 
-        The winner stays; the loser is superseded.
+        The memory to keep stays valid; the other one is marked as superseded.
 
         Args:
             winner: the memory to keep.
@@ -244,7 +244,7 @@ class MemoryOperations:
         """Show the memories made just before and after a memory.
 
         Args:
-            n: the number of memories on each side.
+            n: the number of memories before, and after, this memory.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, command="memory review")
@@ -257,7 +257,7 @@ class MemoryOperations:
     @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ("entries",)}, command="memory audit")
     def audit(
         self,
-        memory: Annotated[str | None, Ref(MEMORY), Argument(), Spelled(metavar="ID")] = None,
+        memory: Annotated[str | None, Ref(MEMORY), Argument(), Spelled(metavar="MEMORY")] = None,
         limit: Annotated[Limit, Within("page"), Spelled(default=50)] = 100,
         offset: Offset = 0,
     ) -> AuditPage:
@@ -271,7 +271,7 @@ class MemoryOperations:
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True)
     def prune(self, dry_run: bool = False, actor: Actor = "") -> PruneAnswer:
-        """Retire memories that have faded, expired or exceed a limit."""
+        """Retire memories that are long unused, expired or over a limit."""
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, command="memory retract")
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: Actor = "") -> Forgotten:
@@ -282,7 +282,7 @@ class MemoryOperations:
         Args:
             origin: the origin: a session, the address of a page, or a kind of origin (user, repository, web, tool, agent).
             hard: also delete the memories permanently, from the graph and the journal.
-            dry_run: only report what would be retracted.
+            dry_run: only report which memories would be retracted.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="memory rebuild")
@@ -338,11 +338,11 @@ class MemoryOperations:
     ) -> SyncAnswer:
         """Synchronize MEMORY.md and the memories, in both directions.
 
-        Remote callers cannot set `path`.
+        A remote caller cannot choose the file.
 
         Args:
             path: path of the file; default: MEMORY.md in the project's root.
-            dry_run: only report what would change.
+            dry_run: only report what would change, without changing it.
             personal: also write personal memories into the file; everyone who has the repository can read them.
         """
 

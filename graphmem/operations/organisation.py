@@ -17,9 +17,9 @@ class OrganisationOperations:
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation found")
     def found_organisation(self, url: str = "") -> Organisation:
-        """Introduce people and roles in the team's database.
+        """Add people, teams and roles to the team's database.
 
-        From then on everybody needs a login of their own. Row-level security decides what they see. Earlier memories belong to nobody.
+        From then on everybody needs a login of their own, and row-level security decides what they see. Earlier memories have no owner.
 
         Args:
             url: address postgresql://owner@host/name, with the login of the tables' owner; default: the setting sync_url.
@@ -45,9 +45,9 @@ class OrganisationOperations:
             login: name of the person's new login role.
             name: name of the person as others see it; default: the login.
             team: name of a team to join, which is created if needed.
-            key: key of a project in which the person, or the named team, gets a role.
+            key: identifier of a project in which the person, or the named team, gets a role.
             level: the role in the project: read, write, curate or admin.
-            admin: true to make the person an administrator of the organisation.
+            admin: make the person an administrator of the organisation.
             url: address postgresql://host/name; default: the setting sync_url.
         """
 
@@ -60,7 +60,7 @@ class OrganisationOperations:
         Args:
             team: name of the team, which is created if needed.
             login: login of the person.
-            standing: place of the person in the team: member, steward, or none to remove the person.
+            standing: rank of the person in the team: member, steward (may add and remove others), or none to remove the person.
             url: address postgresql://host/name; default: the setting sync_url.
         """
 
@@ -68,10 +68,11 @@ class OrganisationOperations:
     def set_project_role(self, key: str, level: str, login: str = "", team: str = "", url: str = "") -> Organisation:
         """Give a person or a team a role in a project.
 
-        `read` receives memories, `write` also sends them, `curate` may erase and hide memories of others, `admin` also gives roles.
+        A person with `read` receives memories, with `write` also sends them, with `curate` may erase and hide
+        memories of others, and with `admin` also gives roles.
 
         Args:
-            key: key of the project, as `graphmem organisation status` shows it.
+            key: identifier of the project, as `graphmem organisation status` shows it.
             level: role in the project: read, write, curate or admin; `none` takes the role away.
             login: login of the person.
             team: name of the team.
@@ -84,7 +85,7 @@ class OrganisationOperations:
 
         Args:
             login: login of the person.
-            off: true to keep the person out; memories of the person stay.
+            off: block the person's login; memories of the person stay.
             url: address postgresql://host/name; default: the setting sync_url.
         """
 
@@ -102,7 +103,7 @@ class OrganisationOperations:
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
         """Show what the team learnt recently, and open disagreements.
 
-        The answer also has who knows what, and the ten memories that a newcomer must know. The data is this machine's copy.
+        The answer also lists who knows what, and the ten memories that a newcomer must know. The data comes from this machine's copy.
 
         Args:
             days: length of the period up to now, in days.
@@ -114,7 +115,7 @@ class OrganisationOperations:
         """List the team's comments on a memory.
 
         Args:
-            id: the memory, by id or short id.
+            id: id or short id of the memory.
             url: address postgresql://host/name; default: the setting sync_url.
         """
 
@@ -129,7 +130,7 @@ class OrganisationOperations:
         """Add a comment to a memory that the team has.
 
         Args:
-            id: the memory, by id or short id.
+            id: id or short id of the memory.
             text: text of the comment; secrets in it are removed.
             reply: raw id of the comment that the new comment answers; default: a comment on the memory itself.
             url: address postgresql://host/name; default: the setting sync_url.
@@ -154,7 +155,7 @@ class OrganisationOperations:
 
         Args:
             login: login of the person.
-            confirm: the login of the person once more, as confirmation.
+            confirm: the login of the person again, to confirm the erasure.
             url: address postgresql://host/name; default: the setting sync_url.
         """
 
@@ -165,6 +166,6 @@ class OrganisationOperations:
         Only the owner of the tables may do this. Copies on people's machines stay.
 
         Args:
-            confirm: the name of the database, as confirmation.
+            confirm: the name of the database, to confirm the erasure.
             url: address postgresql://owner@host/name; default: the setting sync_url.
         """

@@ -31,7 +31,7 @@ from graphmem.answers.semantic import (
 from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, ViewFormat, ViewKind
 from graphmem.operations.declare import Argument, Ref, Sight, Spelled, Within, Words, operation
 
-Limit = Annotated[int, Within("page"), Spelled(default=20), Doc("the maximum number of results; totals stay exact")]
+Limit = Annotated[int, Within("page"), Spelled(default=20), Doc("the maximum number of results; totals are not affected")]
 Offset = Annotated[int, Doc("number of results to skip")]
 
 
@@ -65,14 +65,15 @@ class SemanticOperations:
         The answer has the module's interface, dependencies and cycles, and the two parts between which the fewest edges cross.
 
         Args:
-            module: the module by its name, its id, or the path of a file in it.
+            module: the module, given by its name, its id, or the path of a file in it.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("parts",)}, command="people")
     def people(self, module: Annotated[str | None, Argument()] = None, limit: Limit = 100) -> Knowledge:
         """Find the people who know each module, and the bus factor.
 
-        The bus factor is the least number of people who together have half of the knowledge. The weight of a commit halves every year.
+        The bus factor is the smallest number of people who together made half of the commits.
+        A commit counts half for each year of its age.
 
         Args:
             module: the module whose files are listed; default: list all modules.
@@ -104,7 +105,7 @@ class SemanticOperations:
         Args:
             module: the module: its name or its id.
             name: a name for people; references still use the name in the index.
-            colour: a colour as #rrggbb.
+            colour: the module's colour on the map as #rrggbb.
             group: the name of the group of modules to which the module belongs.
             note: a note for readers of the map.
             hidden: true to leave the module out of the map.
@@ -115,10 +116,10 @@ class SemanticOperations:
     def cycles(self, level: CycleLevel = "files", limit: Limit = 50) -> CyclesAnswer:
         """Find dependency cycles and the edges to cut.
 
-        The largest come first.
+        The largest cycles come first.
 
         Args:
-            level: level of the cycles: files (by their imports) or modules.
+            level: search for cycles between files (by their imports) or between modules.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("broken",)})
@@ -135,16 +136,16 @@ class SemanticOperations:
     def entry_points(self, kinds: Kinds = None, limit: Annotated[Limit, Spelled(default=50)] = 100, offset: Offset = 0) -> EntryPointPage:
         """Find the entry points of the code.
 
-        Entry points are mains, commands, routes, events, tasks and what a library exports.
+        Entry points are main functions, commands, routes, event handlers, tasks and the exports of a library.
 
         Tests and fixtures are listed only when their kinds are requested.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("contracts",)}, command="contracts")
     def contracts(self, name: Annotated[str, Argument()] = "", *, base: str = "", limit: Limit = 50) -> ContractsAnswer:
-        """Find who uses a route, a remote procedure, a topic or a field.
+        """Find the code that uses a route, remote procedure, topic or field.
 
-        The projects that `graphmem organisation add` registered are searched, too. The most used contracts come first.
+        The command also searches the projects that `graphmem organisation add` registered. The most used contracts come first.
 
         Args:
             name: part of the contract's name, such as `/users/{}`, `Cart/AddItem` or `Item.sku`; default: all contracts.
@@ -171,7 +172,7 @@ class SemanticOperations:
     def hotspots(self, level: HotspotLevel = "files", limit: Limit = 50, offset: Offset = 0) -> HotspotPage:
         """Find hot spots, where changes are risky.
 
-        Hot spots change often, are complex and have many dependents. The hottest come first.
+        Hot spots change often, are complex and have many dependents. The riskiest come first.
 
         Args:
             level: level of the ranking: files or symbols.
@@ -179,7 +180,7 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)}, command="central")
     def central_symbols(self, limit: Limit = 50) -> CentralPage:
-        """Find the definitions that most other code depends on."""
+        """Find the definitions that the most other code depends on."""
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)}, command="dead-code")
     def dead_code(
@@ -187,7 +188,7 @@ class SemanticOperations:
     ) -> DeadCodePage:
         """Find definitions that appear to be unused.
 
-        Each definition has a reason. The most certain ones come first. Public API is omitted and counted.
+        Each definition is listed with the reason, the most certain first. Definitions of the public API are only counted.
 
         Args:
             min_confidence: the minimum confidence that a definition is dead.
@@ -199,12 +200,12 @@ class SemanticOperations:
     ) -> DuplicatePage:
         """Find duplicate code.
 
-        The duplicates with the most lines to save come first.
+        The duplicates whose removal saves the most lines come first.
 
         Args:
             min_tokens: the minimum length of a duplicate, in tokens.
-            similarity: the minimum similarity of near duplicates.
-            tests: true to search for duplicates in tests, too.
+            similarity: the minimum similarity of two pieces of code that count as duplicates, 0 to 1.
+            tests: also search for duplicates in tests.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
@@ -236,7 +237,7 @@ class SemanticOperations:
     ) -> CommitPage:
         """List the newest commits, their authors and the modules they changed.
 
-        Merges are omitted.
+        Merge commits are omitted.
 
         Args:
             revision: the commit, branch or tag to begin with.
@@ -275,7 +276,7 @@ class SemanticOperations:
     ) -> Reply:
         """Answer a question in sentences that cite their evidence.
 
-        Without a language model the answer is the evidence alone.
+        Without a language model the answer lists only the evidence.
 
         Args:
             question: the question, in plain words.

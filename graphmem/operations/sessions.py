@@ -67,9 +67,9 @@ class SessionOperations:
             agent: name of the agent.
             parent: the session from which the new session is forked; the new one starts with its knowledge.
             group: name shared by agents that work in parallel.
-            work_unit: the unit of work of the session, such as a ticket.
+            work_unit: the piece of work that the session belongs to, such as a ticket.
             phase: the phase of work of the session, in the words of its methodology.
-            methodology: the methodology of the session: the methodology of the session: native, tdd, bmad, or an installed one.
+            methodology: the methodology of the session: native, tdd, bmad, or an installed one.
             title: the topic of the session.
             planned_steps: the number of planned steps.
             branch: the git branch of the session.
@@ -79,7 +79,7 @@ class SessionOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def learning(self) -> LearningState:
-        """Whether sessions are observed and learnt from."""
+        """Whether graphmem observes agents' sessions and learns from them."""
 
     @operation("mutation", needs="curate", shows=Sight.PLAIN)
     def set_learning(self, state: LearningChoice, minutes: int | None = None) -> LearningState:
@@ -107,17 +107,17 @@ class SessionOperations:
         outcome: SessionOutcome = "",
         learn: bool = True,
     ) -> SessionEnded:
-        """End a session and learn from it. Idempotent.
+        """End a session and store what was learnt from it. Idempotent.
 
         Args:
             id: id of the session.
             outcome: the outcome of the session's work.
-            learn: true to learn from the session.
+            learn: store what was learnt from the session.
         """
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True)
     def learn_from(self, record: Mapping[str, Any], unit: str | None = None) -> Receipt:
-        """Learn from the record of an ended session. Idempotent."""
+        """Store what is learnt from the record of an ended session. Idempotent."""
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def session_receipts(self, session: str) -> Annotated[list[Receipt], Size(2)]:

@@ -37,7 +37,7 @@ class SharingOperations:
         A disagreement about the text is between two memories; `graphmem memory resolve` settles it.
 
         Args:
-            id: the memory, by id or short id.
+            id: id or short id of the memory.
             field: name of the field, as `graphmem organisation status` shows it.
-            side: number of the side whose value is right, from 1.
+            side: number of the right value, as `graphmem organisation status` lists the values, from 1.
         """

@@ -20,7 +20,7 @@ class UpkeepOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def health(self) -> Health:
-        """Whether the index can answer, and which abilities are missing."""
+        """Whether the index can answer queries, and which abilities are missing."""
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
     def doctor(self) -> dict[str, Any]:
@@ -59,10 +59,10 @@ class UpkeepOperations:
     def verify_index(self, deep: bool = False) -> VerifyAnswer:
         """Check the index, its journal and the newest backup.
 
-        Graph, journal, files and projections are compared with each other.
+        The command compares the graph, the journal, the project's files and the caches derived from the graph.
 
         Args:
-            deep: true to index the files again, and to compare all nodes and edges.
+            deep: also index the files again and report every difference from the stored nodes and edges.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, client="own")

@@ -19,7 +19,7 @@ from graphmem.errors import IndexCancelledError
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.packing import FORMAT, ParsedFile, collector_paused, extraction_key, unpack_facts
-from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.sqlite_file import private_file
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
@@ -206,7 +206,7 @@ class FactsCache:
 
 def _connected(path: Path) -> sqlite3.Connection:
     if path.exists() and proof(path) is Proof.DAMAGED:
-        raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
+        raise sqlite3.DatabaseError(MISMATCH)
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         _prepare(connection)

@@ -21,7 +21,7 @@ from graphmem.answers.semantic import ParagraphState
 from graphmem.errors import LanguageModelError
 from graphmem.observe.extraction import grounded
 from graphmem.observe.novelty import one_line
-from graphmem.runtime.checksums import Proof, proof, seal, unseal
+from graphmem.runtime.checksums import MISMATCH, Proof, proof, seal, unseal
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.sqlite_file import private_file
 
@@ -179,7 +179,7 @@ class Paragraphs:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         if self._path.exists() and proof(self._path) is Proof.DAMAGED:
-            raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
+            raise sqlite3.DatabaseError(MISMATCH)
         with closing(sqlite3.connect(private_file(self._path), timeout=5.0)) as file, file:
             file.execute("PRAGMA journal_mode = WAL")
             unseal(file)

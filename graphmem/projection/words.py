@@ -27,7 +27,7 @@ from graphmem.model import GraphDelta
 from graphmem.projection.near_words import NearWords
 from graphmem.projection.stem_numbers import StemNumbers, known_numbers
 from graphmem.projection.text import STOP_WORDS, normalise, normalised_lines, query_words
-from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflated, inflated
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
@@ -208,7 +208,7 @@ class WordIndex:
             try:
                 proven = proof(path)
                 if proven is Proof.DAMAGED:
-                    raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
+                    raise sqlite3.DatabaseError(MISMATCH)
                 db = _immutable(path) if not os.access(folder, os.W_OK) else sqlite3.connect(path)
                 try:
                     meta = dict(db.execute("SELECT key, value FROM meta"))

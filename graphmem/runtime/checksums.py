@@ -30,6 +30,7 @@ _TAIL: Final = re.compile(rb',"sum":"([0-9a-f]{32})"\}\Z')
 _LIKE_A_SUM: Final = 32  # characters; of a last value that was a sum before its name was damaged
 LOGS: Final = ("-wal", "-journal")
 SIDES: Final = ("-wal", "-shm", "-journal")
+MISMATCH: Final = "the bytes of the file do not match its checksum; graphmem does not use the file"
 
 
 class Proof(Enum):
@@ -134,14 +135,14 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
     """
     tail = _TAIL.search(data)
     if tail is not None and _hash(data[: tail.start()]) != tail[1]:
-        raise ValueError("the bytes of the file do not match its checksum")
+        raise ValueError(MISMATCH)
     found = json.loads(data)
     if not isinstance(found, dict):
-        raise ValueError("it is not an object")
+        raise ValueError("the file does not contain a JSON object; graphmem does not use it")
     if tail is not None:
         del found["sum"]
     elif found and isinstance(last := list(found.values())[-1], str) and len(last) == _LIKE_A_SUM:
-        raise ValueError("the stored checksum cannot be read")
+        raise ValueError("the checksum in the file is damaged; graphmem does not use the file")
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import quote
 
 from graphmem.errors import GraphMemError, ResourceError
-from graphmem.runtime.checksums import Proof, proof
+from graphmem.runtime.checksums import MISMATCH, Proof, proof
 from graphmem.runtime.limits import refusal
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
@@ -67,7 +67,7 @@ class Sidefile:
         address = f"file:{quote(str(path))}?{'immutable=1' if reading else 'mode=rwc' if create else 'mode=rw'}"
         if memory is None and path.exists() and _proven.get(path) != (stamp := _stamp(path)):
             if proof(path) is Proof.DAMAGED:
-                raise self.unreadable(path, "it is damaged: the bytes of the file do not match its checksum")
+                raise self.unreadable(path, MISMATCH)
             _proven[path] = stamp
         if memory is None and create and not reading:
             private_file(path)

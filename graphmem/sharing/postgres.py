@@ -66,7 +66,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
 
     Args:
         url: `postgresql://…`, as libpq reads it.
-        project: key of the project.
+        project: identifier of the project in the team's database.
         name: readable name of the project.
         team: the caller's team, for memories that only one team sees; required if the caller is in several teams.
 
@@ -224,7 +224,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                     self._insert([op])
                 except self._error as one:
                     if one.sqlstate != REFUSED:
-                        raise refusal("the changes of memories were not written to the shared database", one) from one
+                        raise refusal(f"the changes of memories were not written to the team's database; {LATER}", one) from one
                     self.refused[op.id] = one.diag.message_primary or ""
         ids = [op.id for op in ops]
         return dict(self._all("SELECT id::text, seq FROM graphmem.op WHERE project = %s AND id = ANY(%s)", self._project, ids))

@@ -114,7 +114,8 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
     except BREAKING:
         raise
     except GraphMemError as error:  # its columns differ from the schema's, or an edge lacks an end
-        raise _not_whole(folder, str(error.facts.get("reason", error.message))) from error
+        reason = error.facts.get("reason", error.message)
+        raise _not_whole(folder, f"the tables of the backup cannot be stored: {reason}; use another backup") from error
     files.put_in_place(beside(path, NEXT), path)
     return meta
 
@@ -199,7 +200,7 @@ def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
         )
     base = tuple(one for one in known if one.version <= version)
     if not base:
-        raise _not_whole(folder, f"{META_FILE} names the schema {version}, which does not exist")
+        raise _not_whole(folder, f"{META_FILE} in the backup names the schema {version}, which does not exist; use another backup")
     return base if len(base) < len(known) else None
 
 
@@ -209,11 +210,11 @@ def _described(folder: Path) -> tuple[dict[str, str], dict[str, int], str]:
         number, meta, rows = said["format"], dict(said["meta"]), {str(name): int(count) for name, count in said["rows"].items()}
         schema = said.get("schema", _BEFORE_SCHEMAS)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _not_whole(folder, f"{META_FILE} cannot be read ({error})") from error
+        raise _not_whole(folder, f"{META_FILE} in the backup cannot be read ({error}); use another backup") from error
     if number != FORMAT:
-        raise _not_whole(folder, f"the format of the dump is {number}, and this graphmem reads {FORMAT}")
+        raise _not_whole(folder, f"the tables of the backup have format {number}, and this graphmem reads {FORMAT}; use another backup")
     if not isinstance(schema, str) or not _VERSION.fullmatch(schema):
-        raise _not_whole(folder, f"{META_FILE} does not name a schema")
+        raise _not_whole(folder, f"{META_FILE} in the backup does not name a schema; use another backup")
     return meta, rows, schema
 
 
@@ -228,13 +229,11 @@ def _read(folder: Path, name: str, rows: Mapping[str, int]) -> pa.Table:
                 parts.append(reader.read_all())
         table = pa.concat_tables(parts, promote_options="default").combine_chunks()
     except (pa.ArrowException, OSError) as error:
-        raise _not_whole(folder, f"the table {name} cannot be read ({error})") from error
+        raise _not_whole(folder, f"the table {name} of the backup cannot be read ({error}); use another backup") from error
     if len(table) != wanted:
-        raise _not_whole(folder, f"the table {name} has {len(table):,} rows instead of {wanted:,}")
+        raise _not_whole(folder, f"the table {name} of the backup has {len(table):,} rows instead of {wanted:,}; use another backup")
     return table
 
 
-def _not_whole(folder: Path, reason: str) -> DatabaseDamagedError:
-    return DatabaseDamagedError(
-        f"the tables of the portable backup are unusable: {reason}; use another backup", path=str(folder), reason=reason
-    )
+def _not_whole(folder: Path, message: str) -> DatabaseDamagedError:
+    return DatabaseDamagedError(message, path=str(folder), reason=message)

@@ -39,6 +39,11 @@ STOP_LIST: Final = {
     r"\btwice is once\b": "write 'idempotent'",
 }
 
+PLAIN: Final = frozenset(["AttributeError", "FrozenInstanceError", "disk_refusal", "out_of_memory"])
+"""Errors of Python with a fixed wording, and functions whose argument is a part of a sentence."""
+FULL_WORDS: Final = 4  # a shorter text of an error is a name or a value
+NO_SUBJECT: Final = re.compile(r"(?:is|are|has|had|must|not|it|its|they|of|with|needs)\b", re.IGNORECASE)
+
 _NOT_YET: Final = """
 """
 NOT_YET: Final = frozenset(_NOT_YET.split())
@@ -77,6 +82,31 @@ def of_module(path: str, source: str) -> Iterator[Finding]:
             yield from of_text(path, token.start[0], token.string)
 
 
+def of_errors(path: str, source: str) -> Iterator[Finding]:
+    """Messages of raised errors that lack their subject, or what to do."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+            continue
+        if ast.unparse(node.exc.func).rpartition(".")[2] in PLAIN:
+            continue
+        for argument in (*node.exc.args, *(one.value for one in node.exc.keywords)):
+            message = next(filter(None, map(_written, ast.walk(argument))), None)
+            if message is None or len(message.split()) < FULL_WORDS:
+                continue
+            line = argument.lineno
+            if NO_SUBJECT.match(message):
+                yield Finding(path, line, f"the error '{message[:40]}' does not name its subject; begin with the thing that is wrong")
+            elif "; " not in message:
+                yield Finding(path, line, f"the error '{message[:40]}' has no remedy; write '<what is wrong>; <what to do>'")
+
+
+def _written(node: ast.AST) -> str | None:
+    """Return a string as it is written, with `{}` for each value; None for another node."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
 def of_changelog() -> Iterator[Finding]:
     """Long entries of the changelog; links do not count."""
     text = (ROOT / CHANGELOG).read_text(encoding="utf-8")
@@ -110,7 +140,9 @@ def findings(asked: Collection[str] = ()) -> Iterator[Finding]:
 
     for file in sorted((ROOT / "graphmem").rglob("*.py")):
         if checked(file.relative_to(ROOT / "graphmem").parts[0]):
-            yield from of_module(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8"))
+            path, source = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+            yield from of_module(path, source)
+            yield from of_errors(path, source)
     for file in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         if file.name != PAGE and checked(file.name):
             yield from of_text(file.relative_to(ROOT).as_posix(), 1, file.read_text(encoding="utf-8"))

@@ -40,6 +40,33 @@ def test_a_long_summary_is_found():
     assert [one.line for one in english.of_module("x.py", 'def f():\n    """' + "word " * 15 + '"""\n')] == [2]
 
 
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("f'the file {path} cannot be read'", "remedy"),
+        ("f'its bytes are not those of {path}; index again'", "subject"),
+        ("f'is not a table of {path}; write [[rule]]'", "subject"),
+        ("'must name existing memories only; correct the id'", "subject"),
+    ],
+)
+def test_an_error_says_what_is_wrong_and_what_to_do(message, lacks):
+    (found,) = english.of_errors("x.py", f"raise BadInputError({message}, argument='x')\n")
+    assert lacks in found.message
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "BadInputError(f'{path} cannot be read; check its permissions')",
+        "AttributeError(f'module x has no attribute {name}')",
+        "self._refusal(message, error)",
+        "KeyError('a short name')",
+    ],
+)
+def test_a_complete_error_is_not_found(raised):
+    assert list(english.of_errors("x.py", f"raise {raised}\n")) == []
+
+
 def test_a_part_that_was_rewritten_is_named_nowhere_else():
     there = {one.name for one in (english.ROOT / "graphmem").iterdir()} | {one.name for one in english.ROOT.rglob("*.md")}
     assert there >= english.NOT_YET

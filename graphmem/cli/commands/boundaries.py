@@ -31,7 +31,7 @@ def check(
 
     The rules are in .graphmem/architecture.toml, and name files that may not use each other.
 
-    The exit code is 1 when a dependency breaks a rule and is not in the baseline.
+    The exit code is 1 when a dependency breaks a rule and is not in the baseline, the list of accepted dependencies.
     """
     from graphmem.cli.render import boundaries as render
 

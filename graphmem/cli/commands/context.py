@@ -38,7 +38,7 @@ def context(
 ) -> None:
     """Show the context that an agent would get now.
 
-    The deadlines for agents do not apply to this command.
+    The command waits for the context longer than an agent would.
     """
     from graphmem.cli.rendering import rendering_of, show
 
@@ -53,9 +53,9 @@ def trust(
     here: Door,
     level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="Trust level: cautious, standard, confident, autonomous or auto.")] = "",
 ) -> None:
-    """Show or set the confidence that a memory needs to be injected.
+    """Show or set the confidence a memory needs to be shown to agents.
 
-    An agent sees a less certain memory only when it searches.
+    An agent sees a less certain memory only when it searches for memories.
     """
     service = here.service()
     state = service.set_trust_level(options.word(level)) if level else service.trust()

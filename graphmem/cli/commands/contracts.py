@@ -19,11 +19,11 @@ def add(
     here: Door,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Roots of projects that use each other's contracts.")],
     *,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the projects off the list instead of adding them.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the projects from the list instead of adding them.")] = False,
 ) -> None:
     """Register projects that use each other's contracts.
 
-    The list of projects is stored for you, outside the projects. `graphmem contracts` and `graphmem review` search the listed projects.
+    The list of projects is stored for your account, outside the projects. `graphmem contracts` and `graphmem review` search the listed projects.
     """
     roots = [path.expanduser().resolve() for path in paths]
     missing = [path for path in roots if not path.is_dir() and not remove]

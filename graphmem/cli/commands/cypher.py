@@ -20,7 +20,12 @@ def cypher(
     *,
     param: Annotated[
         list[str] | None,
-        typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of the parameter $NAME: JSON, or else text (repeatable)."),
+        typer.Option(
+            "--param",
+            "-p",
+            metavar="NAME=VALUE",
+            help="Value of the query parameter NAME, as JSON; anything else is taken as a string (repeatable).",
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The maximum number of rows.")] = None,
 ) -> None:

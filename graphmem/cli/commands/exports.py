@@ -131,7 +131,7 @@ def report(
 ) -> None:
     """Write one HTML file about the whole project.
 
-    The file shows the architecture of the project and its problems. It needs no other file.
+    The page shows the architecture of the project and its problems, and works without other files.
     """
     document = here.service().report()
     if to is None and sys.stdout.isatty():

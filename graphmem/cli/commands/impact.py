@@ -54,7 +54,7 @@ def impact(
         bool,
         typer.Option(
             "--diff",
-            help="The target is a change: the working tree against HEAD or a revision TARGET, or a diff on standard input (-).",
+            help="Analyse a change: the working tree against HEAD or against the revision TARGET, or a diff on standard input (-).",
         ),
     ] = False,
     direction: Annotated[

@@ -59,7 +59,9 @@ def index(
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait until all are computed.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List every resolution rule and every problem with a file in the summary.")
+    ] = False,
 ) -> None:
     """Index a repository, or its changes.
 

@@ -102,8 +102,8 @@ def hook(
 ) -> None:
     """Run an agent's hook, with its JSON payload on standard input.
 
-    It reports the event to the running server and prints context for the agent.
-    Agents call it, see `graphmem install`. The exit code is always 0; without a server the output is empty.
+    The command reports the event to the running server and prints context for the agent.
+    Agents call the command; see `graphmem install`. The exit code is always 0; without a server the output is empty.
     """
     from graphmem.hooks.entry import run
 

@@ -29,8 +29,8 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLE
 """Set by agents for the commands they run."""
 MOST_SESSIONS = 200  # the maximum that a server returns at once
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Id or short id of a memory, with or without #.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids of memories, with or without #.")]
+Id = Annotated[str, typer.Argument(metavar="MEMORY", help="Id or short id of a memory, with or without #.")]
+Ids = Annotated[list[str], typer.Argument(metavar="MEMORY...", help="Ids or short ids of memories, with or without #.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="The maximum number of results.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Number of results to skip.")]
 Types = Annotated[
@@ -168,7 +168,7 @@ def list_(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> None:
-    """List memories; by default only live ones."""
+    """List memories; by default all that are not forgotten or replaced."""
     from graphmem.cli.render import memory as render
 
     query = {"types": types, "files": files, "tags": tags, "statuses": statuses, "text": text, "as_of": as_of}
@@ -205,7 +205,7 @@ def alias(
 
 @command()
 def status(here: Door) -> None:
-    """Count memories, and show learning and the trust level."""
+    """Count memories; show the state of learning and the trust level."""
     service = here.service()
     counts = {one: service.memories(MemoryFilter(statuses=[one]), limit=1).total for one in STATUSES}
     learning, trust = service.learning(), service.trust()
@@ -224,7 +224,7 @@ def status(here: Door) -> None:
 def onboard(
     here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of memories.")] = 10
 ) -> None:
-    """List memories that a newcomer should read, by trust and use."""
+    """List memories that a newcomer should read, most trusted first."""
     from graphmem.cli.render import memory as render
 
     page = here.service().memories(ONBOARDING, sort="worth", limit=limit)
@@ -243,7 +243,7 @@ def edit(
         list[str] | None, typer.Option("--tag", metavar="TAG", help="New tag of the memory; replaces all tags (repeatable).")
     ] = None,
 ) -> None:
-    """Change a memory. A new text makes a new version; the old one stays."""
+    """Change a memory; the old text stays as an older version."""
     service = _vouched(here, id)
     changes: dict[str, Any] = {name: value for name, value in (("type", kind), ("title", title), ("tags", tags)) if value}
     if text:
@@ -281,7 +281,7 @@ def config(
         str, typer.Argument(metavar="[PRESET]", help="Preset: conservative, balanced or aggressive; default: show all presets.")
     ] = "",
 ) -> None:
-    """Show or set how easily findings of sessions become memories.
+    """Show or set how easily patterns seen in sessions become memories.
 
     The choice is the setting `promotion` in the project's graphmem.toml. A running server uses it after a restart.
     """
@@ -343,8 +343,9 @@ def encrypt(
 ) -> None:
     """Encrypt the memories on disk: journal, database, caches, backups.
 
-    The settings `memory_key_file` and `memory_key_command` name the key otherwise. No server may run. Code, names, numbers, times and
-    vectors stay readable. Without the key, the memories are lost.
+    Without --key-file, the setting `memory_key_file` or `memory_key_command` names the key. No server may run meanwhile.
+    Code, names, numbers, times and
+    embedding vectors are not encrypted. Without the key, the memories are lost.
     """
     from graphmem.project.encrypting import encrypt as run
 
@@ -361,7 +362,7 @@ def encrypt(
 
 @command()
 def decrypt(here: Door) -> None:
-    """Write the memories as plain text again. No server may run."""
+    """Decrypt the memories on disk. No server may run meanwhile."""
     from graphmem.project.encrypting import decrypt as run
 
     found = run(here.existing(), here.settings)
@@ -393,7 +394,7 @@ def phases(
 ) -> None:
     """Show the ranking weights of memory types in phases of work.
 
-    The command also shows the weights that the project's sessions propose. Proposed weights apply only after --accept.
+    The command also shows weights proposed from the project's sessions. Proposed weights apply only after --accept.
     """
     if accept and reset:
         raise BadInputError("--accept and --reset cannot be combined; use one of them", argument="accept")

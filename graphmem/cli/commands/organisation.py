@@ -43,7 +43,12 @@ def sync(
     ] = "",
     *,
     key: Annotated[
-        str, typer.Option("--key", help="Key of the project, only before its first exchange; default: id of Git's first commit.")
+        str,
+        typer.Option(
+            "--key",
+            help="Identifier of the project in the team's database, chosen before the first "
+            "exchange; default: hash of the first Git commit.",
+        ),
     ] = "",
 ) -> None:
     """Exchange memories with your team.

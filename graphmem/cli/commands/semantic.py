@@ -18,7 +18,8 @@ PROGRESS_S: Final = 5.0  # between two reports of progress
 def modules(
     here: Door,
     name: Annotated[
-        str | None, typer.Argument(metavar="[MODULE]", help="Show only this module: its name, its id, or the path of a file in it.")
+        str | None,
+        typer.Argument(metavar="[MODULE]", help="Show only this module, given by its name, its id, or the path of a file in it."),
     ] = None,
 ) -> None:
     """Show the modules of the project, their layers and dependencies.

@@ -39,13 +39,13 @@ def serve(
         Setting(),
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
-    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without an index run first.")] = False,
+    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without indexing first.")] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not watch the files for changes.")] = False,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     store: options.Store = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Only answer, and follow the server that writes to the graph at --store."), Setting()
+        bool, typer.Option("--follow", help="Only answer queries, from the graph that another server writes at --store."), Setting()
     ] = False,
     projects: Annotated[
         Path | None,
@@ -58,7 +58,7 @@ def serve(
 ) -> None:
     """Index a repository, serve the index, and follow changes.
 
-    The server prints the address of its GraphQL API.
+    The command prints the address of the server's GraphQL API.
 
     With `--projects` it serves many projects. It does not index them: `graphmem push` sends their indexes.
 

@@ -20,7 +20,9 @@ def show(
     here: Door,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="Id of the session, or a prefix of the id.")],
     *,
-    every: Annotated[bool, typer.Option("--all", help="Show every finding, not only those that were learnt or almost learnt.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every pattern found in the session, not only those that became or nearly became memories.")
+    ] = False,
 ) -> None:
     """Show what was learnt from a session.
 
@@ -37,7 +39,7 @@ def observe(
     here: Door,
     session: Annotated[str, typer.Option("--session", help="Id of the session for events that name none.")] = "",
 ) -> None:
-    """Record events of sessions from standard input.
+    """Record events of agents' sessions from standard input.
 
     Each line is one JSON object. The answer counts recorded events, and rejected ones by reason.
 

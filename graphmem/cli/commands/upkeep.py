@@ -25,7 +25,7 @@ def backup(
     ] = None,
     *,
     portable: Annotated[
-        bool, typer.Option("--portable", help="Make a backup that every engine and later versions can read; slower.")
+        bool, typer.Option("--portable", help="Make a backup that every database engine and later versions can read; this takes longer.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the backups in the index directory instead of making one.")] = False,
 ) -> None:
@@ -104,7 +104,7 @@ def rebuild(
 ) -> None:
     """Rebuild everything from the files and the journal.
 
-    Memories come from their journal, code and projections from the files.
+    Memories are read from their journal, everything else from the project's files.
     """
     from graphmem.cli.progress import shown_progress
 
