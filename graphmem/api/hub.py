@@ -154,7 +154,7 @@ class HubService:
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
         """Find code that could break; see `ProjectsOperations.impact_projects`."""
         if not in_project:
-            raise BadInputError("name the project of the symbol; `graphmem projects` lists the projects", argument="in_project")
+            raise BadInputError("the project of the symbol is missing; name one from `graphmem projects`", argument="in_project")
         access = caller()
         expect_known([in_project], self._readable(access))
         folders = {name: self.hosting.data_dir(name) for name in self._readable(access)}
@@ -200,7 +200,9 @@ class HubService:
                 with self.hosting.using(name) as service:
                     there = self._may(name, access)
                     if there is None:  # taken away in the meantime
-                        raise ForbiddenError(f"you may not read {name} any more", needs="read", verb=operation)
+                        raise ForbiddenError(
+                            f"you may no longer read the project {name}; ask an administrator of the server", needs="read", verb=operation
+                        )
                     return getattr(guarded(service, there), operation)(*args, **kwargs)
 
             return run

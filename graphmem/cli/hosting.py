@@ -39,7 +39,7 @@ def serve_projects(here: Door) -> None:
 
     settings = here.settings
     if settings.follow:
-        raise BadInputError("--follow is for a server of one project; remove it, or remove --projects", argument="follow")
+        raise BadInputError("--follow cannot be combined with --projects; remove one of the two", argument="follow")
     folder = Path(settings.projects).expanduser().absolute()
     loopback = is_loopback(settings.host)
     expect_protection(settings, loopback=loopback, has_tokens=(folder / FILE).exists())

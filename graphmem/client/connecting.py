@@ -50,7 +50,7 @@ def checked_server(address: str, token: str) -> str:
     """
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username is not None:
-        raise BadInputError(f"{address[:200]!r} is not an address of a server; write https://host/p/NAME", argument="server")
+        raise BadInputError(f"{address[:200]!r} is not the address of a project on a server; write https://host/p/NAME", argument="server")
     if token and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
         raise BadInputError("the token would be sent unencrypted; use an https address", argument="server")
     return address.rstrip("/")

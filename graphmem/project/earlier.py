@@ -71,7 +71,7 @@ class EarlierGraphs:
         for undone, indexed_at in enumerate(begun):
             if indexed_at and _time(indexed_at) <= time:
                 return undone
-        raise _not_kept(f"the graph of {as_of} is not kept", states)
+        raise _not_kept(f"the graph of {as_of} is not kept; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
         """Return how many runs to undo to get the graph of a commit.
@@ -82,11 +82,16 @@ class EarlierGraphs:
         try:
             commit = git.revision(root, name)
         except GitError as error:
-            raise BadInputError(f"{name!r} is neither a time nor a revision: {error.message}", argument="as_of") from error
+            raise BadInputError(
+                f"{name!r} is neither a time nor a revision; use ISO 8601, or a commit, branch or tag", argument="as_of"
+            ) from error
         listed = git.run(root, *_DIFF, commit, "--").decode("utf-8", "replace")
         differing = set(filter(None, listed.split("\0"))) | self._changed_since(now)
         if len(differing) > MOST_DIFFERING:
-            raise _not_kept(f"{name} differs from the index in {len(differing):,} files, more than {MOST_DIFFERING:,}", states)
+            raise _not_kept(
+                f"the revision {name} differs from the index in {len(differing):,} files, more than {MOST_DIFFERING:,}; {_since(states)}",
+                states,
+            )
         there = {path: git.show(root, commit, path) for path in sorted(differing)}
         wanted = {path: content_hash(data) if data is not None else _ABSENT for path, data in there.items()}
         files, path_of = dict(now), {file_id(self.graph.project, path): path for path in now}
@@ -99,7 +104,7 @@ class EarlierGraphs:
                 files.get(path, _ABSENT) == wanted.get(path, now.get(path, _ABSENT)) for path in changed | _comparable(wanted, files, now)
             ):
                 return undone
-        raise _not_kept(f"no kept state of the graph has exactly the files of {name}", states)
+        raise _not_kept(f"no kept state of the graph has exactly the files of {name}; {_since(states)}", states)
 
     def _changed_since(self, hashes: Mapping[str, str]) -> set[str]:
         """Return the indexed files that changed since the last index run."""
@@ -156,6 +161,10 @@ def _time(text: str) -> datetime:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-def _not_kept(what: str, states: Sequence[Kept]) -> BadInputError:
-    since = f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
-    return BadInputError(f"{what}; {since}", argument="as_of", since=states[-1].indexed_at if states else "")
+def _since(states: Sequence[Kept]) -> str:
+    """Return which states of the graph are kept, for the end of a message."""
+    return f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
+
+
+def _not_kept(message: str, states: Sequence[Kept]) -> BadInputError:
+    return BadInputError(message, argument="as_of", since=states[-1].indexed_at if states else "")

@@ -78,7 +78,9 @@ class Pushing:
             except GenerationChangedError:
                 if attempt + 1 == ATTEMPTS:
                     raise
-        raise AssertionError("every attempt ended without an answer and without an error")
+        raise AssertionError(
+            "every attempt to push ended without an answer and without an error; report this defect to the authors of graphmem"
+        )
 
     def _push(self, server: _Server) -> Pushed:
         held = server.ask("GET", "")
@@ -86,7 +88,7 @@ class Pushing:
         name = held["project"]
         if name and name != meta.get("project", ""):
             raise BadInputError(
-                f"the server has this project from a directory named {name!r}, and yours is named {meta.get('project', '')!r}; index the "
+                f"the server got this project from a directory named {name!r}, and yours is named {meta.get('project', '')!r}; index the "
                 f"project in a directory named {name!r}, because ids contain the name",
                 argument="address",
             )
@@ -202,7 +204,7 @@ class _Server:
                 ) from error
             except ValueError as error:
                 raise OwnerUnreachableError(
-                    f"{self._parts.netloc} answered something else than a graphmem server; check the address", address=self._parts.netloc
+                    f"{self._parts.netloc} is not a graphmem server; check the address", address=self._parts.netloc
                 ) from error
         self.sent += len(body)
         if found.get("errors"):

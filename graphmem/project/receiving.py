@@ -91,7 +91,7 @@ class Receiving:
             parts = [unpacked((folder / str(number)).read_bytes(), MOST_PART) for number in range(int(last["parts"]))]
             generation = self._apply(last, parts)
         except FileNotFoundError as error:
-            raise BadInputError("a part of the push is missing; push again", argument="body") from error
+            raise BadInputError("a part of the pushed index is missing; run `graphmem push` again", argument="body") from error
         except OSError as error:
             raise disk_refusal(error, "applying a push", folder) from error
         except _WRONG as error:
@@ -114,13 +114,13 @@ class Receiving:
             raise BadInputError(f"the path {bad[:200]!r} is outside of the project; push again", argument="path")
         new, sent = _rows(parts)
         if not sent <= digests.keys():
-            raise BadInputError("the push has rows of files that it does not list; push again", argument="body")
+            raise BadInputError("the pushed index has rows of files that it does not list; run `graphmem push` again", argument="body")
         runs = self.runs
         with runs.turn:
             store, projections = runs.store, runs.projections
             if store.generation() != last["base"]:
                 raise GenerationChangedError(
-                    "another push was applied in the meantime; push again", expected=last["base"], found=store.generation()
+                    "another push was applied in the meantime; run `graphmem push` again", expected=last["base"], found=store.generation()
                 )
             held = self.held()["files"]
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
@@ -188,7 +188,7 @@ class Receiving:
 
     def _folder(self, push: str) -> Path:
         if not _NAME.fullmatch(push):
-            raise BadInputError("the push has an invalid name; push again", argument="push")
+            raise BadInputError("the push has an invalid name; run `graphmem push` again", argument="push")
         return self.data_dir / PARTS / push
 
     def _clean(self) -> None:

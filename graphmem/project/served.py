@@ -75,7 +75,7 @@ def expect_known(asked: Iterable[str], known: Sequence[str]) -> None:
     for one in asked:
         if one not in known:
             raise BadInputError(
-                f"unknown project {one[:100]!r}; the projects are {', '.join(known[:20]) or 'none'}", argument="projects", value=one[:100]
+                f"unknown project {one[:100]!r}; use one of {', '.join(known[:20]) or 'none'}", argument="projects", value=one[:100]
             )
 
 

@@ -26,6 +26,6 @@ def push(
     """
     address = address or here.settings.server
     if not address:
-        raise BadInputError("no server is given; name it, as in `graphmem push https://host/p/NAME`", argument="address")
+        raise BadInputError("the address of the server is missing; write it as in `graphmem push https://host/p/NAME`", argument="address")
     answer = here.service(here=True).push_index(address, here.server_token(address))
     show(here.output, answer, rendering_of("push_index"))
