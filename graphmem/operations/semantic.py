@@ -145,7 +145,7 @@ class SemanticOperations:
     def contracts(self, name: Annotated[str, Argument()] = "", *, base: str = "", limit: Limit = 50) -> ContractsAnswer:
         """Find the code that uses a route, remote procedure, topic or field.
 
-        The command also searches the projects that `graphmem organisation add` registered. The most used contracts come first.
+        The projects that `graphmem organisation add` registered are searched as well. The most used contracts come first.
 
         Args:
             name: part of the contract's name, such as `/users/{}`, `Cart/AddItem` or `Item.sku`; default: all contracts.

@@ -115,7 +115,7 @@ def test_keeping_one_of_two_that_contradict_takes_both_from_the_queue(tab, tmp_p
             tab.press("m")
             tab.until("document.querySelectorAll('.item').length === 1")
             assert tab.value(titles) == [other.memory.title]
-            assert tab.value("document.querySelector('.lead').textContent") == "1 memory to look at"
+            assert tab.value("document.querySelector('.lead').textContent") == "1 memory to review"
             assert tab.value("document.activeElement.querySelector('h2')?.textContent") == other.memory.title
 
 
@@ -129,7 +129,7 @@ def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, pa
     assert tab.value("document.querySelectorAll('.card').length") == 1
     assert "Never changed together" in seen
     assert "edited recently; nothing else is known" in seen
-    assert "no link in the code" not in seen
+    assert "no dependency in the code" not in seen
     assert "0%" not in seen.replace("100%", "")
 
 
@@ -164,7 +164,7 @@ def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_shor
                 "1",
             ]  # the function and its file
             assert f"Remembered · at the command line #{one.short_id}" in seen
-            assert "a memory that was deleted" in seen
+            assert "a deleted memory" in seen
             assert one.id[:8] not in seen
 
 

@@ -254,9 +254,9 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
     boxes = tab.value("[...document.querySelectorAll('.controls input[type=checkbox]')].map((one) => one.parentElement.textContent)")
     assert boxes == [
         "connections",
-        "symbols when zoomed in",
+        "symbols (when zoomed in)",
         "memories",
-        "what modules do",
+        "descriptions of modules",
         "only certain connections",
         "modules hidden by people",
         *(one for one in boxes if one.startswith(("tests (", "files without code ("))),
@@ -395,8 +395,8 @@ def test_health_says_how_searches_were_and_whether_what_was_shown_helped(tab, ex
     remembered.note_use([one.id], "used")
     visit(explorer + "/explore/health", "document.querySelectorAll('.card').length === 9 && !document.querySelector('.loading')")
     seen = tab.value("document.querySelector('main').innerText")
-    assert "95% took at most" in seen
-    assert "Raised by the graph" in seen
+    assert "95% of the searches took at most" in seen
+    assert "Results ranked higher because of the code graph" in seen
     assert "Trust level: " in seen
     assert "shown 1 time, used 1 time" in seen
 
@@ -416,7 +416,7 @@ def test_a_wrong_address_and_an_unknown_name_say_what_to_do(tab, explorer, remem
     visit(explorer + "/explore/nonsense", "document.querySelector('h1')?.textContent.includes('nonsense')")
     visit(explorer + "/explore/impact?of=add_edge", "document.querySelector('.failure')")
     assert "add_edge" in tab.value("document.querySelector('.failure .listing a').textContent")  # several fit: to choose from
-    assert tab.value("document.querySelector('.failure strong').textContent") == "Several symbols fit; choose one:"
+    assert tab.value("document.querySelector('.failure strong').textContent") == "Several symbols have this name; choose one:"
     visit(explorer + "/explore/impact?of=no_such_thing_anywhere", "document.querySelector('.failure')")
 
 
