@@ -450,7 +450,8 @@ def _unpacked(path: Path) -> tuple[bytes, bool]:
         if isinstance(refused := refusal(error, f"reading {path}", path), ResourceError):
             raise refused from error
         raise JournalError(
-            f"{path} cannot be read ({error}); replace the file with a copy, or rename the file to continue without its entries",
+            f"the file {path} of the memories' journal cannot be read ({error}); replace the file with a copy, or "
+            "rename it to continue without its entries",
             path=str(path),
         ) from error
     if path.suffix != ".gz":

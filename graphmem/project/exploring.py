@@ -49,7 +49,7 @@ class Pictures:
             NotIndexedError: nothing was indexed yet.
         """
         if edges < 0:
-            raise BadInputError(f"edges is {edges}; use 0 or more", argument="edges", value=edges)
+            raise BadInputError(f"edges is {edges}; ask for 0 or more edges", argument="edges", value=edges)
         here, atlas = self._drawn(roles)
         made, left_out = columns(atlas, edges)
         with here.lock:

@@ -79,7 +79,7 @@ class SessionLearner:
             BadInputError: `hours` is negative.
         """
         if hours < 0:
-            raise BadInputError(f"hours is {hours}; use 0 or more", argument="hours", value=hours)
+            raise BadInputError(f"hours is {hours}; use 0 or more hours", argument="hours", value=hours)
         ready = self.observer().finish_quiet(timedelta(hours=hours))
         for record in ready:
             self.learn_soon(record, None)
