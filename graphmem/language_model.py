@@ -147,7 +147,7 @@ class LanguageModel:
 
     def _error(self, reason: str, what: str) -> LanguageModelError:
         error = LanguageModelError(
-            f"the language model at {self.host}: {what} (graphmem works without a language model meanwhile)",
+            f"{what} (language model at {self.host}; graphmem works without it meanwhile)",
             host=self.host,
             reason=reason,
         )

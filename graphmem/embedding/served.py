@@ -161,6 +161,6 @@ class ServedEmbedder:
 
     def _error(self, what: str) -> EmbedderError:
         return EmbedderError(
-            f"the embedding server at {self._outbound.host}: {what} (search uses words meanwhile)",
+            f"{what} (embedding server at {self._outbound.host}; search uses words meanwhile)",
             model=self.model_id,
         )

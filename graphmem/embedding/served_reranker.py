@@ -113,7 +113,7 @@ class ServedReranker:
 
     def _error(self, what: str) -> EmbedderError:
         return EmbedderError(
-            f"the reranking server at {self._outbound.host}: {what} (meanwhile results keep the order of search)",
+            f"{what} (reranking server at {self._outbound.host}; results keep the order of search meanwhile)",
             model=self.model_id,
         )
 

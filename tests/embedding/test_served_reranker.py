@@ -86,7 +86,7 @@ def test_scores_come_in_the_order_of_the_texts(served, protocol):
 @pytest.mark.parametrize(
     ("play", "said"),
     [
-        ((404, b"{}"), "answers 404"),
+        ((404, b"{}"), "answered 404"),
         ((200, b"<html>"), "did not answer in the protocol"),
         ((200, b"[]"), "did not answer in the protocol"),
         ((200, b'{"results": [{"index": 0, "relevance_score": 1}]}'), "1 of 3 texts"),

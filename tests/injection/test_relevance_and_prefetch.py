@@ -109,7 +109,7 @@ def test_a_configured_model_decides_what_is_ready_and_without_its_answer_all_is(
     server.plays = [server.status(401)]
     fallen = taken(modelled, "fails")
     assert len(fallen.items) == 1
-    assert fallen.notes[0].startswith("not checked for relevance: the language model at 127.0.0.1: the server answered 401")
+    assert fallen.notes[0].startswith("not checked for relevance: the server answered 401")
 
 
 def test_the_check_can_be_switched_off(project, server, tmp_path):
