@@ -185,8 +185,8 @@ class _Run:
         self._receive()
         if self._process.wait() or self._start is None or len(self._ended) < len(self._outputs):
             raise _FailedError(
-                f"the process that resolves references ended early (exit code {self._process.returncode}); graphmem resolves in one "
-                "process instead"
+                f"the process that resolves references ended early (exit code {self._process.returncode}); graphmem tries again "
+                "with one process"
             )
         dependencies = self._dependencies(self._start)
         files = {one.path: one for number in sorted(self._batches) for one in self._batches[number][0]}
@@ -206,7 +206,11 @@ class _Run:
                     if message is None:
                         if number not in self._ended:
                             killed = len(self._outputs) == 1 and self._process.wait() == -signal.SIGKILL
-                            raise _FailedError("a process ended before its work was done", killed=killed)
+                            raise _FailedError(
+                                "a process that resolves references ended before it sent all results; "
+                                "graphmem tries again with one process",
+                                killed=killed,
+                            )
                         selector.unregister(self._outputs[number])
                         continue
                     said = _read(message)
@@ -269,7 +273,7 @@ def _read(message: bytes) -> Start | Batch | End:
         found: Start | Batch | End = pickle.loads(message)  # noqa: S301 - from a process this one started
     except Exception as error:  # whatever the classes of another version raise: the program was replaced meanwhile
         raise _FailedError(
-            f"a message of a process that resolves references cannot be read ({error}); graphmem resolves in one process instead"
+            f"a message of a process that resolves references cannot be read ({error}); graphmem tries again with one process"
         ) from error
     return found
 

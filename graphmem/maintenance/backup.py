@@ -273,7 +273,7 @@ def read_manifest(archive: Path) -> Manifest:
         BadInputError: the file is not a graphmem backup, or a newer graphmem made it.
     """
     if archive.exists() and not archive.is_file():  # a directory, or a device or pipe that may have no end
-        raise _no_backup(archive, f"{archive} is not a file; {_CHOOSE}")
+        raise _no_backup(archive, f"{archive} is not a graphmem backup, because it is not a file; {_CHOOSE}")
     try:
         with zipfile.ZipFile(archive) as zipped:
             return _manifest(archive, zipped)
@@ -502,7 +502,7 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
         raise _not_whole(archive, f"the backup {archive} uses one name for a file and a directory; use another backup") from error
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not archive.exists():
-            raise _no_backup(archive, f"the backup {archive} was not found; {_CHOOSE}") from error
+            raise _no_backup(archive, f"{archive} is not a graphmem backup, because it was not found; {_CHOOSE}") from error
         raise
     except (ValueError, zlib.error) as error:  # errors that zipfile raises for broken bytes
         raise _not_whole(archive, f"the backup {archive} is damaged: {error}; use another backup") from error

@@ -213,7 +213,6 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
             "aliases",
             f"{total:,} aliases are more than the maximum of {MAX_ALIASES:,}; remove some aliases",
             value=total,
-            limit=MAX_ALIASES,
         )
     return found
 

@@ -36,7 +36,7 @@ def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
     for one in items:
         found.append(one)
         if len(found) > MANY_ITEMS:
-            raise refuse("items", f"the write has more than {MANY_ITEMS:,} memories; split it into several writes", limit=MANY_ITEMS)
+            raise refuse("items", f"the write has more than {MANY_ITEMS:,} memories; split it into several writes")
     return found
 
 

@@ -175,7 +175,6 @@ def parsed(data: bytes | str) -> dict[str, Any]:
             "document",
             f"the document has {size:,} bytes and may have {MAX_BYTES:,}; export and import the memories in parts",
             value=size,
-            limit=MAX_BYTES,
         )
     try:
         document = json.loads(data)
@@ -195,7 +194,6 @@ def parsed(data: bytes | str) -> dict[str, Any]:
             f"the export has version {repr(version)[:40]}, and this graphmem reads versions 1 to {VERSION}; update "
             "graphmem, or export with this version",
             value=repr(version)[:40],
-            limit=VERSION,
         )
     for name, kind in (("memories", list), ("sessions", list), ("aliases", dict)):
         if not isinstance(document.setdefault(name, kind()), kind):
@@ -208,7 +206,6 @@ def parsed(data: bytes | str) -> dict[str, Any]:
             "memories",
             f"the document has {len(document['memories']):,} memories and may have {MAX_MEMORIES:,}; import it in parts",
             value=len(document["memories"]),
-            limit=MAX_MEMORIES,
         )
     return document
 

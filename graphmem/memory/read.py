@@ -57,7 +57,7 @@ def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
     At most `n` memories are returned on each side.
     """
     if not 0 <= n <= MAX_NEIGHBOURS:
-        raise refuse("n", f"n, the number of neighbours in time, is {n}; use 0 to {MAX_NEIGHBOURS}", value=n, limit=MAX_NEIGHBOURS)
+        raise refuse("n", f"n, the number of neighbours in time, is {n}; use 0 to {MAX_NEIGHBOURS}", value=n)
     row = repository.row(memory_id)
     index = repository.index()
     ids = index.timeline(row.id, n, n)
@@ -171,6 +171,6 @@ def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[Memory
 
 def _check_page(limit: int, offset: int) -> None:
     if not 1 <= limit <= MAX_PAGE:
-        raise refuse("limit", f"limit is {limit}; ask for 1 to {MAX_PAGE:,} memories", value=limit, limit=MAX_PAGE)
+        raise refuse("limit", f"limit is {limit}; ask for 1 to {MAX_PAGE:,} memories", value=limit)
     if offset < 0:
-        raise refuse("offset", f"offset is {offset}; use 0 or more", value=offset, limit=0)
+        raise refuse("offset", f"offset is {offset}; use 0 or more", value=offset)

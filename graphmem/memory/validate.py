@@ -83,16 +83,15 @@ class Draft(NamedTuple):
     redacted: tuple[str, ...]
 
 
-def refuse(field: str, message: str, *, value: Any = None, limit: Any = None) -> BadInputError:
+def refuse(field: str, message: str, *, value: Any = None) -> BadInputError:
     """Return the error for an invalid field of a memory.
 
     Args:
         field: name of the field.
-        message: says what is wrong and what to do.
+        message: `<what is wrong>; <what to do>`; the second part becomes the fact `limit`.
         value: the invalid value, or a measure of it; None if the message says enough.
-        limit: the limit that the value exceeds.
     """
-    return BadInputError(message, argument=field, field=field, limit=limit, value=value)
+    return BadInputError(message, argument=field, field=field, limit=message.partition("; ")[2], value=value)
 
 
 def _shown(value: Any) -> str:
@@ -111,7 +110,6 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
             field,
             f"{field} is {len(value):,} characters long and may have {most:,}; shorten it, or write several memories",
             value=len(value),
-            limit=most,
         )
     if _SURROGATE.search(value):
         raise refuse(field, f"{field} contains half a character (a lone surrogate); decode the string correctly and try again")
@@ -125,7 +123,7 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
     if not lines and "\n" in clean:
         clean = " ".join(clean.split())
     if len(clean) < least:
-        raise refuse(field, f"{field} is empty; write {least} to {most:,} characters", limit=most)
+        raise refuse(field, f"{field} is empty; write {least} to {most:,} characters")
     return clean
 
 
@@ -158,7 +156,7 @@ def type_of(value: Any, content: str) -> str:
 def number(field: str, value: Any, low: float, high: float) -> float:
     """Check that a value is a finite number within bounds; return it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
-        raise refuse(field, f"{field} is {_shown(value)}; use a number from {low:g} to {high:g}", value=_shown(value), limit=high)
+        raise refuse(field, f"{field} is {_shown(value)}; use a number from {low:g} to {high:g}", value=_shown(value))
     return float(value)
 
 
@@ -169,7 +167,7 @@ def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]
             field, f"{field} must be a list of strings, not of type {type(value).__name__}; pass a list", value=type(value).__name__
         )
     if len(value) > most:
-        raise refuse(field, f"{field} has {len(value):,} entries; give at most {most}", value=len(value), limit=most)
+        raise refuse(field, f"{field} has {len(value):,} entries; give at most {most}", value=len(value))
     return tuple(dict.fromkeys(text(field, one, characters, lines=False) for one in value))
 
 
@@ -300,14 +298,13 @@ def encoded_json(field: str, value: Any) -> str:
             field,
             f"{field} has {len(encoded.encode()):,} bytes of JSON and may have {DETAILS_BYTES:,}; shorten it",
             value=len(encoded.encode()),
-            limit=DETAILS_BYTES,
         )
     return encoded
 
 
 def _plain(field: str, value: Any, depth: int) -> None:
     if depth < 0:
-        raise refuse(field, f"{field} is nested deeper than {MAX_DEPTH} levels; make it flatter", limit=MAX_DEPTH)
+        raise refuse(field, f"{field} is nested deeper than {MAX_DEPTH} levels; make it flatter")
     if isinstance(value, Mapping):
         for key, inner in value.items():
             text(f"{field} key", key, 100, lines=False)
@@ -408,7 +405,7 @@ def _list(field: str, value: Any) -> Sequence[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(field, f"{field} must be a list of paths, not of type {type(value).__name__}; pass a list", value=type(value).__name__)
     if len(value) > MAX_FILES:
-        raise refuse(field, f"{field} has {len(value):,} paths; give at most {MAX_FILES}", value=len(value), limit=MAX_FILES)
+        raise refuse(field, f"{field} has {len(value):,} paths; give at most {MAX_FILES}", value=len(value))
     return value
 
 

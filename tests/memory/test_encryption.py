@@ -215,7 +215,7 @@ def test_an_export_is_encrypted_and_comes_back(project, key, tmp_path):
     assert PLANTED in file.read_text()
     with (
         GraphMem.open(repo=project, settings=SETTINGS) as memory,
-        pytest.raises(EncryptionError, match="plain text"),
+        pytest.raises(EncryptionError, match="unencrypted"),
     ):
         memory.sync_file("MEMORY.md")
 

@@ -214,7 +214,7 @@ def test_a_link_or_a_file_that_may_not_be_written_is_told_before_anything_change
     path = root / "MEMORY.md"
     (root / "real.md").write_text("- Orders are final after payment.\n")
     path.symlink_to("real.md")
-    with pytest.raises(BadInputError, match=r"a link to real\.md"):
+    with pytest.raises(BadInputError, match=r"sync its target real\.md"):
         memory.sync_file(dry_run=dry_run)
     path.unlink()
     path.write_text("- Orders are final after payment.\n")

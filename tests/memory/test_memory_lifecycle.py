@@ -354,7 +354,7 @@ def test_a_forgotten_memory_stays_where_it_is_when_another_says_the_same_by_now(
     gm.forget(one.id)
     again = gm.remember("Carts are emptied at midnight.", type="fact").memory
     assert again.id != one.id
-    with pytest.raises(BadInputError, match=f"#{again.short_id} says the same"):
+    with pytest.raises(BadInputError, match=f"#{again.short_id} has the same text"):
         gm.verify(one.id)
     assert gm.memory(one.id).status == "deprecated"
 

@@ -55,7 +55,7 @@ def test_something_else_than_a_database_is_refused_in_words(path, open_at, known
 
 def test_a_file_of_the_other_engine_says_which(closed, engine):
     other = next(name for name in ENGINES if name != engine)
-    with pytest.raises(SettingsError, match=f"written by {engine}"):
+    with pytest.raises(SettingsError, match=f"written by the database engine {engine}"):
         check_header(closed, ENGINES[other], other)
 
 

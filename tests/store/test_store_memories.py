@@ -216,7 +216,7 @@ _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "occurs twice"),
+        (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "twice; use each id once"),
         (lambda make: KnowledgeDelta(memories=[("m",)]), "has the wrong type"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], removed_memories=["m"]), "both removes and writes"),
         (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "repeated"),

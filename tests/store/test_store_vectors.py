@@ -65,8 +65,8 @@ def test_no_rows_are_no_work(store):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        (rows(["a"], vectors=[[1, np.nan, 0, 0]]), "not finite"),
-        (rows(["a"], vectors=[[1, np.inf, 0, 0]]), "not finite"),
+        (rows(["a"], vectors=[[1, np.nan, 0, 0]]), "NaN or infinite"),
+        (rows(["a"], vectors=[[1, np.inf, 0, 0]]), "NaN or infinite"),
         (rows(["a"], vectors=[[0, 0, 0, 0]]), "zero"),
         (rows(["a"], 3), "fixed_size_list"),
         (rows(["a", "a"]), "occurs twice"),
