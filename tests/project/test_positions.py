@@ -157,7 +157,7 @@ def test_a_position_on_no_symbol_has_a_reason(opened, line, column, reason):
 
 def test_an_unknown_file_is_refused_and_an_empty_one_has_a_reason(opened):
     memory = opened({**PYTHON, "empty.py": "\n"})
-    with pytest.raises(SymbolNotFoundError, match="is not in the index"):
+    with pytest.raises(SymbolNotFoundError, match="the index has no file"):
         memory.symbol_at("c.py", 1)
     answer = memory.occurrences("empty.py")
     assert not answer.occurrences
