@@ -50,7 +50,7 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
         try:
             given = orjson.loads(await request.body())
             if not isinstance(given, dict) or not isinstance(given.get("code"), str):
-                raise BadInputError("the body must be a JSON object with the code of an invitation", argument="code")
+                raise BadInputError("the code of the invitation is missing; send a JSON object with `code`", argument="code")
             login, token = await asyncio.to_thread(people.redeem, given["code"], str(given.get("name", "")))
         except orjson.JSONDecodeError:
             return refusal(BadInputError("the body is not JSON; send the code of an invitation", argument="code"))
@@ -79,7 +79,11 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
                 raise ForbiddenError("this browser did not begin the login; begin again at /login", needs="login", verb="login")
             if not code:
                 said = request.query_params.get("error", "no code")[:60]
-                raise ForbiddenError(f"the identity provider refused the login ({said!r})", needs="login", verb="login")
+                raise ForbiddenError(
+                    f"the identity provider refused the login ({said!r}); log in again, or ask an administrator of the server",
+                    needs="login",
+                    verb="login",
+                )
             identity = await asyncio.to_thread(openid.finish, state, code, callback(request))
             person = await asyncio.to_thread(people.known_as, *identity)
             if person is None:

@@ -176,4 +176,4 @@ def _expect_private(setting: str, address: str) -> None:
     if parts.scheme == "https" and parts.hostname:
         return
     if parts.scheme != "http" or parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise SettingsError(f"{setting} must be an https address, and is {address[:200]!r}", setting=setting, value=address, origin="")
+        raise SettingsError(f"the setting {setting} is {address[:200]!r}; use an https address", setting=setting, value=address, origin="")

@@ -240,7 +240,7 @@ class People:
     def role(self, project: str, level: str, *, login: str = "", team: str = "") -> None:
         """Give a person or a team a role in a project; `none` takes it away."""
         if bool(login) == bool(team):
-            raise BadInputError("name either a person or a team", argument="login")
+            raise BadInputError("a role must be given to either a person or a team; name exactly one of the two", argument="login")
         if level not in LEVELS:
             raise BadInputError(f"unknown role {level[:40]!r}; use one of {', '.join(LEVELS)}", argument="level", value=level[:40])
         if not PROJECT_NAME.fullmatch(project):
@@ -273,14 +273,18 @@ class People:
         if self._rows("SELECT 1 FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
             raise BadInputError(f"{login} has a token {name!r} already; revoke it first", argument="name", value=name)
         if team and not self._rows("SELECT 1 FROM member WHERE team = ? AND login = ?", team, login):
-            raise BadInputError(f"{login} is not in the team {team[:60]!r}", argument="team", value=team[:60])
+            raise BadInputError(
+                f"{login} is not in the team {team[:60]!r}; add the person to the team first", argument="team", value=team[:60]
+            )
         self.note(login, "token created", "", name)
         return self._credential(TOKEN, login, name, team, timedelta(days=days) if days is not None else None)
 
     def revoke(self, login: str, name: str) -> None:
         """Revoke a token of a person, from the next request on."""
         if not self._change("DELETE FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
-            raise BadInputError(f"{login[:60]} has no token {name[:60]!r}", argument="name", value=name[:60])
+            raise BadInputError(
+                f"{login[:60]} has no token {name[:60]!r}; use the name of an existing token", argument="name", value=name[:60]
+            )
         self.note(login, "token revoked", "", name)
 
     def all(self) -> list[Listed]:
