@@ -2,6 +2,8 @@
 
     python benchmarks/codegraph.py --data DIR … --trees DIR … --binary PATH [--only NAME …]
 
+With --only, trees that were measured before keep their figures.
+
 The npm package `@colbymchenry/codegraph` provides the binary. It indexes a copy of each tree, and its edges `calls` and
 `instantiates` are scored. graphmem indexes the same tree in the same run, and its edges at the confidence that impact shows are scored.
 CPU is of the command that indexes, with its children.
@@ -50,7 +52,9 @@ def main() -> int:
         ["tree", *(f"{tool}: {column}" for tool in ("codegraph", "graphmem") for column in COLUMNS)],
         [[name, *(row[tool][column] for tool in row for column in COLUMNS)] for name, row in found.items()],
     )
-    report.publish("codegraph", {"version": version, "trees": found}, arguments.out)
+    results = report.RESULTS / "codegraph.json"
+    before = json.loads(results.read_text("utf-8"))["trees"] if arguments.only and results.exists() else {}
+    report.publish("codegraph", {"version": version, "trees": before | found}, arguments.out)
     return 0
 
 

@@ -4,9 +4,9 @@
 
 DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds a clone of each at the revision of its truth, as
 `LANGUAGE-NAME`. Both take several directories; the scorer of the first is used. A language with several trees has the mean of their
-shares. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
-`graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`, from where answers tell them; languages
-that were not measured stay as they are. Other trees are tried with --keep,
+shares; with --only, trees that were measured before keep theirs. Every tree is indexed by the command line without evidence from
+outside, and its edges of the confidence that `graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`,
+from where answers tell them; languages that were not measured stay as they are. Other trees are tried with --keep,
 which writes nothing. Python's come from the results of `benchmarks/callgraph.py`, without --only
 or with `--only python`.
 """
@@ -52,6 +52,8 @@ def main() -> int:
                 subprocess.run([*GRAPHMEM, "index", str(clone), "--db", str(db), "--embedder", "none", "--quiet"], check=True)
                 said = shares.setdefault(language, {})[tree] = scored(arguments.data[0] / "score.py", truth, clone, db)
                 print(name, said, flush=True)
+    if arguments.only and not arguments.keep:
+        shares = {language: _before(language) | trees for language, trees in shares.items()}
     found = {language: _mean(trees) for language, trees in shares.items()}
     if arguments.keep:
         report.table(
@@ -81,6 +83,13 @@ def main() -> int:
     measured = json.loads(before.read_text("utf-8"))["languages"] if before.exists() else {}
     report.publish("languages", {"languages": measured | found}, arguments.out)
     return 0
+
+
+def _before(language: str) -> dict[str, dict[str, float]]:
+    """Shares of the trees of a language that were measured before."""
+    results = report.RESULTS / "languages.json"
+    row = json.loads(results.read_text("utf-8"))["languages"].get(language, {}) if results.exists() else {}
+    return row.get("trees") or ({row["tree"]: {share: row[share] for share in ("recall", "precision")}} if row else {})
 
 
 def _mean(trees: dict[str, dict[str, float]]) -> dict[str, Any]:
