@@ -1,0 +1,57 @@
+"""What people of a server with many projects see, by every operation through every interface, compared with the rules.
+
+    python -m benchmarks walls [--people 100] [--teams 5] [--projects 20] [--seed 1]
+
+A real server is started. Everybody has roles in some projects, and writes memories with every visibility there. Each memory has a word
+of its own. Then everybody asks every operation in one of their projects, and the reading ones in every project. They use GraphQL, the
+tools of agents, the plain routes and the questions about several projects, also with ids of memories that they may not see. Each answer
+is searched for the words. At last every protection is switched off in turn, and the search must find something. Exit code 1 when a word is
+shown against the rules, an expected one is missing, or a missing protection is not noticed.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import report
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+
+def main() -> int:
+    parser = report.parser(__doc__)
+    parser.add_argument("--people", type=int, default=100)
+    parser.add_argument("--teams", type=int, default=5)
+    parser.add_argument("--projects", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    from hosted import hosted
+    from walls import WALLS, Walls
+
+    result: dict[str, Any] = {"people": given.people, "teams": given.teams, "projects": given.projects, "seed": given.seed}
+    with tempfile.TemporaryDirectory(prefix="gm-bench-") as folder, hosted(Path(folder) / "srv", most_open=given.projects) as server:
+        walls = Walls(server, Path(folder), given.people, given.teams, given.projects, given.seed)
+        begun = time.process_time()
+        result["memories"] = len(walls.memories)
+        result["leaks"], result["missing"] = walls.leaks(), list(walls.missing)
+        result["calls"], result["words_seen"] = walls.calls, walls.words
+        result["cpu_s"] = round(time.process_time() - begun, 1)
+        unnoticed = []
+        for name, off in WALLS.items():
+            with off():
+                if not walls.leaks(walls.people[:5]):
+                    unnoticed.append(name)
+        result["walls"], result["unnoticed"] = len(WALLS), unnoticed
+        walls.close()
+    counted = {name: len(value) if isinstance(value, list) else value for name, value in result.items()}
+    report.table(["", ""], list(counted.items()))
+    report.publish("walls", result, given.out)
+    return 1 if result["leaks"] or result["missing"] or result["unnoticed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
