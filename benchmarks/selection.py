@@ -2,9 +2,10 @@
 
     python benchmarks/selection.py ROOT [ROOT …] [--mutants 200] [--seed 1] [--path src] [--tests tests] [--library DIR]
 
-ROOT is a Python project whose tests pass; it is copied. Each mutant changes one operator, constant, condition or returned value inside a
-function that a test runs. The truth is which tests fail with the mutant: all tests that run the changed line are run, as coverage with a
-context for each test says, and for every tenth mutant the whole suite is, which counts failures outside of that set.
+ROOT is a Python project whose tests pass; it is copied. Mutants are those of Cosmic Ray (`pip install cosmic-ray`) inside of functions,
+on lines that a test runs: an operator, constant, condition, loop, exception or decorator is changed. The truth is which tests fail with
+the mutant: all tests that run the changed line are run, as coverage with a context for each test says, and for every tenth mutant the whole
+suite is, which counts failures outside of that set.
 Then the tree is indexed and reviewed against the revision without the mutant, once with edges from text alone, once with a recorded run
 of the suite. Beside it: tests that share a word with the name of the changed file.
 
@@ -46,33 +47,15 @@ def pytest_sessionfinish(session):
     with open(os.environ["OUTCOMES"], "w") as file:
         json.dump(seen, file)
 """
-_SWAPS = {
-    ast.Eq: ("==", "!="),
-    ast.NotEq: ("!=", "=="),
-    ast.Lt: ("<", ">="),
-    ast.Gt: (">", "<="),
-    ast.LtE: ("<=", ">"),
-    ast.GtE: (">=", "<"),
-    ast.Is: ("is", "is not"),
-    ast.IsNot: ("is not", "is"),
-    ast.In: ("in", "not in"),
-    ast.NotIn: ("not in", "in"),
-    ast.And: ("and", "or"),
-    ast.Or: ("or", "and"),
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
-    ast.Mult: ("*", "+"),
-}
 
 
 class Mutant(NamedTuple):
-    """One change of a file."""
+    """One change of a file, which Cosmic Ray makes."""
 
     path: str
     line: int
-    start: int  # in bytes of the file
-    end: int
-    text: bytes
+    operator: Any
+    occurrence: int
 
 
 class Suite:
@@ -114,54 +97,30 @@ def function_of(case: str) -> str:
 
 def mutants_of(path: str, data: bytes, lines: set[int]) -> Iterator[Mutant]:
     """Yield the mutants of a file in functions, on lines that a test runs."""
-    starts = [0]
-    for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator, operator_names
 
-    def place(node: Any, text: str) -> Mutant:
-        return Mutant(
-            path,
-            node.lineno,
-            starts[node.lineno - 1] + node.col_offset,
-            starts[node.end_lineno - 1] + node.end_col_offset,
-            text.encode(),
-        )
+    functions = [one for one in ast.walk(ast.parse(data)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    inside = {line for one in functions for node in one.body for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    nodes = list(ast_nodes(get_ast(data.decode())))
+    for name in sorted(operator_names()):
+        kind = get_operator(name)
+        if kind.arguments():
+            continue  # needs values, such as names of variables
+        operator = kind()
+        positions = (place for node in nodes for place in operator.mutation_positions(node))
+        for occurrence, ((line, _), _) in enumerate(positions):
+            if line in lines and line in inside:
+                yield Mutant(path, line, operator, occurrence)
 
-    def between(left: Any, right: Any, operator: Any) -> Mutant | None:
-        old, new = _SWAPS.get(type(operator), ("", ""))
-        start, end = starts[left.end_lineno - 1] + left.end_col_offset, starts[right.lineno - 1] + right.col_offset
-        gap = data[start:end]
-        if not old or gap.count(old.encode()) != 1 or b"#" in gap:
-            return None
-        at = start + gap.index(old.encode())
-        return Mutant(path, left.end_lineno, at, at + len(old), new.encode())
 
-    tree = ast.parse(data)
-    inside = [node for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) for node in one.body]
-    seen: set[int] = set()
-    for body in inside:
-        for node in ast.walk(body):
-            if id(node) in seen or getattr(node, "lineno", 0) not in lines:
-                continue
-            seen.add(id(node))
-            if isinstance(node, ast.Compare) and len(node.ops) == 1:
-                made = between(node.left, node.comparators[0], node.ops[0])
-            elif isinstance(node, ast.BoolOp):
-                made = between(node.values[0], node.values[1], node.op)
-            elif isinstance(node, ast.BinOp):
-                made = between(node.left, node.right, node.op)
-            elif isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
-                made = place(node.value, "None")
-            elif isinstance(node, ast.If):
-                made = place(node.test, f"not ({ast.unparse(node.test)})")
-            elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-                made = place(node, str(not node.value))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, int):
-                made = place(node, str(node.value + 1))
-            else:
-                made = None
-            if made is not None:
-                yield made
+def mutated(data: bytes, one: Mutant) -> bytes:
+    """The text of a file with a mutant."""
+    from cosmic_ray.mutating import mutate_code
+
+    made = mutate_code(data.decode(), one.operator, one.occurrence)
+    assert made is not None, one
+    return made.encode()
 
 
 def contexts(root: Path, package: str, data_file: Path) -> dict[str, dict[int, set[str]]]:
@@ -235,7 +194,7 @@ def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
         for number, one in enumerate(chosen):
             path = root / one.path
             before = path.read_bytes()
-            path.write_bytes(before[: one.start] + one.text + before[one.end :])
+            path.write_bytes(mutated(before, one))
             try:
                 ast.parse(path.read_bytes())
                 able = sorted({function_of(case) for case in ran[one.path].get(one.line, ())} - broken)
@@ -276,12 +235,12 @@ def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
 
 
 def score(found: set[str], failing: set[str], good: list[str], weights: Counter[str], whole: int) -> dict[str, float]:
-    hit = sum(weights[one] for one in failing & _covered(found, failing))
-    selected = _covered(found, set(good))
-    return {"found": hit / sum(weights[one] for one in failing), "ran": sum(weights[one] for one in selected) / whole}
+    hit = sum(weights[one] for one in failing & covered(found, failing))
+    selected = covered(found, set(good))
+    return {"found": hit / max(1, sum(weights[one] for one in failing)), "ran": sum(weights[one] for one in selected) / whole}
 
 
-def _covered(found: set[str], tests: set[str]) -> set[str]:
+def covered(found: set[str], tests: set[str]) -> set[str]:
     """Tests that a selection runs: named by themselves, by their class or by their file."""
     return {one for one in tests if one in found or one.rpartition("::")[0] in found or f"{one.partition('::')[0]}::" in found}
 
@@ -291,8 +250,8 @@ def summed(rows: list[dict[str, Any]], name: str) -> dict[str, float]:
     return {
         "failing_found": round(sum(row[name]["found"] * row["failing"] for row in rows) / max(1, failing), 4),
         "found_mean": round(sum(row[name]["found"] for row in rows) / max(1, len(rows)), 4),
-        "mutants_found_whole": round(sum(row[name]["found"] == 1 for row in rows) / max(1, len(rows)), 4),
-        "mutants_found_by_one": round(sum(row[name]["found"] > 0 for row in rows) / max(1, len(rows)), 4),
+        "found_whole": round(sum(row[name]["found"] == 1 for row in rows) / max(1, len(rows)), 4),
+        "found_by_one": round(sum(row[name]["found"] > 0 for row in rows) / max(1, len(rows)), 4),
         "suite_ran": round(sum(row[name]["ran"] for row in rows) / max(1, len(rows)), 4),
     }
 

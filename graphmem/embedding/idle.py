@@ -55,11 +55,6 @@ class IdleProcessors:
         return self._threads
 
 
-def processors() -> int:
-    """Return the number of processors this process may use."""
-    return max(1, len(os.sched_getaffinity(0)))
-
-
 def _moment() -> Moment:
     try:
         fields = _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()

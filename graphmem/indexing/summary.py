@@ -6,6 +6,7 @@ The CPU time includes ended worker processes.
 from __future__ import annotations
 
 import resource
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -55,7 +56,8 @@ def _cpu_seconds() -> float:
 
 def peak_memory_mb() -> float:
     """Peak resident memory of this process, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)  # macOS counts bytes, Linux KiB
 
 
 def summarise(

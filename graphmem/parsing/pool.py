@@ -28,6 +28,7 @@ from graphmem.parsing.marker import marking
 from graphmem.parsing.packing import Packed, ParsedFile
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
 from graphmem.runtime.faults import RAISE
+from graphmem.runtime.processors import processors
 
 BATCH: Final = 32
 """Files per message to a worker; one more batch is always waiting."""
@@ -59,7 +60,7 @@ def default_workers() -> int:
 
     The calling process needs little processor time to store results.
     """
-    return max(1, len(os.sched_getaffinity(0)))
+    return processors()
 
 
 def parse_files(

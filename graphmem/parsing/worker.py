@@ -15,6 +15,7 @@ import resource
 import signal
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -132,7 +133,8 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     os.nice(niceness)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
+    with suppress(ValueError, OSError):  # macOS does not limit the address space
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(2, 1)  # keeps output of libraries out of the messages
     logging.basicConfig(level=logging.DEBUG)  # to the file that the parent process reads at the end

@@ -74,10 +74,11 @@ def _confine_query() -> None:
     The limit is in addition to the memory of the open database. So the query cannot read other data of the machine, or load an extension.
     The limit is added to the used memory because the engine decides how much address space it reserves.
     """
-    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
-    most = min([used + SPARE_BYTES, *given])
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    if sys.platform == "linux":  # macOS does not limit the address space; the limits of time and files hold there, too
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
+        most = min([used + SPARE_BYTES, *given])
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_STANDARD, _STANDARD))
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.embedding.choose import Server, choose, for_model
 from graphmem.embedding.fill import FillResult, fill
-from graphmem.embedding.idle import IdleProcessors, processors
+from graphmem.embedding.idle import IdleProcessors
 from graphmem.model import IndexProgress
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.limits import kind_of
+from graphmem.runtime.processors import processors
 from graphmem.vectors.model_switch import ModelSwitch, former_models
 
 if TYPE_CHECKING:

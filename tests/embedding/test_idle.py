@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from graphmem.embedding.idle import IdleProcessors, Moment, processors
+from graphmem.embedding.idle import IdleProcessors, Moment
+from graphmem.runtime.processors import processors
 
 
 def looks(most, *seconds):
