@@ -89,3 +89,10 @@ def test_cycles_end_and_nothing_is_called(files, resolve):
     resolved = resolve(files)
     calls = {pair for pair in resolved.edges("CALLS") if pair[1].rpartition(":")[0] in files}
     assert calls <= {("A.java:A.f", "A.java:A.f")}
+
+
+def test_macros_that_expand_each_other_twice_end(resolve):
+    chain = "".join(f"#define M{i}(x) M{i + 1}(x) M{i + 1}(x)\n" for i in range(40))
+    uses = "void g() {\n" + "  M0(1);\n" * 20 + "}\n"
+    resolved = resolve({"a.c": f"void f(int n) {{}}\n#define M40(x) f(x)\n{chain}{uses}"})
+    assert ("a.c:g", "a.c:M0") in resolved.edges("CALLS")

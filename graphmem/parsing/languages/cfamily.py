@@ -57,7 +57,7 @@ MAX_MACRO: Final = 4000
 
 def _kept(parameters: str, text: str) -> str:
     """Return the parameters and tokens of a macro; strings become `""`."""
-    tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}") if match[1])
+    tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}"[: 2 * MAX_MACRO]) if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
 
 
