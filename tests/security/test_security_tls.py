@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from graphmem.api.serve import Tls
-from graphmem.cli.serving import _expect_protection, _is_loopback
+from graphmem.cli.serving import expect_protection, is_loopback
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import ForbiddenError, SettingsError, UnauthenticatedError
 from graphmem.server import owner
@@ -168,17 +168,17 @@ def test_files_that_make_no_tls_are_refused_before_anything_is_opened(pair: tupl
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.9.1"])
 def test_loopback_needs_neither(host: str) -> None:
-    assert _is_loopback(host)
-    _expect_protection(Settings(host=host), loopback=True, has_tokens=False)
+    assert is_loopback(host)
+    expect_protection(Settings(host=host), loopback=True, has_tokens=False)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.org", "", "127.0.0.1.example.org", "localhost.example.org"])
 def test_everything_else_needs_both(host: str) -> None:
-    assert not _is_loopback(host)
+    assert not is_loopback(host)
     for settings in (Settings(host=host), Settings(host=host, token=TOKEN), Settings(host=host, insecure_behind_proxy=True)):
         with pytest.raises(SettingsError):
-            _expect_protection(settings, loopback=False, has_tokens=False)
-    _expect_protection(Settings(host=host, insecure_behind_proxy=True), loopback=False, has_tokens=True)
+            expect_protection(settings, loopback=False, has_tokens=False)
+    expect_protection(Settings(host=host, insecure_behind_proxy=True), loopback=False, has_tokens=True)
 
 
 def test_a_key_with_a_pass_phrase_is_refused_and_nobody_is_asked_for_it(tmp_path: Path, pair) -> None:
