@@ -249,8 +249,8 @@ def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
     columns = shop.neighbourhood(["Cart"], depth=1, limit=100).columns["nodes"]
     visit(page + "/explore/graph?around=Cart&depth=1", "document.querySelector('.said')?.textContent")
     left, right = (sum(way * side > 0 for side in columns["side"]) for way in (-1, 1))
-    assert tab.value("document.querySelector('.said').textContent").startswith(f"{left} symbol")
-    assert f" and {right} that depend on the focus" in tab.value("document.querySelector('.said').textContent")
+    assert tab.value("document.querySelector('.said').textContent").startswith(f"The symbol in focus depends on {left} symbol")
+    assert f" and {right} depend on it" in tab.value("document.querySelector('.said').textContent")
 
 
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):
