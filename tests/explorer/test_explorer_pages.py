@@ -301,12 +301,13 @@ def test_no_two_names_on_the_map_cover_each_other_at_any_distance(tab, explorer,
           const { Labels } = await import("/explore/assets/stage.js");
           const write = Labels.prototype.write;
           window.boxes = new Map();
+          window.cut = []; // names of places that are seen, of which a part is not
           Labels.prototype.write = function (text, x, y, size, given = {}) {
             const done = write.call(this, text, x, y, size, given);
             if (!window.boxes.has(this)) window.boxes.set(this, []);
-            const width = this.width(text, size, given.weight);
-            const left = given.align === "left" ? x : x - width / 2;
-            if (done && !given.force) window.boxes.get(this).push([left, y - size * 0.5, left + width, y + size * 0.5, text]);
+            const [left, , right] = this.taken.at(-1) ?? []; // where it was written, with a border of three pixels
+            if (done && !given.force) window.boxes.get(this).push([left + 3, y - size * 0.5, right - 3, y + size * 0.5, text]);
+            if (done && Math.abs(x) < this.half && (left + 3 < -this.half - 0.5 || right - 3 > this.half + 0.5)) window.cut.push(text);
             return done;
           };
           window.covered = () => [...window.boxes.values()].flatMap((all) => all.flatMap((a, i) => all.slice(i + 1)
@@ -319,6 +320,7 @@ def test_no_two_names_on_the_map_cover_each_other_at_any_distance(tab, explorer,
         tab.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     tab.until("[...window.boxes.values()].flat().length > 200 && document.querySelector('.said').textContent.startsWith('Showing symbols')")
     assert tab.value("window.covered()") == []
+    assert tab.value("window.cut") == []
 
 
 def test_what_a_person_changes_about_a_module_is_on_the_map_for_everybody(tab, tmp_path, serve, visit):

@@ -3,7 +3,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, choice, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
+import { card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const ORDER = ["quarter", "cut", "matrix", "risk", "people", "decisions", "rules"];
@@ -162,7 +162,7 @@ export async function quarter(page, { base = "", days = "" }, signal) {
     h("div.grid", null,
       card(w.active, w.active_hint, table(w.active, [c.module, w.commits, w.by], most(byModule, Infinity).map(([name, n]) => [moduleLink(name), words.number(n), inModule(name)]), { first: 12, numeric: [1] })),
       card(w.authors, w.authors_hint, table(w.authors, [w.author, w.commits, w.where], [...authors].sort((a, b) => b[1].commits - a[1].commits || (a[0] < b[0] ? -1 : 1)).map(([who, known]) => [who, words.number(known.commits), most(known.modules, 3).map(([name, n], i) => [i ? ", " : "", moduleLink(name), ` (${words.number(n)})`])]), { first: 12, numeric: [1] })),
-      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))]), 8))),
+      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(commitPage(one.sha), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))]), 8))),
     h("h2", null, w.drift), drift);
   const { project } = await ask("Project", {}, signal);
   const compare = () => compared(drift, since, project.state.files, signal);

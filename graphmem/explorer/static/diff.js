@@ -29,6 +29,7 @@ export async function show(page, parameters, signal) {
   fill(
     page,
     h("h1", null, w.title),
+    about,
     h("form.bar", {
       onsubmit: (event) => {
         event.preventDefault();
@@ -39,7 +40,6 @@ export async function show(page, parameters, signal) {
     },
       field(w.base, base), field(w.head, head), h("button.primary", null, w.show),
       h("details.paste", { open: Boolean(pasted) || !parameters.base }, h("summary", null, w.paste), h("label.field", null, h("span.quiet", null, w.paste), text))),
-    about,
     result,
   );
   const { head: sha = "" } = parameters;

@@ -180,7 +180,7 @@ function tests(hits, way, commands) {
   const shared = hits.filter((hit) => !runnable(hit.symbol));
   const [files, others] = [byFile(cases), byFile(shared)];
   const place = h("div");
-  into(place, commands, (found) => [found.commands.map(toRun), unknown([...files.keys()], found)]);
+  into(place, commands, (found) => [found.commands.map((one) => toRun(one, found.commands.length > 1 ? one.tests : cases.length)), unknown([...files.keys()], found)]);
   return [
     place,
     files.size ? details(w.in_files(cases.length, files.size), null, files.size <= 3, perFile(files, way)) : null,
@@ -201,10 +201,10 @@ const perFile = (files, way) =>
   listing([...files].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))), 15);
 
 /** A command line that runs exactly the tests of one runner, and a button that copies it. */
-function toRun({ command, tests: count, wholeFiles }) {
+function toRun({ command, tests: count, wholeFiles }, listed) {
   const w = words.impact;
   return [
-    h("p.hint", null, wholeFiles ? w.whole_files(count) : w.runs(count)),
+    h("p.hint", null, wholeFiles ? w.whole_files(count) : w.runs(count, listed)),
     h("div.command", null, h("code", { tabindex: 0 }, command), h("button.primary", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy)),
   ];
 }

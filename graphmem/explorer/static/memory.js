@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { chip, choice, day, details, failure, field, into, link, listing, splitList, to } from "./parts.js";
+import { chip, choice, commitPage, day, details, failure, field, into, link, listing, splitList, to } from "./parts.js";
 import { words } from "./words.js";
 
 /** Its short marks: type, state, and what one should know before using it. */
@@ -31,7 +31,7 @@ export function provenance(memory, signal) {
     if (["confidence", "confidenceInUse", "importance"].includes(key)) return w.of_one(given);
     if (key === "trust") return w.of_trust(given);
     if (key === "source") return w.source_of[given] ?? given;
-    if (key === "commitSha") return given ? link(to("diff", { base: `${given}~1`, head: given }), given.slice(0, 10)) : "";
+    if (key === "commitSha") return given ? link(commitPage(given), given.slice(0, 10)) : "";
     if (key === "halfLifeDays") return given === null ? w.never : w.days(given);
     return typeof given === "number" ? String(Math.round(given * 100) / 100) : (given ?? "");
   };

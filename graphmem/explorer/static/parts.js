@@ -29,6 +29,12 @@ export function link(address, text, given = {}) {
   return h("a", { href: address, ...given }, text);
 }
 
+/** Address of a commit: what it says and what it breaks. */
+export function commitPage(sha) {
+  const short = sha.slice(0, 12);
+  return to("diff", { base: `${short}~1`, head: short });
+}
+
 /** What a symbol is called: `qualname` and where. */
 export function refOf(symbol) {
   if (!symbol.path) return symbol.qualname;
@@ -259,7 +265,7 @@ async function proposals(query, kinds, everything, signal) {
     ...files.edges.map(({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path })),
     ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
-    ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: to("diff", { base: `${one.sha}~1`, head: one.sha }) })),
+    ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: commitPage(one.sha) })),
     ...views.slice(0, 2).map(([name, text]) => ({ kind: words.search.view, text, where: "", address: to(name) })),
   ];
   const seen = new Set(); // overloads share a name and a place

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { h } from "./dom.js";
-import { chip, day, details, fileLink, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
+import { chip, commitPage, day, details, fileLink, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const OUTSIDE = ["MAIN", "ROUTE", "COMMAND", "EVENT", "TASK"]; // what people start; exports and tests are many and of less news
@@ -54,7 +54,7 @@ async function entryPoints(signal) {
 export function commit(one) {
   const w = words.home;
   return [
-    link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10), { title: w.what_broke }),
+    link(commitPage(one.sha), one.subject || one.sha.slice(0, 10), { title: w.what_broke }),
     h("div.meta", null, day(one.at), one.author ? h("span.author", null, one.author) : null, h("span.where", null, words.many(one.files, "file")), one.modules.slice(0, 3).map((name) => link(to("graph", { focus: name }), name, { class: "chip" })), one.modules.length > 3 ? h("span.where", null, words.andMore(one.modules.length - 3)) : null),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { failure, link, refOf, to } from "./parts.js";
+import { commitPage, failure, link, refOf, to } from "./parts.js";
 import { words } from "./words.js";
 
 const BLOCK = 120; // lines that are coloured at a time, when they come into view
@@ -223,7 +223,7 @@ export class SourcePane {
   say() {
     const blame = this.blame[this.line];
     const w = words.source;
-    fill(this.foot, w.line(this.line), blame ? [" · ", w.touched(blame), blame.commit ? [" ", link(to("diff", { base: `${blame.commit}~1`, head: blame.commit }), blame.commit.slice(0, 8))] : null] : null, this.about ? h("span.about", null, this.about) : null);
+    fill(this.foot, w.line(this.line), blame ? [" · ", w.touched(blame), blame.commit ? [" ", link(commitPage(blame.commit), blame.commit.slice(0, 8))] : null] : null, this.about ? h("span.about", null, this.about) : null);
     this.head.querySelector(".crumbs")?.replaceWith(this.crumbs(this.path, this.range?.[0] || this.pointed ? this.line : 0));
   }
 

@@ -472,7 +472,7 @@ export const words = {
     no_tests: "Kein Test ist bekannt, der das Ziel erreicht.",
     copy: "Befehl kopieren, der die Tests ausführt",
     copy_files: (n) => `Namen von ${files(n)} kopieren`,
-    runs: (n) => `Dieser Befehl führt genau ${n === 1 ? "diesen Test" : `diese ${number(n)} Tests`} aus:`,
+    runs: (n, listed) => (n === listed ? `Dieser Befehl führt genau ${n === 1 ? "diesen Test" : `diese ${number(n)} Tests`} aus:` : `Dieser Befehl führt genau diese Tests mit ${many(n, "Namen", "Namen")} aus; ein Test, der andere aufgeführte enthält, braucht keinen eigenen:`),
     whole_files: (n) => `Dieser Befehl führt die ganzen Dateien von ${many(n, "Test", "Tests")} aus, weil ihre Namen ihn zu lang machten:`,
     in_files: (tests, files) => `${many(tests, "Test", "Tests")} in ${many(files, "file")}`,
     shared: (n) => `${number(n)} Hilfen von Tests`,

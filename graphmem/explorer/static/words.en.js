@@ -515,7 +515,7 @@ export const words = {
     no_tests: "No test is known to reach the target.",
     copy: "Copy the command that runs the tests",
     copy_files: (n) => `Copy the names of ${many(n, "file")}`,
-    runs: (n) => `This command runs exactly ${n === 1 ? "this test" : `these ${n.toLocaleString("en")} tests`}:`,
+    runs: (n, listed) => (n === listed ? `This command runs exactly ${n === 1 ? "this test" : `these ${n.toLocaleString("en")} tests`}:` : `This command runs exactly these tests by ${many(n, "name")}; a test that holds other listed tests needs no name of its own:`),
     whole_files: (n) => `This command runs the whole files of ${many(n, "test")}, because their names would make it too long:`,
     in_files: (tests, files) => `${many(tests, "test")} in ${many(files, "file")}`,
     shared: (n) => `${many(n, "helper")} of tests`,
