@@ -99,7 +99,7 @@ FAMILIES: Final = {
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
-    "Find": "search search-projects ask symbol symbol-at occurrences usages path modules flows entry-points central describe report "
+    "Find": "search search-projects ask symbol symbol-at occurrences usages edges path modules flows entry-points central describe report "
     "export cypher",
     "Change": "impact impact-projects review contracts coaccess reviewers people commits cycles boundary hotspots dead-code duplicates "
     "drift check",
