@@ -64,7 +64,7 @@ class CodeOperations:
         column: Annotated[int, Bounds(0, 1_000_000_000), Argument()] = 0,
         unit: ColumnUnit = "characters",
     ) -> SymbolAt:
-        """Show the symbol defined, used or imported at a position in a file.
+        """Show the symbol at a position: defined, used or imported.
 
         On a blank line, in a comment, beyond the end of the file or on a name without a symbol, the answer is empty and says why.
 
@@ -98,7 +98,7 @@ class CodeOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")
     def occurrences(self, file: str) -> Occurrences:
-        """List all names in a file that refer to a symbol, with their ranges.
+        """List the names in a file that refer to symbols, with ranges.
 
         Local variables and unresolved names are not included.
 
@@ -124,7 +124,7 @@ class CodeOperations:
         target: Annotated[str, Ref(), Argument()],
         limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 100,
     ) -> Edges:
-        """All edges from one symbol or file to another, with lines and columns.
+        """List edges from one symbol or file to another, with columns.
 
         Members count: a class has the edges of its methods, a file those of its symbols.
 

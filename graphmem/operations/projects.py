@@ -44,7 +44,7 @@ class ProjectsOperations:
         max_depth: Annotated[int, Bounds(1, 20)] = 3,
         limit: Annotated[int, Within("hits"), Bounds(1, 1_000)] = 50,
     ) -> ProjectsImpact:
-        """Find code of all projects that could break when a symbol changes.
+        """Find what a change of a symbol could break in all projects.
 
         Projects reach each other through contracts, such as routes and their clients.
 

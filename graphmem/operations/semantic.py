@@ -143,7 +143,7 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("contracts",)}, command="contracts")
     def contracts(self, name: Annotated[str, Argument()] = "", *, base: str = "", limit: Limit = 50) -> ContractsAnswer:
-        """Find the code that uses a route, remote procedure, topic or field.
+        """Find users of a route, remote procedure, topic or field.
 
         The projects that `graphmem organisation add` registered are searched as well. The most used contracts come first.
 
@@ -235,7 +235,7 @@ class SemanticOperations:
     def commits(
         self, limit: Annotated[int, Within("hits"), Spelled(default=20), Doc("the maximum number of commits")] = 20, revision: str = "HEAD"
     ) -> CommitPage:
-        """List the newest commits, their authors and the modules they changed.
+        """List recent commits with authors and changed modules.
 
         Merge commits are omitted.
 

@@ -53,7 +53,7 @@ def trust(
     here: Door,
     level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="Trust level: cautious, standard, confident, autonomous or auto.")] = "",
 ) -> None:
-    """Show or set the confidence a memory needs to be shown to agents.
+    """Show or set how sure a memory must be to reach agents.
 
     An agent sees a less certain memory only when it searches for memories.
     """

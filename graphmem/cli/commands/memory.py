@@ -195,7 +195,7 @@ def alias(
         typer.Argument(metavar="[WORD]...", help="Words that a search for the term also looks for; omit them to remove the alias."),
     ] = None,
 ) -> None:
-    """Show or set additional words that a search for a term also finds."""
+    """Show or set synonyms that searches for a term also find."""
     from graphmem.cli.render import memory as render
 
     service = here.service()
@@ -281,7 +281,7 @@ def config(
         str, typer.Argument(metavar="[PRESET]", help="Preset: conservative, balanced or aggressive; default: show all presets.")
     ] = "",
 ) -> None:
-    """Show or set how easily patterns seen in sessions become memories.
+    """Show or set how easily session patterns become memories.
 
     The choice is the setting `promotion` in the project's graphmem.toml. A running server uses it after a restart.
     """
@@ -318,7 +318,7 @@ def prune(
     *,
     apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option the memories are only listed.")] = False,
 ) -> None:
-    """Retire memories that are decayed, expired, or above the maximum number."""
+    """Retire memories that have decayed, expired or exceed a limit."""
     from graphmem.cli.render import memory as render
 
     answer = here.service().prune(dry_run=not apply, actor=ACTOR)

@@ -39,7 +39,7 @@ def invite(
     level: Annotated[str, typer.Option("--level", help="The role: read, write, curate or admin.")] = "write",
     projects: Projects = None,
 ) -> None:
-    """Invite a person to the server, and print the code of the invitation.
+    """Invite a person to the server, and print the invitation code.
 
     The code is valid for seven days and once. `graphmem login` exchanges it for a token. From the first invitation on the server
     requires credentials from everybody.
