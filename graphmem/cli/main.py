@@ -125,7 +125,7 @@ ELSEWHERE: Final = {
     "reviewers": "blame owner owners codeowners who",
     "commits": "log history",
     "index": "init build update scan reindex analyze analyse",
-    "serve": "ui web explore explorer start server open",
+    "serve": "ui web explore explorer start open",
     "doctor": "status health stats",
     "remember": "add note save store learn",
     "export": "graph dump visualize visualise",

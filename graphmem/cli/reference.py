@@ -44,7 +44,7 @@ def operations() -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     """Yield lines on each command, with its arguments and options."""
-    yield "`graphmem --help` lists the commands, and `graphmem COMMAND --help` explains one."
+    yield "`graphmem --help` lists the commands. The option `--help` of a command explains it."
     yield "The exit code is 0 for success, 1 for a refusal or a finding, 2 for wrong usage, 3 for an internal error and 130 after Ctrl-C."
     yield "With `--json` an error is printed as a JSON document, too."
     outer: Any = typer.main.get_command(app)

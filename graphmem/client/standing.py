@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from typing import TYPE_CHECKING
 
 from graphmem.errors import GraphMemError, OwnerUnreachableError, WrongIndexError
+from graphmem.runtime.faults import unraised
 from graphmem.server import owner
 
 if TYPE_CHECKING:
@@ -35,8 +35,12 @@ class Standing:
         from graphmem.client import connecting  # noqa: F401  # here, because two threads may see a partly loaded module
 
         def start() -> None:
-            with contextlib.suppress(GraphMemError):
+            try:
                 self.service()
+            except GraphMemError:
+                pass
+            except Exception as error:  # noqa: BLE001 - the next call of `service` meets it again, where a person is told
+                unraised(error, "starting the server")
 
         threading.Thread(target=start, name="graphmem-start", daemon=True).start()
 

@@ -16,6 +16,7 @@ from graphmem.errors import SymbolNotFoundError
 from graphmem.lsp.editor import SOURCE, Editor, answered
 from graphmem.lsp.forgotten import change, forgotten
 from graphmem.lsp.outlines import entries
+from graphmem.runtime.faults import unraised
 
 if TYPE_CHECKING:
     from graphmem.answers import DiffImpact
@@ -67,7 +68,10 @@ class Reports:
                 if not uris:
                     self._is_running = False
                     return
-            _publish(self._editor, uris)
+            try:
+                _publish(self._editor, uris)
+            except Exception as error:  # noqa: BLE001 - else no document would have warnings until the editor restarts
+                unraised(error, "finding the warnings")
 
 
 @answered(None)

@@ -74,9 +74,8 @@ def expect_known(asked: Iterable[str], known: Sequence[str]) -> None:
     """
     for one in asked:
         if one not in known:
-            raise BadInputError(
-                f"unknown project {one[:100]!r}; use one of {', '.join(known[:20]) or 'none'}", argument="projects", value=one[:100]
-            )
+            remedy = f"the projects are {', '.join(known[:20])}" if known else "push a project first"
+            raise BadInputError(f"unknown project {one[:100]!r}; {remedy}", argument="projects", value=one[:100])
 
 
 def served(name: str, path: str, project: Project, *, is_open: bool) -> ServedProject:

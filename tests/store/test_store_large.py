@@ -58,7 +58,7 @@ def test_a_load_that_does_run_out_leaves_the_old_graph_and_names_the_setting(ope
     store = open_at(path, buffer_pool_bytes=POOL, max_db_bytes=POOL)
     store.replace(graph(), {})
     before = counts(store)
-    with pytest.raises(LimitError, match="raise max_db_gb"):
+    with pytest.raises(LimitError, match="raise the setting max_db_gb"):
         store.replace(graph(**MUCH["texts"]), {})
     assert (store.generation(), counts(store)) == (1, before)
     store.close()
