@@ -30,6 +30,13 @@ MAX_PASSES: Final = 60
 Types of bounded height never reach it; it guards against a rule that shrinks answers.
 """
 
+PATIENCE: Final = 150_000
+"""Computations for one outermost question after which questions that are too deep are no longer answered first.
+
+Answering one first drops the unfinished answers of its cycle. In a cycle of thousands of questions this could be repeated for an hour.
+Such a question then has an empty answer, and the answers that need it may be incomplete. django's package needs at most 84,000.
+"""
+
 NOTHING: Final = -1
 """The group without inputs."""
 
@@ -165,6 +172,7 @@ class Solver:
         self.groups = Groups()
         self._stack: list[_Question] = []
         self._cut: set[tuple[int, Any]] = set()
+        self._computed = 0  # computations for the outermost question
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
@@ -220,6 +228,7 @@ class Solver:
         Questions that are nested too deeply inside it are answered separately first.
         """
         outside = self.reads
+        self._computed = 0
         attempts = [(memo, key, compute, arguments)]
         lost: set[int] = set()  # read by abandoned questions, for the inputs of an error
         try:
@@ -267,6 +276,8 @@ class Solver:
         if self._cut and position and (id(memo), key) in self._cut:
             return EMPTY
         if position >= MAX_STACK:
+            if self._computed > PATIENCE:
+                return EMPTY
             raise _TooDeepError(memo, key, compute, arguments)
         question = memo.get(key)
         if question is None:
@@ -280,6 +291,7 @@ class Solver:
         self.reads = question.reads
         stack.append(question)
         for _ in range(MAX_PASSES):
+            self._computed += 1
             value = compute(*arguments)
             if question.low < position or not question.is_head or not self._grew(question, value):
                 break

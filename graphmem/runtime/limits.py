@@ -199,7 +199,7 @@ def refusal_of_any(error: BaseException) -> GraphMemError | None:
     path = error.filename if isinstance(error, OSError) and isinstance(error.filename, (str, Path)) else ""
     if not path and kind_of(error) not in (*_OF_THE_PROCESS, "file_size"):
         return None  # the disk and file are unknown
-    return refusal(error, "the call", path, "name another place")
+    return refusal(error, "the call", path, "name another place, for an index with --db")
 
 
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:

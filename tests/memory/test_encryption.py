@@ -183,7 +183,7 @@ def test_a_wrong_short_or_lost_key_is_an_error_with_a_remedy(project, key, tmp_p
     with pytest.raises(EncryptionError, match="GRAPHMEM_MEMORY_KEY_FILE"):
         GraphMem.open(repo=project, settings=SETTINGS)
     (project / ".graphmem" / vault.FILE).unlink()
-    with pytest.raises(EncryptionError, match="not loaded"):
+    with pytest.raises(EncryptionError, match="was not given"):
         GraphMem.open(repo=project, settings=SETTINGS)
     command = Settings(embedder="none", memory_key_command=f"cat {tmp_path / 'moved'}")
     with GraphMem.open(repo=project, settings=command) as memory:

@@ -156,6 +156,16 @@ def test_a_cycle_longer_than_the_stack_ends():
     assert graph.ask("n0") >= frozenset({"n0"})
 
 
+def test_a_cycle_of_thousands_of_questions_ends_soon_after_patience(monkeypatch):
+    monkeypatch.setattr(solver_module, "PATIENCE", 3_000)
+    count = 1_200
+    drawn = random.Random(1)
+    graph = Graph({f"n{i}": [f"n{drawn.randrange(count)}" for _ in range(3)] for i in range(count)})
+    answer = graph.ask("n0")
+    assert len(answer) > count / 2
+    assert graph.asked < 4 * 3_000  # 152,000 without a bound
+
+
 def test_an_error_in_an_answer_leaves_the_solver_usable():
     solver, memo = Solver(), {}
 

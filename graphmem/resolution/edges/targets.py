@@ -337,7 +337,8 @@ class Targets:
                 found.append(symbol)
         if bound and len(found) > 1:
             found = list(rules_of(self.entry).declared_once(self.inference, found))
-        found = [symbol for symbol in found if not self._is_abstract(symbol)] or found
+        # An abstract method of Python, marked by a decorator, does not run; a method of an interface stands for its implementations.
+        found = [one for one in found if not (self._is_abstract(one) and self.project.definition(one).decorators)] or found
         if len(found) == 1:
             return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
         if not found or len(found) > AMBIGUOUS_LIMIT:
