@@ -33,7 +33,7 @@ Types of bounded height never reach it; it guards against a rule that shrinks an
 PATIENCE: Final = 150_000
 """Computations for one outermost question after which questions that are too deep are no longer answered first.
 
-Answering one first drops the unfinished answers of its cycle. In a cycle of thousands of questions this could be repeated for an hour.
+Answering one first drops the unfinished answers of its cycle. In a cycle of thousands of questions this was repeated for minutes.
 Such a question then has an empty answer, and the answers that need it may be incomplete. django's package needs at most 84,000.
 """
 

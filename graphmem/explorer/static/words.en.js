@@ -363,7 +363,7 @@ export const words = {
       undivided: "The module is not divided: it has fewer than four connected files, or more than 1,500.",
     },
     quarter: {
-      title: "What changed lately, and by whom?",
+      title: "What changed recently, and by whom?",
       hint: "Commits with their authors, the modules they changed, and how dependencies and the public API differ since then.",
       no_commits: "No commit of this project is known.",
       base: "Since revision",
