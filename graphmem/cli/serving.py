@@ -258,7 +258,9 @@ class _Run:
             if not self._no_index:
                 self._index()
         except Exception as failure:  # noqa: BLE001 - as above, or raised by the thread that serves
-            if had_index and not isinstance(failure, IndexCancelledError):
+            if had_index and isinstance(failure, IndexCancelledError):
+                return  # the server is stopping, and the index is the one that it served
+            if had_index:
                 said = failure.message if isinstance(failure, GraphMemError) else unraised(failure, "the index run")
                 output.stderr.line(("graphmem: ", "bold red"), f"{said}; serving the previous index")
             else:
