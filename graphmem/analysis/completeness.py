@@ -96,7 +96,7 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Indices of files whose functions tests called but that have no test.
+    """Indices of files without tests whose functions were called by tests.
 
     Only recorded runs are considered.
     """

@@ -88,7 +88,12 @@ class Question:
         unknown = sorted(set(self.kinds) - set(IMPACT_KINDS))
         if unknown or not self.kinds:
             given, allowed = ", ".join(unknown) or "none", ", ".join(IMPACT_KINDS)
-            raise BadInputError(f"kinds of edges are {given}; use some of {allowed}", argument="kinds", value=given, allowed=allowed)
+            raise BadInputError(
+                f"invalid kinds of edges ({given}); use some of {allowed}",
+                argument="kinds",
+                value=given,
+                allowed=allowed,
+            )
 
 
 def _bad(argument: str, value: object, allowed: str) -> BadInputError:
@@ -207,9 +212,9 @@ def united_impact(
 
 
 def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[FloatArray, Reached]:
-    """Values of all edge rows, and the nodes that an impact walk reaches.
+    """Return the value of each edge, and the nodes that an impact walk finds.
 
-    The walk begins at `seeds`. Tests are included at any depth.
+    The value of an edge is its confidence times the weight of its kind. The walk begins at `seeds`. Tests are included at any depth.
     """
     values = step_values(view, question.kinds, WEIGHTS)
     found, _ = _walked(view, [Start(seeds, question.kinds)], [values], question)

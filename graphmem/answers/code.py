@@ -30,7 +30,7 @@ class SymbolInfo:
 
     @property
     def is_runnable(self) -> bool:
-        """Whether a test runner can be given it: a test, or a tests' module."""
+        """Whether a test runner can run this symbol: a test, or a module of tests."""
         return self.entry_point == "test" or (self.is_test and self.kind == "module")
 
     @property

@@ -180,8 +180,8 @@ def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
 def code_since(info: MemoryInfo) -> str:
     """One line on changes of a memory's code since; "" when it is unchanged.
 
-    It names the branches of code that only other branches have. It omits other missing files, which may never have been indexed. The full
-    view of a memory lists them.
+    If the code exists only on other branches, the line names these branches. Missing files are not mentioned, because they may never have
+    been indexed.
     """
     changed = [one.name for one in about_once(info) if one.anchor == "suspect"]
     gone = list(
@@ -306,7 +306,7 @@ class Noted:
 
 @answer
 class Rule:
-    """A text that is injected verbatim into every session."""
+    """An instruction that every agent's session receives word for word."""
 
     name: str
     scope: Annotated[str, Doc("pattern (glob) of the paths that the rule applies to; empty for all paths")]

@@ -66,7 +66,7 @@ class Occurrences:
 
 @answer
 class Usage:
-    """A place in the code where the name of a symbol stands."""
+    """A place in the code where the name of a symbol is written."""
 
     path: str
     range: TextRange

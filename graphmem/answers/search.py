@@ -26,7 +26,7 @@ _NODES = (
 
 @answer
 class PathScore:
-    """The rank and score of a hit in one way of searching, such as by words."""
+    """The rank and score of a hit in one search method, such as by words."""
 
     path: Annotated[str, Doc("way of searching that found the hit: words, names, dense, graph or exact")]
     rank: Annotated[int, Doc("rank of the hit in this way of searching, from 1")]

@@ -72,7 +72,7 @@ class PersistedOperations:
         return sorted(self._texts.keys() | self._derived.keys())
 
     def has(self, text: str) -> bool:
-        """Whether a text equals one of the persisted operations byte for byte."""
+        """Whether a document equals a persisted operation byte for byte."""
         return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:

@@ -84,7 +84,7 @@ def _bold(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """Escape a text for roff; code between backquotes becomes bold."""
+    """Escape a string for roff; code between backquotes becomes bold."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = _CODE.sub(r"\\fB\1\\fR", escaped)
     escaped = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in escaped)

@@ -87,7 +87,7 @@ EdgeKinds = Annotated[
 
 
 def word(text: Any) -> Any:
-    """Return a text unchanged, typed as `Any` for the type checker.
+    """Return a string unchanged, typed as `Any` for the type checker.
 
     The text is passed to an operation's parameter that accepts only certain words. The operation validates the text.
     """

@@ -76,7 +76,7 @@ class Output:
         self.console.print(joined(cells), soft_wrap=True)
 
     def text(self, text: str) -> None:
-        """Print a text of several lines."""
+        """Print a string of several lines."""
         for line in inert_lines(text).split("\n"):
             self.line(line)
 

@@ -34,7 +34,7 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Maximum number of tokens of a text that the model reads."""
+        """Maximum number of tokens that the model reads of each string."""
 
     def encode(self, texts: Sequence[str]) -> F32:
         """Return vectors of shape (len(texts), dim), in the order of the texts.

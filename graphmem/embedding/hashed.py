@@ -27,7 +27,7 @@ _MAX_WORDS: Final = 512
 class HashedEmbedder:
     """Feature hashing of words and letter triples into unit vectors.
 
-    The vector of a text without words is zero.
+    The vector of a string without words is zero.
     """
 
     def __init__(self, dim: int = 384) -> None:
@@ -50,7 +50,7 @@ class HashedEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Maximum number of words of a text that are read."""
+        """Maximum number of words that are read of each string."""
         return _MAX_WORDS
 
     def encode(self, texts: Sequence[str]) -> F32:

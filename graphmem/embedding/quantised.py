@@ -53,7 +53,7 @@ class QuantisedEmbedder:
     Args:
         folder: folder of the graph; projects and processes may share it.
         threads: number of processor threads that one call may use.
-        max_tokens: number of tokens of a text that the model reads.
+        max_tokens: number of tokens that the model reads of each string.
     """
 
     def __init__(self, folder: Path, *, threads: int = 1, max_tokens: int = 256) -> None:
@@ -86,7 +86,7 @@ class QuantisedEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Number of tokens of a text that the model reads."""
+        """Number of tokens that the model reads of each string."""
         return self._max_tokens
 
     @property

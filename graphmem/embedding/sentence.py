@@ -24,7 +24,7 @@ class SentenceEmbedder:
     Args:
         model: "" for the packaged default; otherwise a folder, or a name in the local model cache.
         threads: number of processor threads that one call may use; more than one is faster only on idle cores.
-        max_tokens: number of tokens of a text that are read; at most the model's own limit.
+        max_tokens: number of tokens that are read of each string; at most the model's own limit.
         prefix: number of leading values of a vector that are used, for models that are trained for truncation; 0 for all.
     """
 
@@ -56,7 +56,7 @@ class SentenceEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Number of tokens of a text that the model reads."""
+        """Number of tokens that the model reads of each string."""
         return self._max_tokens
 
     @property

@@ -291,7 +291,7 @@ def _is_test(path: str) -> bool:
 
 
 def _byte_offsets(text: str) -> list[int] | range:
-    """Return the UTF-8 byte offset of each UTF-16 unit of a text.
+    """Return the UTF-8 byte offset of each UTF-16 unit of source text.
 
     The last item is the end of the text.
     """

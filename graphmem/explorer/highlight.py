@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 KINDS: Final = ("plain", "comment", "keyword", "string", "number", "function", "type", "decorator")
-MOST: Final = 400_000  # characters of a text that gets colours
+MOST: Final = 400_000  # characters of source text; longer text gets no colours
 LONGEST_LINE: Final = 5_000  # minified text takes long and nobody reads it
 # The nearest of these that a token's type is part of.
 _KIND_OF: Final = {
@@ -37,7 +37,7 @@ _KIND_OF: Final = {
 
 
 def tokens(text: str, path: str, language: str) -> tuple[list[int], list[int], str]:
-    """Cut a text into tokens of one colour each.
+    """Cut source text into tokens of one colour each.
 
     Args:
         text: the source text, whose lines end with a line feed.

@@ -226,7 +226,7 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """Return the output of a hook that passes a text to the agent.
+    """Return the output of a hook that passes context to the agent.
 
     If the event is the end of the agent's turn, the output makes the agent continue, with the text as the reason. The result is "" without
     a text, or if the event does not allow a text.

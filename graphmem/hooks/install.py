@@ -141,7 +141,7 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
 def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Target] = ()) -> list[Change]:
     """Plan to remove graphmem from some settings files, without writing.
 
-    A text block that another installed agent also reads is kept.
+    Instructions that another installed agent also reads are kept.
 
     Args:
         targets: files of the agents to uninstall.
@@ -328,7 +328,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
 
 
 def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """Append graphmem's block, between two marking lines, to a text.
+    """Append graphmem's block, between two marking lines, to file content.
 
     The line ends are those of the text.
     """

@@ -65,10 +65,10 @@ class Looking(Protocol):
     """Interface to the search of a project, for the background thread."""
 
     def vector(self, text: str) -> Sequence[float] | None:
-        """Return a text's vector of unit length; None if no model is available."""
+        """Return a message's vector of unit length; None without a model."""
 
     def words(self, text: str) -> Sequence[str]:
-        """Return a text's normalised words, to compare topics without a model."""
+        """Return a message's normalised words, to compare topics without a model."""
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
         """Return memories that fit a conversation, best first."""

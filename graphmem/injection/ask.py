@@ -27,7 +27,7 @@ class Ask(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The memories, rules and code found for a request, packed as a text."""
+    """The memories, rules and code for a request, packed into one string."""
 
     packed: Packed
     why: str = ""

@@ -1,6 +1,6 @@
 """Find the memories that an agent may be shown without asking.
 
-They are found by open files, by a text, or because they apply to every session. Memories that apply to every session are called standing
+They are found by open files, by a message, or because they apply to every session. Memories that apply to every session are called standing
 memories.
 """
 
@@ -101,7 +101,7 @@ class Finder:
         self._counting = 0  # id of the thread that is counting shown memories
 
     def vector(self, text: str) -> Sequence[float] | None:
-        """Return a text's vector of unit length; None without a model."""
+        """Return a message's vector of unit length; None without a model."""
         embedder = self._vectors.query_embedder()
         if embedder is None:
             return None
@@ -112,7 +112,7 @@ class Finder:
             return None
 
     def words(self, text: str) -> Sequence[str]:
-        """Return a text's normalised words, to compare topics without a model."""
+        """Return a message's normalised words, to compare topics without a model."""
         return query_words(text)
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
@@ -134,7 +134,7 @@ class Finder:
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
-        """Return memories that are relevant enough to a text, best first.
+        """Return memories that are relevant enough to a message, best first.
 
         The threshold of relevance is fixed. Memories made from the project's own files come last.
         """
@@ -156,7 +156,7 @@ class Finder:
         return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Return the ids of given memories that are relevant to a text.
+        """Return the ids of given memories that are relevant to a message.
 
         A memory is relevant if its vector is near, or if it has enough words of one sentence of the text.
         """
@@ -187,7 +187,7 @@ class Finder:
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
-        """Return memories of given types that fit a text.
+        """Return memories of given types that fit the words of a request.
 
         Memories of any confidence are returned, because an agent requested them.
         """
@@ -198,7 +198,7 @@ class Finder:
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
-        """Return the definition that matches a text best, for each file.
+        """Return the definition that matches a message best, for each file.
 
         The best file comes first. A definition must have enough words of the text, see `floor.WORDS`. The list is empty if the graph is not
         loaded or time is short. The search takes at most half of the remaining time.
@@ -420,7 +420,7 @@ def _stands(row: MemoryRow) -> bool:
 
 
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
-    """Return whether a definition has enough of the words of a text.
+    """Return whether a definition has enough of the words of a message.
 
     A single common word is not enough; see `floor.WORDS`.
     """

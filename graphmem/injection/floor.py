@@ -1,4 +1,4 @@
-"""Filter memories that are relevant to a text, by a fixed threshold.
+"""Filter memories that are relevant to a message, by a fixed threshold.
 
 Ranking alone always returns some memory. A memory is relevant if its vector is near the text's. It is also relevant if it has enough of the
 words of one sentence of the text. Words are weighted by their rarity in memories and code together. A word that occurs nowhere counts as
@@ -27,7 +27,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 def sentences_of(text: str) -> list[frozenset[str]]:
-    """Return the set of words of each sentence or line of a text.
+    """Return the set of words of each sentence or line of a message.
 
     Words without content are left out, and at most 64 sets are returned. If a text has no content words, all of its words are returned.
     """
@@ -37,9 +37,9 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Return the given memories that share enough words with a text.
+    """Return the given memories that share enough words with a message.
 
-    A memory must have enough of the words of one sentence of the text, weighted by rarity.
+    A memory must have enough of the words of one sentence of the message, weighted by rarity.
 
     Args:
         index: index of all memories.

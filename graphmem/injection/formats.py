@@ -65,7 +65,7 @@ def _place(one: Item) -> str:
 
 
 class Format(ABC):
-    """Interface of a text format for injected context.
+    """Interface of an output format for injected context.
 
     The text consists of a frame that contains sections with headings, which contain items: memories, rules, code. The cost of the text is
     the sum of the costs of its parts, so the cost of a part is known before it is added.
@@ -276,7 +276,7 @@ def _as_object(one: Item) -> dict[str, Any]:
 
 
 def _inside(text: str) -> str:
-    """Indent all lines of a text but the first, as list items need."""
+    """Indent all lines but the first, as list items of Markdown need."""
     return "\n  ".join(text.split("\n"))
 
 

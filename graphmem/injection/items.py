@@ -64,7 +64,7 @@ class Item(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Remove invisible characters from a text; line ends become line feeds."""
+    """Remove invisible characters; all line ends become line feeds."""
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
 
 

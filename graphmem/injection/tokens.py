@@ -34,7 +34,7 @@ def count_tokens(text: str) -> int:
 
 
 def count_once(text: str) -> int:
-    """Count tokens without caching, for a text that will not repeat."""
+    """Count tokens without caching, for a string that will not repeat."""
     return _count(text) + text.count("\n")
 
 

@@ -210,7 +210,7 @@ def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
 
 
 def _names(content: str) -> tuple[set[str], set[str]]:
-    """Return names in code that a text recommends, and those it rejects."""
+    """Return names in code that a memory recommends, and those it rejects."""
     wanted: set[str] = set()
     rejected: set[str] = set()
     for clause in _CLAUSE.split(content):

@@ -58,7 +58,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape a text, so that Markdown shows no markup, links or images."""
+    """Escape a string, so that Markdown shows no markup, links or images."""
     escaped = inert(" ".join(text.split()))
     for sign in "\\`*_[]<>!#|":
         escaped = escaped.replace(sign, f"\\{sign}")

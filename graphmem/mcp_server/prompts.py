@@ -37,7 +37,7 @@ class Prompt(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """An MCP resource: a text that an agent can read, identified by a URI."""
+    """An MCP resource: a document that an agent can read by its URI."""
 
     name: str
     description: str

@@ -54,7 +54,7 @@ _LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
 
 
 def tokens(text: str) -> int:
-    """Return an upper bound of the tokens of a text, for any model.
+    """Return an upper bound of the number of tokens in an answer.
 
     Four letters count as one token. Every other character and every line end counts as one token, too. Real counts are lower, because
     byte-pair vocabularies contain most English words and many parts of identifiers. So an answer never exceeds its budget.
@@ -63,7 +63,7 @@ def tokens(text: str) -> int:
 
 
 def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> str:
-    """Join lines to a text within a budget of tokens.
+    """Join lines to an answer within a budget of tokens.
 
     The text has all lines of the head, then the rows that fit.
 

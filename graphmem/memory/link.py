@@ -140,7 +140,7 @@ _HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a
 
 
 def _path_of(content: str, match: re.Match[str]) -> str:
-    """Return a path found in a text without the `a/` or `b/` of a diff."""
+    """Return a path found in a memory without the `a/` or `b/` of a diff."""
     path = match["path"]
     side, _, rest = path.partition("/")
     if side not in ("a", "b") or not rest:
@@ -199,7 +199,7 @@ def _is_common_member(view: GraphView, node: int, name: str) -> bool:
 
 
 def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]) -> bool:
-    """Return whether a text names the class of a member, or its file."""
+    """Return whether a memory names the class of a member, or its file."""
     owner = view.qualname(int(view.parent[node])).rpartition(".")[2]
     return view.path(node) in paths or re.search(rf"\b{re.escape(owner)}\b", content) is not None
 

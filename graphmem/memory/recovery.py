@@ -28,7 +28,7 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return a text that identifies a journal entry, for the graph to store.
+    """Return a string that identifies a journal entry, to store in the graph.
 
     A graph that stores it under `META` is up to date with the entry.
     """

@@ -39,7 +39,7 @@ _LEAD: Final = 20  # characters before a value in which another secret may begin
 
 
 class Found(NamedTuple):
-    """Position and kind of a secret in a text; never its value."""
+    """Position and kind of a secret in a string; never its value."""
 
     kind: str
     start: int
@@ -86,7 +86,7 @@ _BASE64_RUN: Final = 400  # characters; a longer unbroken run is a file, not a k
 
 
 def find(text: str) -> list[Found]:
-    """Return the secrets and personal data in a text, by position.
+    """Return the secrets and personal data in a string, by position.
 
     The results do not overlap. Text marked as private has the kind `PRIVATE`.
     """
@@ -101,7 +101,7 @@ def find(text: str) -> list[Found]:
 
 
 def redact(text: str) -> tuple[str, list[str]]:
-    """Return a text without its secrets, and the kinds of the secrets.
+    """Return a string without its secrets, and the kinds of the secrets.
 
     There is one kind for each secret, such as `PRIVATE`.
     """
@@ -116,7 +116,7 @@ def redact(text: str) -> tuple[str, list[str]]:
 
 
 def redact_all(value: Any, kinds: list[str]) -> Any:
-    """Redact every text inside mappings and sequences, such as JSON.
+    """Redact every string inside mappings and sequences, such as JSON.
 
     The kinds of the found secrets are appended to `kinds`. Numbers and keys are unchanged.
     """
@@ -132,7 +132,7 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
-    """Return whether a text without its secrets is almost empty.
+    """Return whether a string without its secrets is almost empty.
 
     Personal data do not count as secrets here.
     """
@@ -147,7 +147,7 @@ def is_mostly_secret(text: str, found: list[Found]) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Return the Shannon entropy of a text, in bits per character."""
+    """Return the Shannon entropy of a string, in bits per character."""
     n = len(text)
     return -sum(count / n * math.log2(count / n) for count in Counter(text).values()) if n else 0.0
 
@@ -174,7 +174,7 @@ def _kinds() -> Mapping[str, str]:
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Return the words of which a text must contain one to have a secret.
+    """Return the words of which every string with a secret contains one.
 
     Each word comes with the index of its kind of secret in `shapes`. The third value is a looser pattern for the text from the word on, or
     None.
@@ -183,7 +183,7 @@ def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
 
 
 def _possible(text: str) -> tuple[int, ...]:
-    """Return the kinds of secrets that a text could contain, by their index.
+    """Return the kinds of secrets that a string could contain, by index.
 
     The test is cheap and rejects most texts.
     """
@@ -297,7 +297,7 @@ def _random_parts(run: str, at: int) -> Iterator[Found]:
 
 
 def _is_random(text: str, *, bits: float) -> bool:
-    """Return whether a text looks random, as a key or a token does.
+    """Return whether a string looks random, as a key or a token does.
 
     It does if the entropy of its characters is high and letters, digits and case alternate as in random text.
     """
@@ -309,7 +309,7 @@ def _is_random(text: str, *, bits: float) -> bool:
 
 
 class Value(NamedTuple):
-    """A text that looks like a secret, with the text around it."""
+    """A string that looks like a secret, with the text around it."""
 
     text: str
     groups: Mapping[str, str | None]

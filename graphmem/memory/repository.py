@@ -181,7 +181,7 @@ class MemoryRepository:
                     if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
                         raise refuse(
                             "id",
-                            f"two memories of the write have the id {one.given_id!r}, the first of them item {first}; use each id once",
+                            f"the memory at index {first} has the id {one.given_id!r}, too; give each memory an id of its own",
                             value=one.given_id,
                         )
                     drafts.append(one)

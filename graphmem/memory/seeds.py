@@ -94,7 +94,7 @@ def _readme(path: str, text: str) -> Iterator[Seed]:
 
 
 def _prose(path: str, text: str) -> list[Item]:
-    """Return the paragraphs and list items of a text as plain words.
+    """Return the paragraphs and list items of a document as plain words.
 
     Badges, markup and link addresses are removed.
     """

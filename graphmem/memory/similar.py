@@ -83,7 +83,7 @@ def name_of(model_id: str) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the distinct words of a text that carry meaning.
+    """Return the distinct words of a memory that carry meaning.
 
     Words are normalised as in the word index. If there are only stop words, all of them are returned.
     """
@@ -104,7 +104,7 @@ _FACT: Final = re.compile(
 
 
 def facts_of(text: str) -> frozenset[str]:
-    """Return the facts of a text, such as numbers, names of code and paths.
+    """Return the facts of a memory: numbers, names of code, paths and others.
 
     Quotations and abbreviations are facts too.
     """

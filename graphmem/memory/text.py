@@ -56,7 +56,7 @@ def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
 
 
 def clipped(text: str, characters: int) -> str:
-    """Shorten a text to a number of characters; mark the cut with "…".
+    """Shorten a string to a number of characters; mark the cut with "…".
 
     The cut is between words if possible.
     """
@@ -97,7 +97,7 @@ def contextual_text(content: str, type_: str, files: Iterable[str], modules: Ite
 
 
 def text_hash(contextual: str) -> str:
-    """Return the key under which the vector of a text is stored.
+    """Return the key under which the vector of a memory is stored.
 
     It is the blake2b-128 of the text that `contextual_text` makes.
     """

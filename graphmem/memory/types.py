@@ -172,7 +172,7 @@ TAUGHT_HALF_LIFE_DAYS: Final = TYPES["fact"].half_life_days
 
 
 def classify(content: str) -> str:
-    """Guess a memory type from the words of a text; default `observation`."""
+    """Guess the type of a memory from its words; default `observation`."""
     return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), UNTYPED)
 
 

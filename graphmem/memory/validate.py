@@ -99,7 +99,7 @@ def _shown(value: Any) -> str:
 
 
 def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
-    """Check a text of a memory for its length and for control characters.
+    """Check a string of a memory for its length and control characters.
 
     Returns the text with Unix line ends. Lone surrogates are refused.
     """

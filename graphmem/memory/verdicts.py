@@ -108,9 +108,9 @@ class Judge:
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether one of a new and a similar old memory may replace both.
+        """Return whether a new memory and a similar old one may become one.
 
-        It must not replace a longer text that was kept on purpose.
+        A longer text that was stored on purpose is not replaced by a shorter one that lacks a part of it.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)

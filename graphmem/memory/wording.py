@@ -106,7 +106,7 @@ def _is_gerund(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[_Word, ...]:
-    """Return the words of a text that matter, normalised for comparison.
+    """Return the words of a memory that matter, normalised for comparison.
 
     Articles and words of emphasis are left out.
     """

@@ -217,7 +217,7 @@ class Planner:
         )
 
     def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Plan to store a text that is already known; return the outcome."""
+        """Plan to store a memory whose text is already known; return the outcome."""
         now = self._around.now
         note = "the same was already known"
         if draft.contaminated and not row.contaminated:

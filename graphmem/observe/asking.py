@@ -225,7 +225,7 @@ ANYWHERE: Final = (  # stems of "remember", "do not forget" and "from now on", s
 )
 """Request phrases of further languages, for texts whose writer is unknown.
 
-They only mark a text as doubtful, so a false match costs little.
+They only mark a message as doubtful, so a false match costs little.
 """
 
 _HEAD: Final = (  # words that may precede a request at the head of a prompt
@@ -257,4 +257,4 @@ ASKS: Final = re.compile(
     r"|앞으로는?",
     re.IGNORECASE,
 )
-"""Matches a request anywhere in a text, where its author is unclear."""
+"""Matches a request anywhere in a message, where its author is unclear."""

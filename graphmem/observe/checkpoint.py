@@ -108,7 +108,7 @@ class Trail:
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
     def add(self, kind: str, body: Mapping[str, Any]) -> None:
-        """Add a line of a given kind with given content."""
+        """Add a line to the session's log, with its kind and its JSON content."""
         text = json.dumps([kind, body], ensure_ascii=False, separators=(",", ":"))
         self._lines.append(text)
 

@@ -145,7 +145,7 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 
 
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
-    """Cut a text to TEXT_BYTES of UTF-8; return it and whether it was cut.
+    """Cut a string to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
     For the output of tools, the beginning and the end are kept, because the subject is usually first and the error last.
     """

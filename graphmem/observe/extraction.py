@@ -177,7 +177,7 @@ def fits(template: str, better: str) -> bool:
 
 
 def grounded(text: str, ground: str) -> bool:
-    """Return whether each name and number of a text occurs in its source.
+    """Return whether each name and number of a sentence is in its source.
 
     Paths and addresses are checked too. A text with an instruction is rejected.
     """

@@ -74,7 +74,7 @@ def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
 
 
 class Guard:
-    """Finds memories that a text repeats, first among those shown.
+    """Finds memories that a message repeats, first among those shown.
 
     Args:
         index: the index of all memories.
@@ -98,7 +98,7 @@ class Guard:
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Return the id of a memory that already says a text; "" if none does.
+        """Return the id of a memory that states the same; "" if none does.
 
         Memories that the session was shown are compared first.
         """
@@ -134,7 +134,7 @@ class Guard:
         return [row for one in ids if (row := self._shown.get(one) or self._index.row(one)) is not None]
 
     def _marked(self, text: str) -> str:
-        """Return the id of the memory that a mark in a text names.
+        """Return the id of the memory that a citation in a message names.
 
         A mark is `[^ Memory: … #a1b2]`. If that memory is unknown, the result is the id of a memory shown to the session, or else "marked".
         """

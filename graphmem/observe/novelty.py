@@ -80,7 +80,7 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return an existing memory that already says a text, or None.
+        """Return the existing memory that already states a sentence, or None.
 
         The text is given by its index.
         """
@@ -104,7 +104,7 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first earlier text that says the same as a text.
+        """Return the first earlier sentence that says the same as a new one.
 
         Texts are given and returned by index. None if no earlier text says the same.
         """
@@ -138,7 +138,7 @@ def _cosine(one: F32, other: F32) -> float:
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks and double spaces."""
+    """Return a string without line breaks and double spaces."""
     return _SPACES.sub(" ", text).strip()
 
 

@@ -278,7 +278,7 @@ def heard_in(text: str) -> Heard:
 
 
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
-    """Find the first sign that a text was pasted into a prompt.
+    """Find the first sign that part of a prompt was pasted into it.
 
     Returns the sign's name ("" without a sign), its position, and whether all signs show where the pasted text begins and ends.
     """
@@ -303,7 +303,7 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Describe a request to remember anywhere in a text; "" if there is none.
+    """Describe a request to remember anywhere in a message, or return "".
 
     Its author is unclear, because the text may be pasted.
     """

@@ -83,7 +83,7 @@ _LABEL: Final = re.compile(r"[\w@.:/+-]{1,30}(?: [\w@.:/+-]{1,30}){0,2}\Z")
 
 
 def urls_of(text: str) -> tuple[str, ...]:
-    """Return the URLs in a text, except local ones.
+    """Return the URLs in a command or its output, except local ones.
 
     Local URLs lead to this machine or the local network.
     """

@@ -62,7 +62,7 @@ _SHALL: Final = re.compile(
 
 
 def statements(text: str, *, person: bool) -> Iterator[Statement]:
-    """Return decisions and conventions that a text states, in order.
+    """Return decisions and conventions that a message states, in order.
 
     Args:
         text: text of the message.

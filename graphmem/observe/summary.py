@@ -220,12 +220,12 @@ def _quoted(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Make a text safe for use between backticks, on one line."""
+    """Make a string safe for use between backticks, on one line."""
     return inert(text).replace("`", "'")
 
 
 def _line(text: str, most: int = _LINE) -> str:
-    """Shorten a text to one line, without Markdown headings or fences."""
+    """Shorten a message to one line, without Markdown headings or fences."""
     from graphmem.memory.text import clipped
 
     return clipped(" ".join(text.split()).lstrip("#>"), most).strip()

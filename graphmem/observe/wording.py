@@ -412,11 +412,11 @@ def _about(value: Any) -> str:
 
 
 def _open(text: str) -> str:
-    """Return a text on one line without its final punctuation."""
+    """Return a sentence on one line without its final punctuation."""
     return " ".join(text.split()).rstrip(".!;, ")
 
 
 def _sentence(text: str) -> str:
-    """Make a text a sentence on one line, with a capital and a full stop."""
+    """Return a sentence on one line, with a capital and a full stop."""
     said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
     return said[:1].upper() + said[1:] + "."

@@ -180,7 +180,7 @@ def spoken(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Split a text into sentences; dots inside names do not end one."""
+    """Split a message into sentences; dots inside names do not end one."""
     for match in _SENTENCE.finditer(text):
         if sentence := match.group().strip(" \t\n-*#•"):
             yield sentence
@@ -328,7 +328,7 @@ _IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+
 
 
 def file_names(text: str, most: int = 200) -> tuple[str, ...]:
-    """Return the first file names in a text, as written, without duplicates."""
+    """Return the first file names in a message, as written, once each."""
     return tuple(dict.fromkeys(_FILE_NAME.findall(text)[:most]))
 
 

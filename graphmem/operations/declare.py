@@ -53,7 +53,7 @@ class Ref(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A text that a command accepts as several words."""
+    """Mark of a string that a command accepts as several words."""
 
 
 class Argument(NamedTuple):

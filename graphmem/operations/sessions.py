@@ -88,7 +88,7 @@ class SessionOperations:
         The change applies at once. While learning is off or paused, events of sessions are dropped. Explicit memories are still stored.
 
         Args:
-            state: the new state of learning: the new state of learning: ON, OFF or PAUSED.
+            state: the new state of learning: ON, OFF or PAUSED.
             minutes: length of a pause in minutes; default: until learning is switched on.
         """
 

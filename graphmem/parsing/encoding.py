@@ -22,7 +22,7 @@ _DECLARED: Final = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t
 
 
 class Utf8Text(NamedTuple):
-    """A text as UTF-8 bytes, with its original encoding."""
+    """The content of a file as UTF-8, with its original encoding."""
 
     source: bytes  # valid UTF-8, without byte order mark
     encoding: str  # Python's name of the file's encoding; "utf-8-sig" for UTF-8 with a mark
@@ -38,7 +38,7 @@ def is_marked_wide(data: bytes) -> bool:
 
 
 def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
-    """Convert a text to UTF-8 bytes; never fails.
+    """Convert the content of a file to UTF-8; never fails.
 
     The order is: a byte order mark, the encoding that a Python file declares (PEP 263), UTF-8, and Latin-1. Latin-1 reads
     any bytes; the field `note` of the result reports its use.
@@ -90,7 +90,7 @@ def _marked_wide(rest: bytes, name: str) -> Utf8Text:
 
 
 def _declared(data: bytes, declared: str) -> tuple[Utf8Text | None, str]:
-    """Return a text decoded by its declared encoding, or None and the error."""
+    """Return bytes decoded by their declared encoding, or None and the error."""
     try:
         # A trial decode, because codecs.lookup also finds codecs that are not text encodings (hex, zlib).
         name = codecs.lookup(declared).name

@@ -24,7 +24,7 @@ _HEADING_LENGTH: Final = 80  # most characters of a stored heading
 
 
 class Passage(NamedTuple):
-    """A span of a text and its heading ("" for none)."""
+    """A span of a document and its heading ("" for none)."""
 
     start: int
     end: int
@@ -88,7 +88,7 @@ def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list
 
 
 def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> list[Passage]:
-    """Cut a text into one passage per section.
+    """Cut a document into one passage per section.
 
     Sections below `small` bytes are joined with the next section. Sections over `limit` bytes are cut at paragraphs.
     """

@@ -71,7 +71,7 @@ class EarlierGraphs:
         for undone, indexed_at in enumerate(begun):
             if indexed_at and _time(indexed_at) <= time:
                 return undone
-        raise _not_kept(f"the graph of {as_of} is not kept; {_since(states)}", states)
+        raise _not_kept(f"graphmem no longer has the graph of {as_of}; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
         """Return how many runs to undo to get the graph of a commit.
@@ -104,7 +104,7 @@ class EarlierGraphs:
                 files.get(path, _ABSENT) == wanted.get(path, now.get(path, _ABSENT)) for path in changed | _comparable(wanted, files, now)
             ):
                 return undone
-        raise _not_kept(f"no kept state of the graph has exactly the files of {name}; {_since(states)}", states)
+        raise _not_kept(f"the graph was never indexed with exactly the files of revision {name}; {_since(states)}", states)
 
     def _changed_since(self, hashes: Mapping[str, str]) -> set[str]:
         """Return the indexed files that changed since the last index run."""

@@ -25,14 +25,14 @@ LONGEST: Final = 240  # characters of a signature or a sentence
 
 
 class Subject(NamedTuple):
-    """A text about a module or a flow, for a paragraph by a language model."""
+    """Facts about a module or a flow, from which a model writes a paragraph."""
 
     key: str  # hash of `data`
     data: str  # JSON
 
 
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
-    """Return a text about a module, from which a model describes it.
+    """Return facts about a module, from which a language model describes it.
 
     It has files, most used definitions and neighbouring modules.
     """
@@ -55,7 +55,7 @@ def of_module(modules: Modules, info: ModuleInfo) -> Subject:
 
 
 def of_flow(view: GraphView, flow: Flow) -> Subject:
-    """Return a text about a flow (a path of calls), for a model to describe.
+    """Return facts about a flow (a path of calls), for a model to describe.
 
     It has the steps in order, with signature and comment.
     """

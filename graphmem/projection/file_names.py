@@ -42,7 +42,7 @@ class FileNames:
         return found, 1 if found else 0
 
     def meant(self, place: str) -> list[str]:
-        """Return the files that a text names by path ending, module or directory.
+        """Return the files that a query names by path, module or directory.
 
         They are in ascending order. The text is first tried as a path ending such as "app/base.py", then as a module such as "app.base" or
         "base", then as a directory.

@@ -45,7 +45,7 @@ class Elsewhere(NamedTuple):
 class WordScores(NamedTuple):
     """BM25 scores of texts by slot, and the known words of the query.
 
-    The score of a text without any of the words is 0.
+    The score of a chunk without any of the words is 0.
     """
 
     scores: F32

@@ -73,6 +73,6 @@ def meeting(which: Seen) -> Iterator[None]:
 
 
 def may_meet(memory: str, visibility: str) -> bool:
-    """Whether a text that is written now may meet a memory."""
+    """Whether a new memory's text may be compared with a memory."""
     which = _met.get()
     return which is None or which.has(memory, visibility)

@@ -54,7 +54,7 @@ def forget_expansions() -> None:
 
 
 def normalise(text: str) -> str:
-    """Return the words of a text, as they are indexed and searched.
+    """Return the words of a string, as they are indexed and searched.
 
     Order and repetitions are kept, so that words can be counted.
     """
@@ -64,7 +64,7 @@ def normalise(text: str) -> str:
 
 
 def normalised_lines(text: str) -> str:
-    """Return the words of a text as `normalise` does, and line ends as words."""
+    """Return the words of a string as `normalise` does; line ends are words."""
     if text.isascii():
         words = text.encode("ascii").translate(_SPACED_LINES).replace(b"\n", b" \n ").decode("ascii").split(" ")
     else:

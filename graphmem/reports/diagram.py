@@ -183,7 +183,7 @@ def as_json(view: Diagram) -> str:
 
 
 def printable(text: str) -> str:
-    """Put a text on one line and remove characters that XML forbids."""
+    """Put a label on one line and remove characters that XML forbids."""
     return inert(text).translate(_NO_XML)
 
 
@@ -198,7 +198,7 @@ def quoted(text: str) -> str:
 
 
 def _mermaid(text: str) -> str:
-    """Escape a text for a quoted label of Mermaid.
+    """Escape a string for a quoted label of Mermaid.
 
     Characters with a meaning in Mermaid are replaced by numeric codes.
     """

@@ -122,7 +122,7 @@ def _surest(review: Review) -> list[ImpactHit]:
 
 
 def _html(text: str, most: int = MOST_CELL) -> str:
-    """Escape a text, so that a comment shows it without markup or mentions."""
+    """Escape a string, so that a comment has no markup or mentions of it."""
     flat = inert(" ".join(text.split()))
     cut = flat if len(flat) <= most else flat[: most - 1] + "…"
     return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("|", "&#124;")

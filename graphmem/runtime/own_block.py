@@ -15,7 +15,7 @@ _BLOCK: Final = re.compile(rf"<!-- >>> graphmem:[^\n]*>>> -->.*?{re.escape(END)}
 
 
 def without_own_block(text: str) -> str:
-    """Return a text without the marked block that graphmem wrote into it.
+    """Return a file's text without the marked block that graphmem wrote.
 
     The other lines keep their numbers.
     """

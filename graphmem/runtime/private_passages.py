@@ -36,7 +36,7 @@ def private_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def without_private(text: str) -> str:
-    """Return a text without its `<private>…</private>` blocks."""
+    """Return a string without its `<private>…</private>` blocks."""
     parts, at = [], 0
     for start, end in private_spans(text):
         parts.append(text[at:start])

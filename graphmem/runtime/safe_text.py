@@ -22,7 +22,7 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r"}
 
 
 def inert(text: str) -> str:
-    r"""Escape control and hidden characters, so that a text is one safe line.
+    r"""Escape control and hidden characters; the result is one safe line.
 
     For example, a line feed becomes `\n`, and the escape character becomes `\x1b`.
     """
@@ -30,7 +30,7 @@ def inert(text: str) -> str:
 
 
 def inert_lines(text: str) -> str:
-    """Escape control and hidden characters in a text of several lines.
+    """Escape control and hidden characters in a string of several lines.
 
     Line ends become line feeds.
     """

@@ -74,7 +74,7 @@ class Wanted(NamedTuple):
 
 
 def _has_name(text: str, name: str) -> bool:
-    """Whether a text contains a name as a whole word."""
+    """Whether a line contains a name as a whole word."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Extract the few lines of a text that best answer a query."""
+"""Extract the few lines of a hit that best answer a query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_SCANNED: Final = 400  # lines
 
 
 def snippet(text: str, query: str) -> str:
-    """Return at most LINES lines of a text with most of the query's words.
+    """Return at most LINES lines of a hit with most of the query's words.
 
     Without a match the first lines are returned. Truncated lines end in "…". Common indentation is removed.
     """

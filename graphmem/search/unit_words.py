@@ -46,7 +46,7 @@ class UnitWords(NamedTuple):
 
 
 class _Terms(NamedTuple):
-    """The query's words that occur in a text, and the length of the text.
+    """The query's words that occur in one text field, and its length.
 
     The words are stems, in the order of the text. The length is the number of all its words.
     """
@@ -171,7 +171,7 @@ def _best_sentence(
 ) -> dict[str, float]:
     """Return each unit's best score over all sentences of the query."""
     best: dict[str, float] = {}
-    # The longest carry most; a text with more sentences is a log or a discussion.
+    # The longest carry most; a query with more sentences is a log or a discussion.
     chosen = sorted(parts, key=lambda part: (-len(part), part))[: fields.sentences]
     for scores in [_bm25f(saturated, _within(rarity, part, stem_of), fields.coverage) for part in chosen] or [dict(whole)]:
         high = max(scores.values(), default=1.0)

@@ -143,7 +143,9 @@ class OpenId:
             found = self._fetch(self.issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != self.issuer:
                 raise ForbiddenError(
-                    f"the provider calls itself {str(found.get('issuer'))[:200]}; correct oidc_issuer", needs="login", verb="login"
+                    f"the identity provider names itself {str(found.get('issuer'))[:200]}; set oidc_issuer to this name",
+                    needs="login",
+                    verb="login",
                 )
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 _expect_private(name, str(found.get(name)))

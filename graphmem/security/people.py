@@ -215,7 +215,7 @@ class People:
         """
         _check("login", login)
         if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", email):
-            raise BadInputError(f"{email[:100]!r} is not an address of mail; write name@host", argument="email")
+            raise BadInputError(f"{email[:100]!r} is not an email address; write name@host", argument="email")
         self._change(
             "INSERT INTO person (login, name, email, made) VALUES (?, ?, ?, ?) ON CONFLICT (login) DO UPDATE SET "
             "name = iif(excluded.name = excluded.login, name, excluded.name), email = iif(excluded.email = '', email, excluded.email)",

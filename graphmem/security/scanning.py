@@ -166,7 +166,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _kinds(text: str) -> set[str]:
-    """Return the kinds of secrets in a text.
+    """Return the kinds of secrets in the content of a file.
 
     Random-looking text alone does not count as a secret, because ids, hashes and checksums are random.
     """

@@ -180,7 +180,7 @@ class Hosting:
         from graphmem.project.graphmem import GraphMem
 
         if self._closed:
-            raise BadInputError("the server is ending; try again after its start", argument="project")
+            raise BadInputError("the server is shutting down; try again when it has restarted", argument="project")
         service = GraphMem.open(db=self.data_dir(name), settings=self._settings, patience_s=0)
         held = _Held(service)
         held.keeper = Keeper(service, held.idle_seconds)

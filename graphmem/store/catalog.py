@@ -191,9 +191,7 @@ def parse_queries(text: str, path: str) -> list[NamedQuery]:
     starts = [index for index, line in enumerate(lines) if re.match(r"//\s*name:", line)]
     for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
         if line.strip() and not line.startswith("//"):
-            raise _refusal(
-                f"{path}:{number}", "text stands before the first line `// name: …`; give the text a line `// name: …` of its own"
-            )
+            raise _refusal(f"{path}:{number}", "the query file has a line that belongs to no query; write a line `// name: …` above it")
     return [_parse_one(lines[start:end], f"{path}:{start + 1}") for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 

@@ -95,7 +95,7 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
 
 
 def vector_id(model: str, text_hash: str) -> str:
-    """Return the key under which the vector of a text by a model is stored."""
+    """Return the key under which a model's vector of a string is stored."""
     return stable_id("embedding", model, text_hash)
 
 

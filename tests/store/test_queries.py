@@ -181,7 +181,7 @@ def test_every_node_table_has_a_key_of_text():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("MATCH (n) RETURN n", "text stands before the first"),
+        ("MATCH (n) RETURN n", "the query file has a line that belongs to no query"),
         ("// name: Bad()\n// Doc.\nMATCH (n) RETURN n", "write `// name"),
         ("// name: a(x)\n// Doc.\nMATCH (n) DELETE n", "use or remove x"),
         ("// name: a()\n// Doc.\nMATCH (n {id: $x}) DELETE n", "declare x"),

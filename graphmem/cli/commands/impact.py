@@ -87,7 +87,7 @@ def impact(
     Of several targets, those that are not found are reported and skipped, and the exit code is 1.
 
     With --diff the target is a change: `--diff` alone is the working tree, `--diff main` the changes since main,
-    `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
+    `--diff main..topic` a range. `git diff | graphmem impact --diff -` reads a diff.
     """
     limit = limit or (_HITS if top else _ALL)
     if diff:

@@ -145,7 +145,7 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 def places(answer: SearchAnswer) -> list[str]:
     """Return `path:line` of each hit of a search; `#id` for a memory.
 
-    If the hits were packed into a text, the lines of the text are returned.
+    If the hits were packed into one text, the lines of that text are returned.
     """
     if answer.packed is not None:
         return answer.packed.text.splitlines()

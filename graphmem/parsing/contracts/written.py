@@ -1,6 +1,6 @@
 """Evaluate the source text of string expressions to patterns.
 
-A pattern is a text in which `{}` stands for every part that is known only at run time: `"http://" + host + "/users/" + id` gives
+A pattern is a string in which `{}` stands for every part that is known only at run time: `"http://" + host + "/users/" + id` gives
 `http://{}/users/{}`. No parser is needed: strings, brackets and commas are enough, and are nearly the same in all languages.
 """
 

@@ -44,7 +44,7 @@ MAX_RENAMES: Final = 3
 """Maximum number of variables to follow when looking for the prefix of a computed name."""
 
 _KEEPS_PREFIX: Final = frozenset({"lower", "replace", "strip", "rstrip", "removesuffix", "casefold"})
-"""Methods of a text that keep a lowercase prefix without spaces."""
+"""Methods of `str` that keep a lowercase prefix without spaces."""
 
 Known = Callable[["Inference", "Call"], Type]
 
