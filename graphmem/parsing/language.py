@@ -161,6 +161,7 @@ class LanguageSpec:
     methods_apart: bool = False  # methods may be outside of their type, also in other files
     fills: Mapping[str, str] = field(default_factory=dict)  # method of a container -> what it puts in: first | second | all | pair
     frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
+    folder_is_package: bool = False  # files of one folder are one package, and packages have no cycles
     line_comment: str = ""  # prefix of a comment to the end of the line, if comments above a definition document it
     resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages
     decorator_modifiers: Mapping[str, str] = field(default_factory=dict)
@@ -212,6 +213,12 @@ def languages() -> Mapping[str, LanguageSpec]:
         except (tomllib.TOMLDecodeError, TypeError) as error:
             raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
     return found
+
+
+@cache
+def packaged_languages() -> frozenset[str]:
+    """Languages in which the files of one folder are one package."""
+    return frozenset(spec.name for spec in languages().values() if spec.folder_is_package)
 
 
 def language_spec(name: str) -> LanguageSpec:

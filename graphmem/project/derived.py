@@ -29,6 +29,7 @@ from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.titles import Title, titles, told_in
 from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, ModuleInfo
 from graphmem.model import PackedChunkRow
+from graphmem.parsing.language import packaged_languages
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
 from graphmem.project.kept import Kept, key_of, save
 from graphmem.runtime.compression import inflated
@@ -128,8 +129,8 @@ class Semantics:
         if self._churn is None:
             self.notes.append("no commit history found; heat uses complexity and dependents only")
         co_change = {} if current else self._together()
-        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current)
-        if not current:
+        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packaged_languages())
+        if not current or {frozenset(one.paths) for one in made.groups} != {one.paths for one in known}:
             self._keep(made)
         elif self._saved_of(made):
             for name, hint in _OF_MODULES.items():

@@ -2,7 +2,8 @@
 
 Files are tied by dependencies, common changes, folders and earlier modules. All ties form one weighted undirected graph, which Louvain's
 method partitions. Each folder and each earlier module is an extra node ("hub"), tied to each of its files. This takes one edge per file,
-instead of one per pair of files.
+instead of one per pair of files. Files of one unit, such as a Go package, are contracted to one node, as Louvain's method contracts the
+communities of a level.
 
 Source:
     V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. (2008) P10008.
@@ -37,7 +38,7 @@ USUAL: Final = Ties()
 LEAST_FILES: Final = 5  # smallest community whose folders hold files of other communities
 _SEED: Final = 1  # seed for the order in which Louvain visits nodes; any fixed number will do
 
-_FILE, _FOLDER, _MODULE = "file", "folder", "module"
+_FILE, _FOLDER, _MODULE, _UNIT = "file", "folder", "module", "unit"
 Node = tuple[str, str]
 
 
@@ -47,6 +48,7 @@ def communities(
     co_change: Mapping[tuple[str, str], float] | None = None,
     earlier: Mapping[str, str] | None = None,
     ties: Ties = USUAL,
+    units: Mapping[str, str] | None = None,
 ) -> list[list[str]]:
     """Partition files into groups that belong together.
 
@@ -56,15 +58,21 @@ def communities(
         co_change: maps a pair of paths to the strength of their co-change, in [0, 1].
         earlier: maps a path to the id of its former module; removed paths are ignored.
         ties: weights of the ties.
+        units: maps a path to the name of its unit; files of one unit are never divided.
 
     Returns:
         Groups of ascending paths, in the order of their first paths. The same input gives the same groups in every process.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
-    graph = _graph(paths, links, co_change or {}, earlier or {}, ties)
+    whole = units or {}
+    graph = _contracted(_graph(paths, links, co_change or {}, earlier or {}, ties), whole)
     found = nx.community.louvain_communities(graph, weight="weight", resolution=ties.resolution, seed=_SEED)
-    groups = [sorted(name for kind, name in group if kind == _FILE) for group in found]
+    number = {node: i for i, group in enumerate(found) for node in group}
+    grouped: dict[int, list[str]] = defaultdict(list)
+    for path in sorted(paths):
+        grouped[number[_node(path, whole)]].append(path)
+    groups = list(grouped.values())
     return _with_splinters_joined(sorted(group for group in groups if group))
 
 
@@ -121,6 +129,29 @@ def _graph(
         if path in earlier:
             graph.add_edge((_FILE, path), (_MODULE, earlier[path]), weight=ties.earlier)
     return graph
+
+
+def _node(path: str, units: Mapping[str, str]) -> Node:
+    """The node that stands for a file: the file itself, or its unit."""
+    return (_UNIT, units[path]) if path in units else (_FILE, path)
+
+
+def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
+    """Replace the files of each unit by one node; add up their edges.
+
+    An edge inside a unit becomes a loop, so that the unit keeps its weight.
+    """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
+    if not units:
+        return graph
+    node = {one: _node(one[1], units) if one[0] == _FILE else one for one in graph}
+    smaller = nx.Graph()
+    smaller.add_nodes_from(node[one] for one in graph)
+    for a, b, weight in graph.edges(data="weight"):
+        before = smaller.get_edge_data(node[a], node[b], {"weight": 0.0})["weight"]
+        smaller.add_edge(node[a], node[b], weight=before + weight)
+    return smaller
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:

@@ -51,6 +51,11 @@ def first_sentence(doc: str) -> str:
     return f"{sentence}." if sentence.count(" ") >= 1 else ""
 
 
+def _divided(units: Mapping[str, str], module_of: Mapping[str, str]) -> bool:
+    """Whether files of one unit are in different modules."""
+    return len({(units[path], module_of[path]) for path in units}) > len(set(units.values()))
+
+
 class Modules:
     """A division of the files of a graph view into modules; immutable.
 
@@ -61,6 +66,7 @@ class Modules:
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
         current: whether `known` was computed for this generation of the graph; then its partition is used unchanged.
+        packaged: languages in which the files of one folder are one package, which no module divides.
 
     Attributes:
         groups: the modules, most lines first.
@@ -76,6 +82,7 @@ class Modules:
         churn: Mapping[str, float] | None = None,
         co_change: Mapping[tuple[str, str], float] | None = None,
         current: bool = False,
+        packaged: frozenset[str] = frozenset(),
     ) -> None:
         self.view = view
         self.files = FileGraph(view)
@@ -84,11 +91,12 @@ class Modules:
         self.left_out = len(self.files) - len(code)
         earlier = {path: one.id for one in known for path in one.paths}
         here = set(code)
-        if current and here == set(earlier):
+        units = self._units(code, packaged)
+        if current and here == set(earlier) and not _divided(units, earlier):
             groups = sorted(sorted(one.paths) for one in known)
         else:
             pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
-            groups = self._with_tests_joined(communities(code, self._links, pairs, earlier))
+            groups = self._with_tests_joined(communities(code, self._links, pairs, earlier, units=units))
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
@@ -104,6 +112,12 @@ class Modules:
             self.of_file[[number[path] for path in group.paths]] = i
         self.used = used
         self._number = number
+
+    def _units(self, code: Sequence[str], packaged: frozenset[str]) -> dict[str, str]:
+        """Folder of each file whose language makes a folder one package."""
+        language = self.view.arrays.paths.language
+        number = self.view.path_number
+        return {path: path.rpartition("/")[0] for path in code if packaged and language[number[path]].as_py() in packaged}
 
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
         """Join small groups of tests, one group for each common folder.

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from graphmem.analysis.semantic.communities import communities
+from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, SymbolNotFoundError
@@ -135,6 +137,50 @@ def test_an_empty_and_a_tiny_project_have_a_map(project):
     assert [(module.files, module.layer) for module in found.modules] == [(1, 0)]
     assert found.dependencies == []
     assert service.cycles("modules").cycles == []
+
+
+def _go(package, *, uses, name, imported=""):
+    """A file of Go whose function `name` calls each of `uses`."""
+    calls = " + ".join(f"{one}(value)" for one in uses)
+    head = f'import "example.org/web/{imported}"\n\n' if imported else ""
+    return f'package {package}\n\n{head}func {name}(value any) string {{ return "" + {calls} }}\n'
+
+
+ROUTES = [f"Route{number}" for number in range(8)]
+CODECS = [f"Codec{number}" for number in range(6)]
+GIN_LIKE = {  # `errors.go` is tied more to the codecs than to its own package
+    "go.mod": "module example.org/web\n\ngo 1.22\n",
+    **{f"{one.lower()}.go": _go("web", uses=[other for other in ROUTES if other != one], name=one) for one in ROUTES},
+    **{f"codec/json/{one.lower()}.go": _go("json", uses=[other for other in CODECS if other != one], name=one) for one in CODECS},
+    "errors.go": _go("web", uses=[f"json.{one}" for one in CODECS], name="Fail", imported="codec/json"),
+}
+
+
+def test_a_go_package_is_never_divided(project):
+    service = project(GIN_LIKE)
+    module_of = {file.path: one.name for one in service.modules().modules for file in service.module(one.id).files}
+    for folder in ("", "codec/json"):
+        assert len({name for path, name in module_of.items() if path.rpartition("/")[0] == folder}) == 1, module_of
+
+
+def test_a_go_package_that_an_earlier_version_divided_is_whole_again_without_the_cycle(project):
+    files = {**GIN_LIKE, "context.go": _go("web", uses=["Route0", "Fail"], name="Run")}
+    view = project(files).parts.graph.view()
+    torn = [Known("one", "web", frozenset(files) - {"go.mod", "errors.go"}), Known("two", "json", frozenset({"errors.go"}))]
+    before = Modules(view, torn, current=True)
+    assert before.name_of("errors.go") != before.name_of("context.go")
+    assert before.module_cycles
+    made = Modules(view, torn, current=True, packaged=frozenset({"go"}))
+    assert made.name_of("errors.go") == made.name_of("context.go")
+    assert not made.module_cycles
+
+
+def test_files_of_one_folder_in_python_may_be_in_different_modules():
+    sides = [[f"shop/{side}{i}.py" for i in range(6)] for side in "ab"]
+    paths = sorted(path for side in sides for path in side)
+    links = {(one, other): 9.0 for side in sides for one in side for other in side if one < other}
+    assert communities(paths, links) == sides
+    assert communities(paths, links, units=dict.fromkeys(paths, "shop")) == [paths]
 
 
 def test_parts_of_one_folder_are_told_apart_and_none_is_called_like_the_whole():
