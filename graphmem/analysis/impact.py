@@ -200,14 +200,12 @@ def united_impact(
         by_module=_groups(view, found, modules=True),
         risk=_risk(view, found, targets, seeds, possible_count, said),
         epistemic=said,
-        causes=[
-            *causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
-            *recall.causes(view, np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])),
-        ],
+        causes=causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
         possible=possible,
         truncated=left_out > 0,
         state=state,
         miss_chance=miss_chance(view, used, floor, targets, reached, said) if backwards else None,
+        known_calls=recall.known_in(view, np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])),
     )
 
 

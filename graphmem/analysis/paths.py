@@ -8,6 +8,7 @@ import numpy as np
 
 from graphmem.analysis.impact import expand, path_steps
 from graphmem.analysis.near_miss import nearest_miss
+from graphmem.analysis.recall import known_in
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
@@ -57,6 +58,7 @@ def best_path(
     found = walk(forward(view), values, seeds, max_depth, min_confidence)
     wanted = np.flatnonzero(np.isin(found.nodes, np.asarray(ends)))
     steps, confidence = [], 0.0
+    walked = [*seeds, *ends, *found.nodes.tolist()]
     if len(wanted):
         paths = dict(zip(wanted.tolist(), found.paths(found.nodes[wanted].tolist()), strict=True))
         row = min(
@@ -65,6 +67,7 @@ def best_path(
         path = paths[row]
         made = path_steps(view, path)
         steps = [made[edge] for edge in path]
+        walked = [*view.src[path].tolist(), *view.dst[path].tolist()]
         confidence = round(float(found.confidences[row]), 4)
     return PathAnswer(
         source=view.info(sources[0]),
@@ -75,6 +78,7 @@ def best_path(
         epistemic="exact" if steps else "lower_bound",
         state=state,
         nearest="" if steps else nearest_miss(view, values, seeds, ends, found, (max_depth, min_confidence), MAX_PATH_DEPTH),
+        known_calls=known_in(view, np.asarray(walked, dtype=np.int64)),
     )
 
 

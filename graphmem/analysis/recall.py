@@ -14,28 +14,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from graphmem.answers import Cause
+from graphmem.answers.code import KnownCalls, share_in_words
 from graphmem.model import EdgeSource
-from graphmem.projection.arrays import EDGE_SOURCES
+from graphmem.projection.arrays import EDGE_SOURCES, NODE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.analysis.walk import IntArray
     from graphmem.projection.graph import GraphView
 
-ENOUGH: Final = 0.9  # recall of calls; at or above it an answer has no warning
 _ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages with shared resolution, of which one was measured
 _NAMES: Final = {"c": "C", "cpp": "C++", "csharp": "C#", "php": "PHP", "typescript": "TypeScript"}
-_WORDS: Final = (
-    (0.40, "less than half"),
-    (0.55, "about half"),
-    (0.63, "about three fifths"),
-    (0.71, "about two thirds"),
-    (0.78, "about three quarters"),
-    (0.84, "about four fifths"),
-    (ENOUGH, "about seven eighths"),
-)
-"""Words for shares below a bound."""
-
+_FUNCTIONS: Final = [NODE_KINDS.index("function"), NODE_KINDS.index("method")]
 _TOLD: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
@@ -46,11 +35,12 @@ class Measured(NamedTuple):
     tree: str  # the measured projects, separated by commas
     recall: float  # share of true calls that are known
     precision: float  # share of known calls that are true
+    unseen: bool = False  # whether no rule was developed on these projects
 
     @property
     def sentence(self) -> str:
         """Warning that calls are missing; "" if the recall is high enough."""
-        words = next((words for bound, words in _WORDS if self.recall < bound), "")
+        words = share_in_words(self.recall)
         trees = self.tree.split(", ")
         where = self.tree if len(trees) < 3 else f"{len(trees)} projects"
         return f"{self.language}: {words} of the calls are known ({self.recall:.0%} of those in {where})" if words else ""
@@ -60,11 +50,12 @@ class Measured(NamedTuple):
 def measured() -> dict[str, Measured]:
     """Measured recall and precision of calls, by language.
 
-    `benchmarks/languages.py` measures these values and writes the table.
+    `benchmarks/languages.py` measures these values and writes the table. Projects that had no part in the development of the rules come
+    before others.
     """
     rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
     return {
-        language: Measured(_NAMES.get(language, language.title()), row["tree"], row["recall"], row["precision"])
+        language: Measured(_NAMES.get(language, language.title()), row["tree"], row["recall"], row["precision"], row["unseen"])
         for language, row in rows.items()
     }
 
@@ -75,17 +66,17 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
     return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
 
 
-def sentences(languages: Iterable[str]) -> list[str]:
-    """One sentence for each of the given languages with low recall of calls."""
-    return [row.sentence for row in known_calls(languages) if row.sentence]
+def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
+    """Measured recall of calls in the languages of some nodes, lowest first.
 
-
-def causes(view: GraphView, nodes: IntArray) -> list[Cause]:
-    """Reasons why an answer may lack calls, for languages with low recall.
-
-    Languages with edges from an indexer are excluded.
+    Languages with functions among the nodes that were never measured come last. Languages with edges from an indexer are excluded, because
+    their recall is higher.
     """
-    return [Cause("language", sentence, 0) for sentence in sentences(_languages(view, nodes) - _told(view))]
+    told = _told(view)
+    rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(_languages(view, nodes) - told)]
+    functions = nodes[np.isin(view.kind[nodes], _FUNCTIONS)]
+    others = {_ONE_WITH.get(language, language) for language in _languages(view, functions) - told} - measured().keys()
+    return rows + [KnownCalls(language.title(), None, "", unseen=False) for language in sorted(others)]
 
 
 def _told(view: GraphView) -> set[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from graphmem.answers.marks import FILE, SYMBOL, Doc, GlobalId, Hidden, Size
 from graphmem.answers.memory import NearbyMemories
 from graphmem.answers.plain import Unpacks, answer
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexStatus, MomentOrNone, SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @answer(name="Symbol", node=True)
@@ -37,6 +40,49 @@ class SymbolInfo:
     def ref(self) -> str:
         """The reference that identifies this symbol: `path:qualname`."""
         return f"{self.path}:{self.qualname}" if self.path else self.qualname
+
+
+@answer
+class KnownCalls:
+    """The measured share of calls that the source text of a language tells."""
+
+    language: str
+    recall: Annotated[float | None, Doc("share of true calls that are known from the text alone, 0 to 1; null when it was not measured")]
+    trees: Annotated[str, Doc("measured projects, separated by commas; empty when none was measured")]
+    unseen: Annotated[bool, Doc("true when these projects had no part in the development of the rules")]
+
+
+FEW: Final = 0.9  # recall of calls; below it a language's share is told as a warning
+_SHARES: Final = (
+    (0.40, "less than half"),
+    (0.55, "about half"),
+    (0.63, "about three fifths"),
+    (0.71, "about two thirds"),
+    (0.78, "about three quarters"),
+    (0.84, "about four fifths"),
+    (FEW, "about seven eighths"),
+)
+"""Words for shares below a bound."""
+
+
+def share_in_words(recall: float) -> str:
+    """A share of calls in words; "" if it is high enough for no warning."""
+    return next((words for bound, words in _SHARES if recall < bound), "")
+
+
+def calls_told(rows: Sequence[KnownCalls]) -> str:
+    """One line on the measured share of calls in some languages; "" for none.
+
+    Every interface shows it once in each answer that follows calls.
+    """
+    return f"calls known from text, as measured elsewhere: {', '.join(map(_told, rows))}" if rows else ""
+
+
+def _told(row: KnownCalls) -> str:
+    if row.recall is None:
+        return f"{row.language} not measured"
+    words = share_in_words(row.recall)
+    return f"{row.language} only {words} ({row.recall:.0%})" if words else f"{row.language} {row.recall:.0%}"
 
 
 @answer(page="symbols")
@@ -218,6 +264,9 @@ class PathAnswer:
     )
     rules: Annotated[dict[str, str], Doc("explanation of each rule that found an edge of the path, by the rule's name"), Size(3)] = field(
         default_factory=dict
+    )
+    known_calls: Annotated[list[KnownCalls], Doc("share of calls known in each language of the path or of the search for it"), Size(2)] = (
+        field(default_factory=list)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
-from graphmem.answers.code import IndexState, Missed, PathStep, SymbolInfo
+from graphmem.answers.code import IndexState, KnownCalls, Missed, PathStep, SymbolInfo
 from graphmem.answers.contracts import OutsideUse
 from graphmem.answers.history import CoAccessHit
 from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
@@ -57,7 +57,7 @@ class Cause:
         str,
         Doc(
             "kind of the cause: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
-            "depth, budget, language, history or projects"
+            "depth, budget, history or projects"
         ),
     ]
     message: str
@@ -151,6 +151,9 @@ class ImpactReport:
     ] = field(default_factory=NearbyMemories)
     earlier: Annotated[EarlierState | None, Doc("the earlier state of the graph that the answer is about; null for the current graph")] = (
         None
+    )
+    known_calls: Annotated[list[KnownCalls], Doc("share of calls known in each language of the targets and hits"), Size(2)] = field(
+        default_factory=list
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated
 
-from graphmem.answers.code import IndexState, SymbolInfo
+from graphmem.answers.code import IndexState, KnownCalls, SymbolInfo
 from graphmem.answers.contracts import Contract
 from graphmem.answers.history import CoAccessHit
 from graphmem.answers.impact import Cause, ChangedSymbol, ImpactHit, Risk
@@ -60,6 +61,9 @@ class TestSelection:
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
     total: Annotated[int, Doc("number of tests that reach the code, of which `tests` and `commands` may list fewer")]
     commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
+    known_calls: Annotated[list[KnownCalls], Doc("share of calls known in each language of the code and its tests"), Size(2)] = field(
+        default_factory=list
+    )
 
 
 @answer
@@ -100,3 +104,6 @@ class Review:
     epistemic: Annotated[Epistemic, Doc("certainty of the selection of tests: exact, a lower bound, or unknown")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     state: IndexState
+    known_calls: Annotated[
+        list[KnownCalls], Doc("share of calls known in each language of the changed code and its dependents"), Size(2)
+    ] = field(default_factory=list)

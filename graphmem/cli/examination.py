@@ -187,7 +187,7 @@ def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
 
     The number of unresolved call sites does not measure this share.
     """
-    said = [f"{row['language']} {row['recall']:.0%} ({row['tree']})" for row in rows]
+    said = [f"{row['language']} {row['recall']:.0%} ({row['tree']}{'; not used in development' * row['unseen']})" for row in rows]
     few = [row["sentence"] for row in rows if row["sentence"]]
     words = f"from the text alone, measured elsewhere: {', '.join(said)}"
     return [Finding("calls known", "note" if few else "ok", words, {"languages": rows})] if rows else []

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers.code import calls_told
 from graphmem.answers.history import without_support
 from graphmem.answers.impact import odds
 from graphmem.answers.memory import ANCHORS, about_once, age, code_since
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         SymbolInfo,
         Timeline,
     )
+    from graphmem.answers.code import KnownCalls
     from graphmem.errors import GraphMemError
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
@@ -45,7 +47,7 @@ _AS_TOOLS: Final = {  # advice in errors of the service -> the same for an agent
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
 }
-_ROOMY: Final = 200  # tokens; a smaller answer lists only the first cause
+_ROOMY: Final = 200  # tokens; a smaller answer lists only the first cause and the first reason of the risk
 _CAUSES: Final = 1
 _MATCHING: Final = 1  # lines of a hit that are shown
 _REASONS: Final = 3  # maximum number of reasons of a risk
@@ -95,9 +97,10 @@ def impact(report: ImpactReport, budget: int) -> str:
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
+    reasons = report.risk.reasons[: _REASONS if budget >= _ROOMY else 1]
     head = [
         f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
-        *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons[:_REASONS])}"] if breaks else []),
+        *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(reasons)}"] if breaks else []),
         *(f"left out: {one.message}" for one in report.missed),
         _completeness(report, budget),
         *_freshness(report.state),
@@ -223,12 +226,13 @@ def path(answer: PathAnswer, budget: int) -> str:
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
-            f"({answer.epistemic.replace('_', ' ')}){'; nearest: ' * bool(answer.nearest)}{answer.nearest}"
+            f"({answer.epistemic.replace('_', ' ')}){'; nearest: ' * bool(answer.nearest)}{answer.nearest}{_calls(answer.known_calls)}"
         )
     head = [f"{answer.source.ref} depends on {answer.target.ref}, confidence {answer.confidence:.2f}:"]
     rows = [
         f"- {step.src.ref} {step.kind.lower()} {step.dst.ref} line {step.line} {step.confidence:.2f} {step.rule}" for step in answer.steps
     ]
+    head = [*head, *filter(None, [calls_told(answer.known_calls)])]
     about = _known(answer.known, budget // 4)
     steps = fitted(head, rows, budget - tokens(about), "raise `budget`")
     return "\n".join(filter(None, [steps, about]))
@@ -404,7 +408,13 @@ def _completeness(report: ImpactReport, budget: int) -> str:
     said = {"exact": "tests exact by a run, other dependents ", "unknown": "not known: "}.get(report.epistemic, "")
     word = "note" if report.epistemic == "exact" else "may be missing"
     odd = f"; {odds(report.miss_chance)} such answers miss a test that runs the target" if report.miss_chance is not None else ""
-    return f"{said}at least {counted}{odd}{f'; {word}: {causes}' if causes else ''}"
+    return f"{said}at least {counted}{odd}{f'; {word}: {causes}' if causes else ''}{_calls(report.known_calls)}"
+
+
+def _calls(rows: Sequence[KnownCalls]) -> str:
+    """Write the end of a sentence on the measured share of calls."""
+    told = calls_told(rows)
+    return f"; {told}" if told else ""
 
 
 def _freshness(state: IndexState) -> list[str]:

@@ -102,6 +102,7 @@ class Reviews:
             epistemic=found.impact.epistemic,
             causes=[*found.impact.causes, *unsure],
             state=found.impact.state,
+            known_calls=found.impact.known_calls,
         )
 
     def tests_to_run(
@@ -113,7 +114,7 @@ class Reviews:
     ) -> TestSelection:
         report = self.questions.impact(targets, "dependents", max_depth, min_confidence, limit=EVERY)
         selected, names = self._tests(self.graph.view(), [], report.tests, [])
-        return TestSelection(selected[:limit], len(selected), commands(selected[:limit], names))
+        return TestSelection(selected[:limit], len(selected), commands(selected[:limit], names), report.known_calls)
 
     def _tests(
         self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], named_in: Iterable[int]

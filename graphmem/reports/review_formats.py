@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
+from graphmem.answers.code import calls_told
 from graphmem.reports.diagram import printable
 from graphmem.runtime.safe_text import inert
 
@@ -104,7 +105,10 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     yield "Risk", table if review.risk.factors else [f"- {_text(one)}" for one in review.risk.reasons]
     yield (
         f"Limits of this review · {len(review.causes):,}",
-        [f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes],
+        [
+            *(f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes),
+            *(f"- {_text(told)}" for told in [calls_told(review.known_calls)] if told),
+        ],
     )
 
 

@@ -24,11 +24,6 @@ def refs(hits):
     return [hit.symbol.ref for hit in hits]
 
 
-def told(report):
-    """The causes besides the measured share of known calls, which is the same for all answers about a language."""
-    return [cause for cause in report.causes if cause.kind != "language"]
-
-
 def test_a_hit_keeps_depth_best_path_confidence_kinds_and_rules(graph):
     graph.edge("b.py:mid", "a.py:f", 0.9, rule="import").edge("c.py:top", "b.py:mid", 0.5, rule="unique_name")
     graph.edge("c.py:top", "a.py:f", 0.35, rule="value", lines="7,9")
@@ -153,9 +148,9 @@ def test_what_the_confidence_floor_hides_is_counted_and_makes_the_answer_a_lower
     graph.edge("b.py:sure", "a.py:f", 0.9).edge("c.py:guess", "a.py:f", 0.1, rule="ambiguous_name").edge("d.py:beyond", "c.py:guess")
     report = ask(graph.view(), "a.py:f", min_confidence=0.3)
     assert refs(report.hits) == ["b.py:sure"]
-    assert [(cause.kind, cause.count, cause.examples) for cause in told(report)] == [("low_confidence", 1, ["c.py:guess"])]
+    assert [(cause.kind, cause.count, cause.examples) for cause in report.causes] == [("low_confidence", 1, ["c.py:guess"])]
     assert report.epistemic == "lower_bound"
-    assert told(ask(graph.view(), "a.py:f", min_confidence=0.05)) == []
+    assert ask(graph.view(), "a.py:f", min_confidence=0.05).causes == []
 
 
 def possible_of(report):
@@ -177,7 +172,7 @@ def test_a_site_in_a_language_that_cannot_name_the_target_is_not_possible(graph)
     graph.edge("b.py:user", "a.py:f")
     graph.written_in("x.js", "javascript")
     graph.missed("x.js:who", "f", 3)
-    assert told(ask(graph.view(), "a.py:f")) == []
+    assert ask(graph.view(), "a.py:f").causes == []
 
 
 @pytest.mark.parametrize(("path", "language"), [("run.sh", "bash"), ("notes.txt", "text"), ("lib.go", "go"), ("App.kt", "kotlin")])
@@ -185,7 +180,7 @@ def test_a_broken_file_of_a_language_that_cannot_name_the_target_is_no_cause(gra
     graph.edge("b.py:user", "a.py:f")
     graph.written_in(path, language, errors=3)
     report = ask(graph.view(), "a.py:f")
-    assert told(report) == []
+    assert report.causes == []
 
 
 @pytest.mark.parametrize(
@@ -205,7 +200,7 @@ def test_a_broken_file_of_a_language_that_can_name_the_target_makes_the_answer_a
     assert ("failed_files", 1, [broken]) in [(cause.kind, cause.count, cause.examples) for cause in report.causes]
     assert report.epistemic == "lower_bound"
     by_file = ask(graph.view(), target.partition(":")[0])
-    assert {cause.kind for cause in by_file.causes} - {"language"} == {"failed_files"}
+    assert {cause.kind for cause in by_file.causes} == {"failed_files"}
 
 
 def test_languages_that_are_resolved_by_the_same_rules_are_one_family():
@@ -238,7 +233,7 @@ def test_tests_are_found_at_any_depth_and_dependents_within_the_depth(graph):
     report = ask(graph.view(), "a.py:f", max_depth=2)
     assert [hit.depth for hit in report.hits] == [1, 2]
     assert [(hit.symbol.ref, hit.depth, len(hit.path)) for hit in report.tests] == [("test_a.py:test_far", 9, 9)]
-    assert [(cause.kind, cause.count) for cause in told(report)] == [("depth", 6)]
+    assert [(cause.kind, cause.count) for cause in report.causes] == [("depth", 6)]
 
 
 def test_the_confidence_of_a_test_is_a_chance_that_falls_with_the_length_of_its_path(graph):
@@ -301,7 +296,7 @@ def test_a_test_without_a_run_that_leads_near_the_target_keeps_the_answer_from_b
     judged.edge("test_a.py:test_new", "a.py:beside", 0.95)
     report = after_a_run(judged, "test_ran", "test_not")
     assert report.epistemic == "lower_bound"
-    assert [(cause.kind, cause.count) for cause in told(report)] == [("not_run", 1), ("unjudged_tests", 1)]
+    assert [(cause.kind, cause.count) for cause in report.causes] == [("not_run", 1), ("unjudged_tests", 1)]
     assert after_a_run(judged, "test_ran", "test_not", met=["test_new"]).epistemic == "exact"
 
 

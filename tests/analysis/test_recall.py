@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 
 from graphmem.analysis import recall as recall_table
-from graphmem.analysis.recall import ENOUGH, Measured, known_calls, measured, sentences
+from graphmem.analysis.recall import Measured, known_calls, measured
+from graphmem.answers.code import FEW, KnownCalls, calls_told
+from graphmem.cli.output import Output
+from graphmem.cli.render.code import path as path_text
+from graphmem.cli.render.impact import impact as impact_text
+from graphmem.cli.render.review import review as review_text
 from graphmem.evidence.scip_format import message_class
+from graphmem.mcp_server import text
 from graphmem.parsing.language import languages
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.outside_evidence import leave
+from graphmem.reports.review_formats import markdown
 from graphmem.settings import Settings
 
+ROOT = Path(__file__).parents[2]
 CPP = "int two() { return 2; }\n\nint one() { return two(); }\n"
 
 
@@ -32,8 +44,34 @@ def test_a_share_is_told_in_words_and_as_it_was_measured(recall, words):
 
 
 def test_nothing_is_told_where_enough_is_known():
-    assert not Measured("Java", "x", ENOUGH, 0.9).sentence
-    assert sentences(["text", "", "no such language"]) == []
+    assert not Measured("Java", "x", FEW, 0.9).sentence
+    assert known_calls(["text", "", "no such language"]) == []
+    assert calls_told([]) == ""
+
+
+def test_the_line_warns_of_a_low_share_and_of_a_language_that_nobody_measured():
+    rows = [KnownCalls("C++", 0.86, "jsoncpp", True), KnownCalls("Java", 0.99, "x", False), KnownCalls("Lua", None, "", False)]
+    assert (
+        calls_told(rows) == "calls known from text, as measured elsewhere: C++ only about seven eighths (86%), Java 99%, Lua not measured"
+    )
+
+
+def test_projects_that_had_no_part_in_the_rules_count_before_others():
+    results = json.loads((ROOT / "benchmarks" / "results" / "languages.json").read_text(encoding="utf-8"))["languages"]
+    table = measured()
+    assert results.keys() == table.keys()
+    for language, row in table.items():
+        trees = results[language].get("trees", {results[language]["tree"]: results[language]})
+        shares = [trees[tree]["recall"] for tree in row.tree.split(", ")]
+        assert row.recall == pytest.approx(sum(shares) / len(shares), abs=0.001), language
+        assert row.unseen == (len(shares) < len(trees)), language
+    assert (table["cpp"].tree, table["cpp"].unseen) == ("jsoncpp", True)
+
+
+def test_the_readme_tells_the_same_shares():
+    line = next(line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("Recall by language"))
+    told = dict(re.findall(r"(\S+) (\d?\.\d\d)[,.]", line))
+    assert {row.language: f"{row.recall:.2f}".lstrip("0") for row in measured().values()} == told
 
 
 def test_the_least_known_language_comes_first_and_relatives_count_as_one():
@@ -60,14 +98,14 @@ def cpp(tmp_path, monkeypatch):
 
 
 def told(memory, name):
-    return [cause.message for cause in memory.impact(name).causes if cause.kind == "language"]
+    return [(row.language, row.recall) for row in memory.impact(name).known_calls]
 
 
 def test_impact_tells_it_of_the_languages_it_walks_through_until_an_indexer_told_of_them(cpp, tmp_path):
     root, memory, folder = cpp
     memory.index(root)
-    assert told(memory, "two") == sentences(["cpp"]) != []
-    assert told(memory, "four") == []
+    assert told(memory, "two") == [("C++", 0.431)]
+    assert told(memory, "four") == [("Python", 0.95)]
     assert [row["language"] for row in memory.doctor()["known_calls"]] == ["C++", "Python"]
     index = message_class("Index")(
         metadata={"tool_info": {"name": "scip-clang", "version": "1"}},
@@ -87,3 +125,31 @@ def test_impact_tells_it_of_the_languages_it_walks_through_until_an_indexer_told
     leave(folder, root, [str(file)])
     memory.index(root)
     assert told(memory, "two") == []
+
+
+def test_every_answer_that_follows_calls_tells_it_once_in_every_interface(cpp, capsys):
+    root, memory, _ = cpp
+    (root / "test_three.py").write_text("from three import three\n\n\ndef test_three():\n    assert three() == 4\n", encoding="utf-8")
+    (root / "way.lua").write_text("function far()\n  return 1\nend\n\nfunction near()\n  return far()\nend\n", encoding="utf-8")
+    memory.index(root)
+    python = [KnownCalls("Python", 0.95, "click", False)]
+    diff = "--- a/three.py\n+++ b/three.py\n@@ -2,1 +2,1 @@\n-    return 5\n+    return 4\n"
+    answers = [
+        memory.impact("four"),
+        memory.impact_of_diff(diff).impact,
+        memory.path("three", "four"),
+        memory.path("four", "three"),
+        memory.tests_to_run("four"),
+        memory.review(diff),
+    ]
+    assert [one.known_calls for one in answers] == [python] * len(answers)
+    line = calls_told(python)
+    output = Output()
+    impact_text(output, answers[0], 0)
+    path_text(output, answers[2])
+    path_text(output, answers[3])
+    review_text(output, answers[5], 0)
+    assert capsys.readouterr().out.count(line) == 4
+    for said in (text.impact(answers[0], 500), text.path(answers[2], 500), text.path(answers[3], 500), markdown(answers[5])):
+        assert said.count(line) == 1
+    assert calls_told(memory.impact("far").known_calls).endswith(": Lua not measured")

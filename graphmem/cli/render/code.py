@@ -72,6 +72,7 @@ def path(output: Output, answer: PathAnswer) -> None:
         output.line(*ends, f"   {plural(len(answer.steps), 'step')}, confidence ", common.confidence(answer.confidence))
         output.line()
         common.steps(output, answer.steps)
+    common.calls_line(output, answer.known_calls)
     common.known(output, answer.known)
     output.line()
     output.line(common.state_line(answer.state))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import IndexState, PathStep, SymbolInfo
+from graphmem.answers.code import KnownCalls, calls_told
 from graphmem.answers.memory import NearbyMemories, age
 from graphmem.cli.output import Output, joined, plural
 
@@ -94,6 +95,12 @@ def state_line(state: IndexState) -> Text:
     if state.note:
         words.append(state.note)
     return joined([("index: " + " · ".join(words), DIM if state.state == "fresh" else UNSURE)])
+
+
+def calls_line(output: Output, rows: list[KnownCalls]) -> None:
+    """Print the measured share of calls known in an answer's languages."""
+    if told := calls_told(rows):
+        output.line(("  " + told, DIM))
 
 
 def known(output: Output, found: NearbyMemories) -> None:

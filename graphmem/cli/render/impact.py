@@ -253,6 +253,7 @@ def _certainty(output: Output, report: ImpactReport) -> None:
         count = f"{cause.count:,} " if cause.count else ""
         where = f"  {', '.join(cause.examples)}" if cause.examples and cause.kind != "unresolved_calls" else ""
         output.line("  ", f"{count}{cause.message}", (where, common.DIM))
+    common.calls_line(output, report.known_calls)
     shown = report.possible[:_POSSIBLE_SHOWN]
     output.rows(
         [

@@ -76,6 +76,7 @@ def review(output: Output, found: Review, top: int) -> None:
     causes = [(joined([f"{one.count:,} " if one.count else "", one.message]),) for one in found.causes]
     _group(output, "Limits", "why this may be incomplete", causes, top)
     output.line()
+    common.calls_line(output, found.known_calls)
     output.line(common.state_line(found.state))
 
 
