@@ -42,9 +42,10 @@ A worker takes longer to start.
 SMALL_SET_BYTES: Final = 1 << 20
 
 TIME_LIMIT_S: Final = 20.0
-"""Seconds that one file may take.
+"""Seconds of processor time that one file may take.
 
-The parser itself gives up after five; this covers everything else.
+The parser itself gives up after five; this covers everything else. A worker that only waits may take
+`worker.IDLE` times as long.
 """
 
 _BOOT: Final = (
@@ -84,7 +85,7 @@ def parse_files(
         workers: processes to start; None uses `default_workers()`.
         on_progress: called after every file, stage "parse".
         cancelled: called before every file and ten times a second.
-        time_limit_s: seconds that one file may take in a worker.
+        time_limit_s: seconds of processor time that one file may take in a worker.
         niceness: increases the niceness of the workers, 0 to 19, so that this process can answer requests meanwhile.
         marker: file in which this process records the file that it parses itself; see `parsing.marker`.
 
@@ -273,7 +274,7 @@ class _Pool:
             return None
         if code > 0 and os.environ.get(RAISE):
             raise IndexingError(f"a parsing process crashed on {culprit.path}: {complaint}; reinstall graphmem", stage="parse")
-        if code == -signal.SIGALRM:
+        if code in (-signal.SIGPROF, -signal.SIGALRM):
             return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return without_facts(culprit, "crashed", f"the parser ended on it ({how}{': ' + complaint if complaint else ''})")

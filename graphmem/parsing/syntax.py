@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable
 from typing import Final
@@ -11,16 +12,19 @@ from tree_sitter import Language, Parser, Point, Range, Tree
 from graphmem.parsing.language import LanguageSpec
 
 PARSE_TIMEOUT_MICROS: Final = 5_000_000
-"""Timeout of parsing a file, which is then reported.
+"""Processor time for parsing a file, which is reported if it takes more.
 
 Typical source parses at 10 MB/s.
 """
 
 HASTE_MICROS: Final = 250_000
-"""Timeout after which a file goes to a process of its own.
+"""Processor time after which a file goes to a process of its own.
 
 Some sources of a few kilobytes make a parser request gigabytes within seconds.
 """
+
+
+_SLICES: Final = 10  # timeouts of the library within one limit
 
 
 class Syntax:
@@ -29,34 +33,26 @@ class Syntax:
     def __init__(self, spec: LanguageSpec, language: Language) -> None:
         self.spec = spec
         self.language = language
-        self._parser = _parser(language, PARSE_TIMEOUT_MICROS)
-        self._hasty = _parser(language, HASTE_MICROS)
-        self._part = _parser(language, HASTE_MICROS)
+        self._parser = Bounded(language, PARSE_TIMEOUT_MICROS)
+        self._hasty = Bounded(language, HASTE_MICROS)
+        self._part = Bounded(language, HASTE_MICROS)
 
     def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
-        """Parse UTF-8 bytes to a syntax tree; None after a timeout.
+        """Parse UTF-8 bytes to a syntax tree; None after the limit.
 
-        The timeout is `PARSE_TIMEOUT_MICROS`, or `HASTE_MICROS` if hasty.
+        The limit is `PARSE_TIMEOUT_MICROS` of processor time, or `HASTE_MICROS` if hasty.
         """
         parser = self._hasty if hasty else self._parser
-        try:
-            return parser.parse(source)
-        except ValueError:  # after a timeout; the parser would otherwise continue where it stopped
-            parser.reset()
-            return None
+        return parser.parse(source)
 
     def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
         """Parse the text between two byte offsets; nodes keep their positions.
 
-        None if it takes longer than `HASTE_MICROS`.
+        None if it takes more processor time than `HASTE_MICROS`.
         """
         points = [Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)]
-        self._part.included_ranges = [Range(points[0], points[1], start, end)]
-        try:
-            return self._part.parse(source)
-        except ValueError:
-            self._part.reset()
-            return None
+        self._part.parser.included_ranges = [Range(points[0], points[1], start, end)]
+        return self._part.parse(source)
 
     def kind_ids(self, node_type: str) -> list[int]:
         """All ids of a node type in the grammar, such as `call`.
@@ -72,10 +68,28 @@ class Syntax:
         return frozenset(i for node_type in node_types for i in self.kind_ids(node_type))
 
 
-def _parser(language: Language, timeout_micros: int) -> Parser:
-    parser = Parser(language)
-    with warnings.catch_warnings():
-        # The replacement, a progress callback that cancels, crashes the pinned core.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        parser.timeout_micros = timeout_micros  # type: ignore[misc]  # the stubs forget the setter
-    return parser
+class Bounded:
+    """A parser that gives up after some processor time of its thread.
+
+    The library's own timeout is of the clock, so a busy machine would lose files. Here it is short, and after it the parser continues
+    where it stopped, until the processor time is used up.
+    """
+
+    def __init__(self, language: Language, limit_micros: int) -> None:
+        self.parser = Parser(language)
+        self._limit_s = limit_micros / 1e6
+        with warnings.catch_warnings():
+            # The replacement, a progress callback that cancels, crashes the pinned core.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.parser.timeout_micros = max(1, limit_micros // _SLICES)  # type: ignore[misc]  # the stubs forget the setter
+
+    def parse(self, source: bytes) -> Tree | None:
+        """Parse UTF-8 bytes to a syntax tree; None after the limit."""
+        deadline = time.thread_time() + self._limit_s
+        while True:
+            try:
+                return self.parser.parse(source)
+            except ValueError:  # the timeout of one slice
+                if time.thread_time() >= deadline:
+                    self.parser.reset()  # the next source would otherwise continue this one
+                    return None

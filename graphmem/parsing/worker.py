@@ -37,6 +37,12 @@ READY: Final = b"ready"
 _LENGTH: Final = struct.Struct("<I")
 
 
+IDLE: Final = 8
+"""Seconds on the clock that a file may take for each second of its processor time.
+
+A worker that hangs uses none; on a busy machine a file only waits for its turn.
+"""
+
 MEMORY_BYTES: Final = 3 << 30
 """Address space of a worker.
 
@@ -132,6 +138,7 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     """Parse the batches of files on standard input until it ends."""
     os.nice(niceness)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     with suppress(ValueError, OSError):  # macOS does not limit the address space
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
@@ -143,10 +150,12 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     send(sink, READY)
     while (message := receive(source)) is not None:
         for row in marshal.loads(message):  # noqa: S302 - from the process that started this one
-            signal.setitimer(signal.ITIMER_REAL, time_limit_s)
+            signal.setitimer(signal.ITIMER_PROF, time_limit_s)
+            signal.setitimer(signal.ITIMER_REAL, time_limit_s * IDLE)
             file = FoundFile(*row)
             parsed = parse_file(file, project)
             packed = pack(parsed.facts, parsed.chunks)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
             send(sink, marshal.dumps(tuple(packed)))
         gc.collect()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from tree_sitter import Query, QueryCursor
@@ -101,12 +102,38 @@ def test_queries_made_again_and_again_do_not_crash():
 
 def test_a_parse_that_takes_too_long_leaves_the_module_and_a_diagnostic(monkeypatch):
     grammar = load_grammar("python")
-    monkeypatch.setattr(grammar, "_parser", syntax._parser(grammar.language, 10))
+    monkeypatch.setattr(grammar, "_parser", syntax.Bounded(grammar.language, 10))
     facts = extract("slow.py", b"x = 1\n" * 50_000, "python", "hash")
     assert [definition.kind for definition in facts.definitions] == ["module"]
     assert facts.diagnostics[0][:2] == ("error", "timeout")
     monkeypatch.undo()
     assert len(extract("fast.py", b"x = 1\n", "python", "hash").bindings) == 1
+
+
+def test_a_busy_machine_costs_no_file_its_tree():
+    source = b"def f(x):\n    return g(x)\n" * 20_000
+    grammar = load_grammar("python")
+    whole = grammar.parse(source)
+    bounded = syntax.Bounded(grammar.language, 10_000_000)
+    with pytest.warns(DeprecationWarning, match="timeout_micros"):
+        bounded.parser.timeout_micros = 1_000  # the library's clock runs out again and again, as when others have the processor
+    with pytest.raises(ValueError, match="Parsing failed"):
+        bounded.parser.parse(source)
+    bounded.parser.reset()
+    tree = bounded.parse(source)
+    assert tree is not None
+    assert tree.root_node.descendant_count == whole.root_node.descendant_count
+    assert str(tree.root_node) == str(whole.root_node)
+
+
+def test_the_limit_of_a_parse_is_processor_time_and_the_next_source_begins_anew():
+    bounded = syntax.Bounded(load_grammar("python").language, 20_000)
+    started = time.thread_time()
+    assert bounded.parse(b"def f(x):\n    return g(x)\n" * 200_000) is None
+    assert 0.02 <= time.thread_time() - started < 0.5
+    tree = bounded.parse(b"x = 1\n")
+    assert tree is not None
+    assert tree.root_node.end_byte == 6
 
 
 def test_the_language_of_a_path_is_told_by_its_name():

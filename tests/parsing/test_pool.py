@@ -102,6 +102,15 @@ def test_a_file_over_its_time_is_given_up(tmp_path, monkeypatch):
     assert parsed["m010.py"].facts.diagnostics == (("error", "timeout", "it took longer than 1 seconds to parse", 0),)
 
 
+def test_a_file_that_waits_for_its_turn_is_kept_and_one_that_computes_too_long_is_given_up(tmp_path, monkeypatch):
+    files = source_files(tmp_path, SMALL_SET)
+    monkeypatch.setattr(pool, "_BOOT", _boot_that("m010.py", "time.sleep(2)"))
+    assert not any(one.facts.diagnostics for one in parse_files(files, project="p", workers=1, time_limit_s=1))
+    monkeypatch.setattr(pool, "_BOOT", _boot_that("m010.py", "sum(range(10**10))"))
+    parsed = {one.facts.path: one for one in parse_files(files, project="p", workers=1, time_limit_s=1)}
+    assert [path for path, one in parsed.items() if one.facts.diagnostics] == ["m010.py"]
+
+
 @pytest.mark.usefixtures("lenient")
 def test_an_exception_on_one_file_is_told_and_contained(tmp_path, monkeypatch):
     files = source_files(tmp_path, SMALL_SET)
