@@ -1,9 +1,13 @@
 """Cache answers to recursive questions, and record their dependencies.
 
 Type inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of
-one file. A question may depend on itself. If it is asked again while it is being answered, the current answer is returned, which is empty
-at first. When the outermost question of such a cycle is answered, the cycle is repeated until no answer changes. Answers only grow, so the
-result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
+one file. A question may depend on itself. If it is asked again while it is being answered, its current answer is returned, which is empty
+at first. When an answer grows, the questions that read the smaller one are computed again, until no answer changes. Answers only grow, so
+the result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
+
+Questions that depend on each other form a component. Components are found as in Tarjan's algorithm (SIAM J. Comput. 1, 1972): a question
+whose lowest dependency is itself is the root of its component, and all questions that began after it and have no final answer belong to
+the component.
 
 Every answer has one number for its inputs: the number of an input (see `project.Project.key`), or of a group of inputs and other groups. A
 group has a negative number, lower than the numbers of the groups inside it. So one pass finds all groups that contain an input
@@ -13,28 +17,22 @@ group has a negative number, lower than the numbers of the groups inside it. So 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from graphmem.resolution.dependents import GroupsOf
 from graphmem.resolution.types import EMPTY, TOP
 
 MAX_STACK: Final = 150
-"""Most open questions.
+"""Most questions that are answered inside each other.
 
-A deeper question is answered first, alone, and the outer ones are then repeated.
+A deeper question is computed after the outer ones, as part of the component of the outermost question.
 """
 
-MAX_PASSES: Final = 60
-"""Most passes over a cycle.
+MAX_ROUNDS: Final = 60
+"""Most repetitions of one question in a component.
 
-Types of bounded height never reach it; it guards against a rule that shrinks answers.
-"""
-
-PATIENCE: Final = 150_000
-"""Computations for one outermost question after which questions that are too deep are no longer answered first.
-
-Answering one first drops the unfinished answers of its cycle. In a cycle of thousands of questions this was repeated for minutes.
-Such a question then has an empty answer, and the answers that need it may be incomplete. django's package needs at most 84,000.
+Types of bounded height never reach it; it guards against a rule whose answers shrink and grow again.
 """
 
 NOTHING: Final = -1
@@ -42,10 +40,6 @@ NOTHING: Final = -1
 
 Members = tuple[int, ...]
 """Inputs and groups that one group stands for."""
-
-_OPEN: Final = 0
-_WAITING: Final = 1
-_AGAIN: Final = 2
 
 
 class Groups:
@@ -134,34 +128,27 @@ Memo = dict[Any, Any]
 """Question -> (answer, number of its inputs), or an open `_Question`."""
 
 
-class _TooDeepError(Exception):
-    """Raised when questions to the solver are nested too deep.
-
-    The outermost question catches this error and answers the deep question first.
-    """
-
-    def __init__(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        super().__init__()
-        self.question = (memo, key, compute, arguments)
-
-
 class _Question:
     """A question to the solver that does not have a final answer yet."""
 
-    __slots__ = ("again", "guess", "is_head", "key", "low", "members", "memo", "position", "reads", "state", "value")
+    __slots__ = ("arguments", "compute", "index", "is_stale", "key", "low", "memo", "reads", "rounds", "users", "value")
 
-    def __init__(self, memo: Memo, key: Any) -> None:
+    def __init__(self, index: int, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.index = index  # questions are counted in the order in which they are first asked
+        self.low = index  # lowest index of a question that this one, or one inside it, depends on
         self.memo = memo
         self.key = key
-        self.state = _OPEN
-        self.guess: Any = EMPTY  # answer of the previous pass over its cycle
-        self.value: Any = EMPTY  # answer of this pass, while it waits
+        self.compute = compute
+        self.arguments = arguments
+        self.value: Any = EMPTY  # answer so far
         self.reads: set[int] = set()
-        self.position = 0  # on the stack
-        self.low = 0  # lowest stack position on which an answer inside depended
-        self.is_head = False  # a question inside asked this very question
-        self.members: list[_Question] = []  # questions inside whose answers wait for this one
-        self.again: list[_Question] = []  # those of earlier passes
+        self.users: dict[_Question, None] = {}  # questions that read the answer before it was final, in order
+        self.is_stale = False  # an answer that it read has changed since
+        self.rounds = 0  # computations
+
+    def __lt__(self, other: _Question) -> bool:
+        """Order questions for a heap: the one that was asked last comes first."""
+        return self.index > other.index
 
 
 class Solver:
@@ -170,9 +157,10 @@ class Solver:
     def __init__(self) -> None:
         self.reads: set[int] = set()  # by the innermost open question; outside of questions since `listen`
         self.groups = Groups()
-        self._stack: list[_Question] = []
-        self._cut: set[tuple[int, Any]] = set()
-        self._computed = 0  # computations for the outermost question
+        self._open: list[_Question] = []
+        self._waiting: list[_Question] = []  # computed inside a component that is not final, or too deep to be computed
+        self._stale: list[_Question] = []
+        self._asked = 0
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
@@ -194,26 +182,19 @@ class Solver:
         first answer is `EMPTY`.
         """
         known = memo.get(key)
-        if known is None:
-            first: Answer = self._answer(memo, key, compute, arguments) if self._stack else self._ask_first(memo, key, compute, arguments)
-            return first
         if type(known) is tuple:
             self.reads.add(known[1])
             kept: Answer = known[0]
             return kept
-        if known.state == _AGAIN:
-            again: Answer = self._answer(memo, key, compute, arguments)
-            return again
-        parent = self._stack[-1]
-        if known.state == _OPEN:
-            known.is_head = True
-            parent.low = min(parent.low, known.position)
-            guess: Answer = known.guess
-            return guess
-        parent.reads |= known.reads
-        parent.low = min(parent.low, known.low)
-        waiting: Answer = known.value
-        return waiting
+        if known is None:
+            first: Answer = self._answer(memo, key, compute, arguments)
+            return first
+        user = self._open[-1]
+        known.users[user] = None
+        if known.low < user.low:
+            user.low = known.low
+        so_far: Answer = known.value
+        return so_far
 
     def forget_interned(self) -> None:
         """Release the table that makes equal answers share memory.
@@ -222,123 +203,109 @@ class Solver:
         """
         self._interned = {TOP: TOP}
 
-    def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Answer an outermost question.
-
-        Questions that are nested too deeply inside it are answered separately first.
-        """
-        outside = self.reads
-        self._computed = 0
-        attempts = [(memo, key, compute, arguments)]
-        lost: set[int] = set()  # read by abandoned questions, for the inputs of an error
-        try:
-            while True:
-                try:
-                    known = attempts[-1][0].get(attempts[-1][1])
-                    value = (
-                        known[0] if type(known) is tuple else self._answer(*attempts[-1])
-                    )  # a tuple: it was answered together with questions below it
-                except _TooDeepError as deep:
-                    lost |= self._abandon(outside)
-                    identity = (id(deep.question[0]), deep.question[1])
-                    if any((id(asked[0]), asked[1]) == identity for asked in attempts):
-                        self._cut.add(identity)  # a cycle longer than the stack is cut here
-                    else:
-                        attempts.append(deep.question)
-                    continue
-                attempts.pop()
-                if not attempts:
-                    if type(known) is tuple:
-                        self.reads.add(known[1])
-                    return value
-        except BaseException:
-            outside |= lost | self._abandon(outside)
-            raise
-        finally:
-            if self._cut:
-                self._cut.clear()
-
-    def _abandon(self, outside: set[int]) -> set[int]:
-        """Drop all unanswered questions, and return the inputs that they read."""
-        read: set[int] = set()
-        for question in self._stack:
-            read |= question.reads
-            for unfinished in (question, *question.members, *question.again):
-                if unfinished.memo.get(unfinished.key) is unfinished:
-                    del unfinished.memo[unfinished.key]
-        self._stack.clear()
-        self.reads = outside
-        return read
-
     def _answer(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        stack = self._stack
-        position = len(stack)
-        if self._cut and position and (id(memo), key) in self._cut:
-            return EMPTY
-        if position >= MAX_STACK:
-            if self._computed > PATIENCE:
-                return EMPTY
-            raise _TooDeepError(memo, key, compute, arguments)
-        question = memo.get(key)
-        if question is None:
-            question = memo[key] = _Question(memo, key)
-        else:  # it belongs to an earlier pass
-            question.state = _OPEN
-            question.is_head = False
-            question.reads = set()
-        question.position = question.low = position
-        outer = self.reads
-        self.reads = question.reads
-        stack.append(question)
-        for _ in range(MAX_PASSES):
-            self._computed += 1
-            value = compute(*arguments)
-            if question.low < position or not question.is_head or not self._grew(question, value):
-                break
-        stack.pop()
-        self.reads = outer
-        if question.low == position:
-            outer.add(self._close(question, value))
-            return value
-        # Part of a cycle that began further out: not final yet.
-        outer |= question.reads
-        question.value = value
-        question.state = _WAITING
-        parent = stack[-1]
-        parent.members += (question, *question.members)
-        parent.again += question.again
-        question.members, question.again = [], []
-        parent.low = min(parent.low, question.low)
-        return value
+        """Answer a question that is asked for the first time."""
+        self._asked += 1
+        question = memo[key] = _Question(self._asked, memo, key, compute, arguments)
+        if not self._open:
+            return self._answer_first(question)
+        user = self._open[-1]
+        if len(self._open) >= MAX_STACK:
+            question.low = self._open[0].index  # all open questions belong to one component with it
+            question.is_stale = True
+            self._stale.append(question)
+            self._waiting.append(question)
+        elif self._settle(question):
+            return question.value
+        question.users[user] = None
+        if question.low < user.low:
+            user.low = question.low
+        return question.value
 
-    def _grew(self, question: _Question, value: Any) -> bool:
-        """Whether another pass over a cycle of questions may find more.
+    def _answer_first(self, question: _Question) -> Any:
+        """Answer a question that is asked outside of all others."""
+        outside = self.reads
+        try:
+            self._settle(question)
+        except BaseException:
+            for lost in (question, *self._open, *self._waiting):
+                outside |= lost.reads  # the inputs of the error
+                if lost.memo.get(lost.key) is lost:
+                    del lost.memo[lost.key]
+            self._open.clear()
+            self._waiting.clear()
+            self._stale.clear()
+            self.reads = outside
+            raise
+        return question.value
 
-        If so, the answers of this pass are kept as guesses for the next one.
+    def _settle(self, question: _Question) -> bool:
+        """Compute a question, and store the final answers of its component.
+
+        Returns:
+            False: the question belongs to a component that began further out, so its answer is not final.
         """
-        members = question.members
-        if question.guess == value and all(member.guess == member.value for member in members):
+        first = len(self._waiting)
+        self._compute(question)
+        if question.low == question.index and self._stale:
+            self._repeat(question)
+        if question.low < question.index:
+            self._waiting.append(question)
             return False
-        question.guess = value
-        for member in members:
-            member.guess = member.value
-            member.state = _AGAIN
-        question.again += members
-        question.members = []
+        members = self._waiting[first:]
+        del self._waiting[first:]
+        reads = question.reads.union(*[member.reads for member in members]) if members else question.reads
+        number = self.groups.number(reads)
+        for one in (question, *members):
+            value = one.value
+            if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes
+                value = one.value = self._interned.setdefault(value, value)
+            one.memo[one.key] = (value, number)
+        self.reads.add(number)
         return True
 
-    def _close(self, question: _Question, value: Any) -> int:
-        """Store the final answers of a question and of its cycle.
+    def _compute(self, question: _Question) -> None:
+        """Compute an answer; if it changed, mark the questions that read it."""
+        outside = self.reads
+        self.reads = question.reads = set()
+        question.is_stale = False
+        question.rounds += 1
+        self._open.append(question)
+        value = question.compute(*question.arguments)
+        self._open.pop()
+        self.reads = outside
+        if question.value != value:
+            question.value = value
+            for user in question.users:
+                if not user.is_stale and user.rounds < MAX_ROUNDS:
+                    user.is_stale = True
+                    self._stale.append(user)
 
-        The cycle consists of questions whose answers depend on each other. The result is the number for the inputs of these answers.
+    def _repeat(self, root: _Question) -> None:
+        """Compute the stale questions of a component until none is stale.
+
+        Each round begins with the question that was asked last, because the others of the component were asked for it or before it. The
+        method ends early when the root turns out to depend on a question further out.
         """
-        number = self.groups.number(question.reads)
-        if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes
-            value = self._interned.setdefault(value, value)
-        question.memo[question.key] = (value, number)
-        for member in question.members:
-            member.memo[member.key] = (member.value, number)
-        for member in question.again:
-            if member.memo.get(member.key) is member:  # the last pass did not reach it
-                del member.memo[member.key]
-        return number
+        first, stale = root.index, self._stale
+        while True:
+            batch = [question for question in stale if question.index >= first]
+            if not batch:
+                return
+            stale[:] = [question for question in stale if question.index < first]
+            heapify(batch)
+            while batch:
+                question = heappop(batch)
+                before = len(stale)
+                self._compute(question)
+                if question.low < first:
+                    root.low = min(root.low, question.low)
+                    stale += batch
+                    return
+                later = []
+                for found in stale[before:]:
+                    if first <= found.index < question.index:
+                        heappush(batch, found)
+                    else:
+                        later.append(found)
+                stale[before:] = later
