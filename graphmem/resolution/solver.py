@@ -131,7 +131,7 @@ Memo = dict[Any, Any]
 class _Question:
     """A question to the solver that does not have a final answer yet."""
 
-    __slots__ = ("arguments", "compute", "index", "is_stale", "key", "low", "memo", "reads", "rounds", "users", "value")
+    __slots__ = ("arguments", "compute", "index", "is_deep", "is_stale", "key", "low", "memo", "reads", "rounds", "users", "value")
 
     def __init__(self, index: int, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.index = index  # questions are counted in the order in which they are first asked
@@ -143,6 +143,7 @@ class _Question:
         self.value: Any = EMPTY  # answer so far
         self.reads: set[int] = set()
         self.users: dict[_Question, None] = {}  # questions that read the answer before it was final, in order
+        self.is_deep = False  # it was asked too deep, and linked the open questions to the outermost one without depending on it
         self.is_stale = False  # an answer that it read has changed since
         self.rounds = 0  # computations
 
@@ -212,7 +213,7 @@ class Solver:
         user = self._open[-1]
         if len(self._open) >= MAX_STACK:
             question.low = self._open[0].index  # all open questions belong to one component with it
-            question.is_stale = True
+            question.is_deep = question.is_stale = True
             self._stale.append(question)
             self._waiting.append(question)
         elif self._settle(question):
@@ -252,17 +253,29 @@ class Solver:
         if question.low < question.index:
             self._waiting.append(question)
             return False
-        members = self._waiting[first:]
+        members = [question, *self._waiting[first:]]
         del self._waiting[first:]
-        reads = question.reads.union(*[member.reads for member in members]) if members else question.reads
-        number = self.groups.number(reads)
-        for one in (question, *members):
-            value = one.value
-            if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes
-                value = one.value = self._interned.setdefault(value, value)
-            one.memo[one.key] = (value, number)
-        self.reads.add(number)
+        if any(member.is_deep for member in members):
+            for part in _components(members):
+                self._close(part)
+        else:
+            self._close(members)
+        self.reads.add(question.memo[question.key][1])
         return True
+
+    def _close(self, component: list[_Question]) -> None:
+        """Store the final answers of questions that depend on each other.
+
+        They get one number for all their inputs. Other questions that read an answer get this number as an input.
+        """
+        number = self.groups.number(set().union(*[question.reads for question in component]))
+        for question in component:
+            value = question.value
+            if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes
+                value = self._interned.setdefault(value, value)
+            question.memo[question.key] = (value, number)
+            for user in question.users:
+                user.reads.add(number)
 
     def _compute(self, question: _Question) -> None:
         """Compute an answer; if it changed, mark the questions that read it."""
@@ -309,3 +322,17 @@ class Solver:
                     else:
                         later.append(found)
                 stale[before:] = later
+
+
+def _components(questions: list[_Question]) -> list[list[_Question]]:
+    """Return the sets of questions that depend on each other.
+
+    A set comes after the sets that it depends on.
+    """
+    import networkx as nx  # few indexes have questions that are too deep, and the import takes a tenth of a second
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(questions)
+    graph.add_edges_from((question, user) for question in questions for user in question.users)
+    condensed = nx.condensation(graph)
+    return [list(condensed.nodes[number]["members"]) for number in nx.topological_sort(condensed)]

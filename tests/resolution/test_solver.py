@@ -31,7 +31,7 @@ class Graph:
 
     def answer(self, node):
         self.asked += 1
-        self.solver.touch(ord(node[0]))
+        self.solver.touch(int(node[1:]) if node[1:] else ord(node))
         found = frozenset({node})
         for successor in self.successors.get(node, ()):
             found |= self.ask(successor)
@@ -187,6 +187,9 @@ def test_answers_do_not_depend_on_the_depth_that_the_stack_allows(seed, deepest)
         patch.setattr(solver_module, "MAX_STACK", deepest)
         for node in rng.sample(sorted(successors), count):
             assert graph.ask(node) == reached(successors, node)
+    numbers = {node: int(node[1:]) for node in successors}
+    for node in successors:
+        assert inputs(graph, [graph.memo[node][1]]) == {numbers[one] for one in reached(successors, node)}
 
 
 def test_an_error_in_an_answer_leaves_the_solver_usable():
@@ -210,4 +213,4 @@ def test_a_question_that_is_answered_along_with_one_below_it_is_not_asked_again(
     chain[length] = (5, 0)  # closes the cycle by two ways, of which the first is short enough
     graph = Graph({f"{number}": tuple(f"{one}" for one in following) for number, following in chain.items()})
     assert graph.ask("0") == frozenset(graph.successors)
-    assert inputs(graph, [graph.memo["0"][1]]) == {ord(one[0]) for one in graph.successors}
+    assert inputs(graph, [graph.memo["0"][1]]) == {ord(one) if len(one) == 1 else int(one[1:]) for one in graph.successors}
