@@ -181,7 +181,7 @@ class _Run:
     def result(self) -> Everything:
         stdin = cast("IO[bytes]", self._process.stdin)
         send(stdin, pickle.dumps(self._job, pickle.HIGHEST_PROTOCOL))
-        stdin.close()
+        stdin.flush()  # it stays open: its end tells the process that this one has died
         self._receive()
         if self._process.wait() or self._start is None or len(self._ended) < len(self._outputs):
             raise _FailedError(
@@ -266,6 +266,7 @@ class _Run:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        cast("IO[bytes]", self._process.stdin).close()
 
 
 def _read(message: bytes) -> Start | Batch | End:

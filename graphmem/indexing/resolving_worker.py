@@ -10,8 +10,10 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import signal
 import struct
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -102,6 +104,7 @@ def main(outputs: Sequence[int]) -> None:
     message = receive(sys.stdin.buffer)
     if message is None:
         return
+    threading.Thread(target=_end_with_caller, name="graphmem-caller", daemon=True).start()
     job: Job = pickle.loads(message)  # noqa: S301 - from the process that started this one
     os.nice(job.niceness)
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:  # noqa: PTH123 - no file of a disk
@@ -136,6 +139,17 @@ def main(outputs: Sequence[int]) -> None:
         os._exit(1)
     failed = [child for child in children if not mine and os.waitpid(child, 0)[1] != 0]
     os._exit(1 if failed else 0)  # without freeing millions of objects
+
+
+def _end_with_caller() -> None:
+    """End this process and its children when the process that started it dies.
+
+    The caller keeps the standard input open for as long as it lives, and sends nothing more.
+    """
+    try:
+        os.read(0, 1)
+    finally:
+        os.killpg(0, signal.SIGKILL)
 
 
 def _work(

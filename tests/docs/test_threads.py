@@ -13,6 +13,7 @@ import graphmem
 PACKAGE = Path(graphmem.__file__).parent
 OF_THE_STANDARD_LIBRARY = {"wait"}  # waiting for a process to end
 ONE_CALL = {  # threads that do one thing, which handles its own errors
+    "_end_with_caller": "waits for the end of a pipe and ends the process",
     "_end_when_moved": "looks at a folder and ends the process",
     "_pump": "hands steps on; a loop that was closed is passed over",
     "listen": "shows progress at a terminal, where the command's hook for threads speaks",

@@ -7,6 +7,8 @@ import os
 import pickle
 import signal
 import subprocess
+import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -192,6 +194,51 @@ def test_a_killed_run_keeps_the_old_index_says_why_and_is_continued(starlette_tr
     fresh.index(starlette_tree)
     assert parsed
     assert lines(memory) == lines(fresh) != before
+
+
+RUN = """
+import os, signal, sys
+from graphmem.indexing import pipeline, resolving
+from graphmem.project.graphmem import GraphMem
+
+pipeline.processes_for = lambda *_: 2
+pipeline.BATCH = 2
+start = resolving.subprocess.Popen
+
+def started(command, **options):
+    program = start(command, **options)
+    if "-P" in command:
+        print(program.pid, flush=True)
+    return program
+
+resolving.subprocess.Popen = started
+busy = "import time; from graphmem.indexing import resolving_worker; resolving_worker._work = lambda *_: time.sleep(600); "
+resolving._BOOT = resolving._BOOT.replace("from graphmem", busy + "from graphmem", 1)
+receive = resolving.receive
+
+def received(output):
+    message = receive(output)
+    os.kill(os.getpid(), signal.SIGKILL)  # when the processes have started
+
+resolving.receive = received
+GraphMem.open(sys.argv[1]).index(sys.argv[2])
+"""
+
+
+def test_processes_that_resolve_end_with_a_killed_run(starlette_tree, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, tmp_path / "db", starlette_tree], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    group = int(done.stdout)
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+    pytest.fail("a process goes on without the run that started it")
 
 
 @pytest.mark.parametrize(
