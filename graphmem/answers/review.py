@@ -22,7 +22,7 @@ class TestToRun:
     __test__ = False  # pytest collects classes of this name
 
     runner: Annotated[
-        str, Doc("test runner: pytest, unittest, jest, vitest, go, cargo, gradle, maven, rspec, minitest or phpunit; empty when unknown")
+        str, Doc("test runner: pytest, unittest, jest, vitest, deno, bun, go, cargo, gradle, maven, rspec, minitest or phpunit; empty when unknown")
     ]
     id: Annotated[str, Doc("id by which the runner selects the test; the path of the file for an unknown runner")]
     path: str
@@ -49,7 +49,7 @@ class TestCommand:
     runner: str
     command: Annotated[str, Doc("command line for a POSIX shell in the root of the repository")]
     tests: int
-    whole_files: Annotated[bool, Doc("true when the command runs whole files, because the ids of all tests would make it too long")]
+    whole_files: Annotated[bool, Doc("true when the command runs whole files: it would be too long, or a test has no name to select it by")]
 
 
 @answer

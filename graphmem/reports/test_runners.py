@@ -14,9 +14,14 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.answers.review import TestCommand, TestToRun
+from graphmem.reports import vitest_config
 
 MOST_COMMAND: Final = 32_000  # characters; a command that would be longer runs whole files
 MOST_MANIFEST: Final = 1 << 20  # bytes read of a manifest
+VITEST_CONFIGS: Final = tuple(f"vitest.config.{suffix}" for suffix in ("ts", "mts", "cts", "js", "mjs", "cjs"))
+_DENO: Final = re.compile(r"""\bDeno\.test\b|\bfrom\s+["'](?:jsr:|@std/|https://deno\.land/)""")
+_BUN: Final = re.compile(r"""\bfrom\s+["']bun:test["']""")
+_BUN_SCRIPT: Final = re.compile(r"\bbun test\b([^\"&;|]*)")
 JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|scala|groovy)/")
 
 
@@ -110,7 +115,7 @@ def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[Tes
         whole = len(command) > MOST_COMMAND
         if whole:
             command = " && ".join(_in(base, files(some)) for base, some in by_base.items())
-        found.append(TestCommand(runner, command, len(rows), whole))
+        found.append(TestCommand(runner, command, len(rows), whole or not all(test.name for test, _ in rows)))
     return found
 
 
@@ -157,13 +162,44 @@ def _python(project: Project, place: Place) -> Named | None:
 
 
 def _ecmascript(project: Project, place: Place) -> Named | None:
+    text = project.text(place.path) or ""
+    if _DENO.search(text):
+        return _deno(project, place)
+    if _BUN.search(text) or _by_bun_script(project, place.path):
+        title = _titles(place.qualname)
+        return Named("bun", f"{place.path} -t {title!r}" if title else place.path, "", (f"./{place.path}", title))
     for base in _manifests(project, place.path, "package.json"):
         text = project.text(_join(base, "package.json")) or ""
         for runner in ("vitest", "jest"):
-            if f'"{runner}' in text or f"/{runner}" in text:
+            if (f'"{runner}' in text or f"/{runner}" in text) and (runner != "vitest" or _run_by_vitest(project, place.path)):
                 path, title = _below(base, place.path), _titles(place.qualname)
                 return Named(runner, f"{place.path} -t {title!r}" if title else place.path, base, (path, title))
     return None
+
+
+def _run_by_vitest(project: Project, path: str) -> bool:
+    """Whether the nearest Vitest configuration, if any, has a test file."""
+    found = project.nearest(path, *VITEST_CONFIGS)
+    return found is None or vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))
+
+
+def _by_bun_script(project: Project, path: str) -> bool:
+    """Whether a script of the root's `package.json` gives a file to Bun."""
+    scripts = _BUN_SCRIPT.findall(project.text("package.json") or "")
+    named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
+    return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))
+
+
+def _deno(project: Project, place: Place) -> Named:
+    """Name a test of Deno, which selects tests by their outermost title."""
+    found = project.nearest(place.path, "deno.json", "deno.jsonc")
+    folder = str(PurePosixPath(place.path).parent)
+    others = sorted(one.name for one in (project.root / folder).glob("deno.*.json"))
+    base = folder if others and (found is None or found[0] != folder) else found[0] if found else ""
+    config = others[0] if others and base == folder and (found is None or found[0] != folder) else ""
+    title = _titles(place.qualname.partition(".")[0])
+    inner = _below(base, place.path)
+    return Named("deno", f"{place.path} --filter {title!r}" if title else place.path, "" if base == "." else base, (inner, title, config))
 
 
 def _titles(qualname: str) -> str:
@@ -287,6 +323,13 @@ def _titled(program: str, rows: Rows) -> str:
     return _modules(program, rows) + pattern
 
 
+def _deno_test(exact: bool, rows: Rows) -> str:
+    config = next((name.parts[2] for _, name in rows if name.parts[2]), "")
+    program = "deno test --allow-all" + (f" --config {shlex.quote(config)}" if config else "")
+    titles = [name.parts[1] for _, name in rows]
+    return _modules(program, rows) + (f" --filter {shlex.quote(f'/^{_any(titles)}$/')}" if exact and all(titles) else "")
+
+
 def _go_run(rows: Rows) -> str:
     pattern = "|".join(dict.fromkeys(name.parts[1] for _, name in rows))
     whole = any(not name.parts[1] for _, name in rows)
@@ -348,6 +391,8 @@ _COMMANDS: Final[Mapping[str, tuple[Command, Command]]] = {
     "django": (partial(_listed, "python manage.py test"), partial(_listed, "python manage.py test")),
     "vitest": (partial(_titled, "npx vitest run"), partial(_modules, "npx vitest run")),
     "jest": (partial(_titled, "npx jest"), partial(_modules, "npx jest")),
+    "deno": (partial(_deno_test, True), partial(_deno_test, False)),
+    "bun": (partial(_titled, "bun test"), partial(_modules, "bun test")),
     "go": (_go_run, partial(_modules, "go test")),
     "cargo": (partial(_cargo, True), partial(_cargo, False)),
     "gradle": (_gradle, _gradle),

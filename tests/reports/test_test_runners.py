@@ -40,6 +40,22 @@ CASES = {
         ["web/a.test.js -t 'adds'", "web/b.test.js"],
         "(cd web && npx jest a.test.js b.test.js)",
     ),
+    "deno": (
+        {
+            "package.json": '{"devDependencies": {"vitest": "1"}}',
+            "runtime/deno/deno.json": "{}",
+            "runtime/deno/a.test.ts": "import { assertEquals } from '@std/assert'\nDeno.test('adds', () => {})\n",
+        },
+        [("runtime/deno/a.test.ts", "adds", False)],
+        ["runtime/deno/a.test.ts --filter 'adds'"],
+        "(cd runtime/deno && deno test --allow-all a.test.ts --filter '/^(adds)$/')",
+    ),
+    "bun": (
+        {"package.json": '{"devDependencies": {"vitest": "1"}}', "a.test.ts": "import { test } from 'bun:test'\n"},
+        [("a.test.ts", "adds", False)],
+        ["a.test.ts -t 'adds'"],
+        "bun test ./a.test.ts -t '(adds)'",
+    ),
     "go": (
         {"go.mod": "module m"},
         [("a/x_test.go", "TestX", False), ("y_test.go", "TestY", False)],
@@ -102,6 +118,49 @@ def test_each_runner_has_its_own_ids_and_one_command(tmp_path: Path, runner: str
     assert [one.command for one in lines] == [command]
 
 
+HONO_LIKE = """export default defineConfig({
+  test: {
+    coverage: { exclude: [...defaults, 'src'], include: ['x'] },
+    projects: ['./runtime/*/vitest.config.ts', {
+      test: {
+        exclude: [...configDefaults.exclude, '**/sandbox/**', '**/*.case.test.*'],
+        include: ['src/**/(*.)+(spec|test).+(ts|tsx|js)'], // the others have other runners
+      },
+    }],
+  },
+})
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "runner"),
+    [
+        ("src/a.test.ts", "vitest"),
+        ("src/deep/er/a.spec.tsx", "vitest"),
+        ("src/a.case.test.ts", ""),
+        ("src/sandbox/a.test.ts", ""),
+        ("runtime/bun/a.test.tsx", "bun"),
+        ("runtime/node/a.test.ts", "vitest"),
+        ("runtime/edge/a.test.ts", ""),
+    ],
+)
+def test_a_test_is_given_to_the_runner_that_the_configuration_gives_it_to(tmp_path: Path, path: str, runner: str) -> None:
+    files = {
+        "package.json": '{"scripts": {"test:bun": "bun test --jsx x runtime/bun/*"}, "devDependencies": {"vitest": "1"}}',
+        "vitest.config.ts": HONO_LIKE,
+        "runtime/node/vitest.config.ts": "export default defineProject({ test: { globals: true } })",
+        path: "import { it } from 'vitest'\n",
+    }
+    rows, _ = selected(tmp_path, files, [(path, "adds", False)])
+    assert [one.runner for one in rows] == [runner]
+
+
+def test_a_test_of_deno_with_a_configuration_of_another_name_is_run_with_it(tmp_path: Path) -> None:
+    files = {"jsx/deno.react.json": "{}", "jsx/a.test.tsx": "Deno.test('JSX', () => {})\n"}
+    _, (line,) = selected(tmp_path, files, [("jsx/a.test.tsx", "JSX", False)])
+    assert line.command == "(cd jsx && deno test --allow-all --config deno.react.json a.test.tsx --filter '/^(JSX)$/')"
+
+
 def test_an_unknown_runner_has_the_path(tmp_path: Path) -> None:
     rows, lines = selected(tmp_path, {}, [("test/a.zig", "adds", False), ("a.test.js", "adds", False)])
     assert [(one.runner, one.id) for one in rows] == [("", "test/a.zig"), ("", "a.test.js")]
@@ -113,6 +172,13 @@ def test_a_command_that_would_be_too_long_runs_whole_files(tmp_path: Path) -> No
     assert line.whole_files
     assert line.command == "pytest test_a.py"
     assert line.tests == len(rows) == 500
+
+
+def test_a_command_says_that_it_runs_whole_files_when_a_test_has_no_name(tmp_path: Path) -> None:
+    files = {"package.json": '{"devDependencies": {"vitest": "1"}}'}
+    _, (line,) = selected(tmp_path, files, [("a.test.js", "adds", False), ("b.test.js", "", False)])
+    assert line.whole_files
+    assert line.command == "npx vitest run a.test.js b.test.js"
 
 
 def test_names_of_tests_cannot_add_commands(tmp_path: Path) -> None:
