@@ -57,7 +57,8 @@ VIEWS = {
     "teach": ("/explore/teach", "document.querySelector('textarea')"),
     "health": ("/explore/health", "document.querySelector('.score') && document.querySelector('table')"),
     "sessions": ("/explore/sessions", "document.querySelector('h1') && !document.querySelector('.loading')"),
-    "questions": ("/explore/questions", "document.querySelectorAll('.grid .card').length === 7"),
+    "questions": ("/explore/questions", "document.querySelectorAll('.grid .card').length === 8"),
+    "tangled": ("/explore/tangled", "document.querySelectorAll('main table tbody tr').length > 3"),
     "matrix": ("/explore/matrix", "document.querySelectorAll('.matrix td a').length > 20"),
     "ask": ("/explore/ask?q=adjacency+dict", "document.querySelectorAll('.evidence > li').length > 1"),
 }

@@ -4,9 +4,10 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
+import { answered } from "./tangled.js";
 import { words } from "./words.js";
 
-const ORDER = ["quarter", "cut", "matrix", "risk", "people", "decisions", "rules"];
+const ORDER = ["tangled", "cut", "quarter", "matrix", "risk", "people", "decisions", "rules"];
 const DAY_MS = 864e5;
 const QUARTER = 91; // days
 const SPANS = [7, 30, QUARTER, 365];
@@ -14,9 +15,9 @@ const MOST_FILES = 300; // of a project whose older revision is read without bei
 const MOST_COMMITS = 2000; // that one question lists
 
 /** The list of the questions. */
-export async function questions(page) {
+export async function questions(page, _, signal) {
   const w = words.architect;
-  fill(page, h("h1", null, w.title), h("p.lead", null, w.hint), h("div.grid", null, ORDER.map((name) => h("section.card", null, h("h2", null, link(to(name), w[name].title)), h("p.hint", null, w[name].hint)))));
+  fill(page, h("h1", null, w.title), h("p.lead", null, w.hint), answered(signal), h("div.grid", null, ORDER.map((name) => h("section.card", null, h("h2", null, link(to(name), w[name].title)), h("p.hint", null, w[name].hint)))));
 }
 
 const headed = (page, name, ...children) => fill(page, h("p", null, link(to("questions"), `← ${words.architect.title}`)), h("h1", null, words.architect[name].title), h("p.lead", null, words.architect[name].hint), children);
@@ -94,7 +95,7 @@ const sites = (some) => listing(some.map((step) => [symbolLink(step.src), ` ${wo
 export async function cut(page, { of = "" }, signal) {
   const w = words.architect.cut;
   const [boxes, place] = [h("div.boxes"), h("div")];
-  headed(page, "cut", boxes, place);
+  headed(page, "cut", of ? null : answered(signal), boxes, place);
   const { box, names } = await moduleBox(of, signal, (name) => go(to("cut", { of: name })));
   fill(boxes, box);
   const name = of || mostTangled((await ask("ModuleUses", {}, signal)).modules.dependencies)[0]?.name || names[0];

@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { chip, details, go, into, link, to } from "./parts.js";
+import { lead, routed } from "./routes.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -10,11 +11,15 @@ export async function show(page, parameters, signal) {
   const question = parameters.q ?? "";
   const input = h("input", { name: "q", type: "search", value: question, placeholder: w.placeholder });
   const result = h("div");
-  fill(page, h("h1", null, w.title), h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("ask", { q: input.value.trim() }))) }, h("label.field.grow", null, h("span", null, w.question), input), h("button.primary", null, w.ask)), result);
+  fill(page, h("h1", null, w.title), h("p.hint", null, w.scope), h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("ask", { q: input.value.trim() }))) }, h("label.field.grow", null, h("span", null, w.question), input), h("button.primary", null, w.ask)), result);
   if (!question) {
     input.focus();
     return;
   }
+  const answer = h("div");
+  page.insertBefore(answer, result);
+  const route = await routed(question, signal).catch((error) => (error.name === "AbortError" ? Promise.reject(error) : null)); // search answers then
+  if (route) into(answer, lead(route, signal), (made) => made);
   await into(result, ask("Ask", { question, limit: 12 }, signal), ({ ask: reply }) => {
     const search = reply.evidence;
     if (!search.hits.length) return [h("p.lead", null, w.none), search.near.length ? h("p", null, w.near, search.near.map((one) => [" ", link(to("graph", { focus: one.ref }), one.ref)])) : null];
@@ -23,14 +28,16 @@ export async function show(page, parameters, signal) {
           h("section.card", null, h("h2", null, w.answer), h("p", null, reply.sentences.map((one) => [one.text, " ", one.cites.map((number) => [cite(number), " "])]))),
           h("p.hint", null, w.by(reply.model)),
         ]
-      : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", cite(i + 1)))));
-    return [
-      reply.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
-      said,
-      h("h2", null, w.evidence),
+      : route ? null : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", cite(i + 1)))));
+    const found = [
       h("p.hint", null, search.facets.map((one) => `${w.facet[one.facet]} ${one.hits}`).join(" · ")),
       search.groups.map((group) => [group.path ? h("p.where", null, group.path) : null, h("ol.evidence", null, group.hits.map((number) => evidence(search.hits[number - 1], number)))]),
       h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.name, one.value)}.`), search.notes.map((one) => ` ${one}.`)),
+    ];
+    return [
+      route ? null : reply.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
+      said,
+      route ? details(w.also_found, search.hits.length, false, found) : [h("h2", null, w.evidence), found],
     ];
   });
 }

@@ -2,9 +2,10 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, day, failure, fileLink, go, into, link, listing, mostTangled, table, to } from "./parts.js";
+import { card, chip, day, failure, fileLink, go, into, link, table, listing, to } from "./parts.js";
 import { atlas, mapView } from "./mapview.js";
 import { homeSemantics } from "./semantics.js";
+import { leading, sentence, tangles } from "./tangled.js";
 import { tour } from "./tour.js";
 import { tokens } from "./trust.js";
 import { words } from "./words.js";
@@ -27,7 +28,7 @@ export async function show(page, parameters, signal) {
     h("div.heading", null, heading, summary),
     h("section.card.wide", null, h("div.card-head", null, h("div", null, h("h2", null, w.map), h("p.hint", null, w.map_hint)), link(to("graph"), w.open_map, { class: "button primary" })), place, tables),
     h("div.grid", null,
-      card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.cycles, w.cycles_hint, tangle, cycles), card(w.flows, w.flows_hint, flows),
+      card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.tangled_cycles, null, tangle, cycles), card(w.flows, w.flows_hint, flows),
       card(w.recent, w.recent_hint, recent), card(w.learnt, w.learnt_hint, learnt), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
   );
   fill(place, h("p.loading", null, words.loading));
@@ -59,7 +60,7 @@ export async function show(page, parameters, signal) {
     map.start();
     fill(tables, map.tables());
     homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal); // after the picture, so that it is there first
-    ask("ModuleUses", {}, signal).then(({ modules }) => fill(tangle, tangled(modules.dependencies)), () => {}); // the cycles say what is wrong
+    tangles(signal).then((found) => found.order.length && fill(tangle, h("h3", null, w.tangled), sentence(found), leading(found), h("p", null, link(to("tangled"), words.tangled.all)), h("h3", null, w.cycles), h("p.hint", null, w.cycles_hint)), () => {}); // the cycles say what is wrong
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
     fill(central, table(w.central, [words.map.columns.file, w.without_tests], order.slice(0, 8).map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
@@ -68,14 +69,6 @@ export async function show(page, parameters, signal) {
     for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.hint", null, words.none));
     fill(place, error.code === "NOT_FOUND" || error.facts?.reason === "not_indexed" ? h("p.hint", null, words.empty_index) : failure(error));
   }
-}
-
-/** The modules that depend on most others in both directions, and else have most neighbours. */
-function tangled(dependencies) {
-  const w = words.home;
-  const order = mostTangled(dependencies);
-  if (!order.length) return null;
-  return [h("h3", null, w.tangled), listing(order.slice(0, 3).map((one) => [link(to("graph", { focus: one.name }), one.name), h("div.where", null, w.tangle(one.uses.size, one.usedBy.size, one.both), " · ", link(to("cut", { of: one.name }), words.ask_of.cut))]), 3, "ol"), h("p.hint", null, w.tangled_hint)];
 }
 
 function brief(state, queue, service) {

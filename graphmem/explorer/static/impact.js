@@ -8,13 +8,15 @@ import { words } from "./words.js";
 
 const LIMIT = 5000;
 const SURE = 0.8;
+const MOST_KNOWN = 3; // memories that stand beside the answer
 
 export async function show(page, parameters, signal) {
   const { of = "", depth = "3", least = "0.3" } = parameters;
   const w = words.impact;
   const result = h("div");
-  const depths = choice([1, 2, 3, 4, 5].map((n) => [String(n), String(n)]), depth, { name: "depth" });
-  const bounds = choice(["0.8", "0.5", "0.3", "0.1"].map((one) => [one, words.impact.at_least(one)]), least, { name: "least" });
+  const again = () => of && run(of); // so that the boxes never say something else than the answer below them
+  const depths = choice([...new Set([1, 2, 3, 4, 5, Number(depth)])].sort((a, b) => a - b).map((n) => [String(n), String(n)]), depth, { name: "depth", autocomplete: "off", onchange: again });
+  const bounds = choice([...new Set(["0.8", "0.5", "0.3", "0.1", least])].map((one) => [one, words.impact.at_least(one)]), least, { name: "least", autocomplete: "off", onchange: again });
   const run = (ref) => go(to("impact", { of: ref, depth: depths.value, least: bounds.value }));
   const input = symbolField("impact-of", { label: w.of, value: of, placeholder: "Graph.add_edge", chosen: run, labelled: true });
   const submit = (event) => (event.preventDefault(), run(input.querySelector("input").value.trim()));
@@ -50,25 +52,54 @@ export function zones(after, before, modules, { commands, middle = null }) {
   const focus = after.targets[0];
   const paths = [...after.targets, ...after.hits.map((hit) => hit.symbol), ...after.tests.map((hit) => hit.symbol)].map((one) => one.path).filter(Boolean);
   const testCard = card(w.tests, null, tests(after.tests, wayOf(after), commands));
-  const known = card(w.memories, null, knownList(after.known, w.no_memories, paths));
+  const [warnings, memories] = nearby(after, paths);
   const cases = after.tests.filter((hit) => runnable(hit.symbol)).length;
   return [
     h("div.verdict", null,
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
       h("span", null, w.total(after.total - after.tests.length, after.hits.length, cases, after.tests.length - cases)),
       h("span", null, w.epistemic[after.epistemic]),
-      after.missChance === null ? null : h("span", null, w.misses(after.missChance)),
+      after.missChance === null ? null : [h("span", null, w.misses(after.missChance)), focus ? recorded(focus) : null],
+      before ? h("span.hint", null, w.within(after.hits.reduce((most, hit) => Math.max(most, hit.depth), 0))) : null,
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
+    warnings,
     h(`div.zones3${before ? "" : ".two"}`, null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
-          exports_(refOf(focus)))], testCard, known),
+          exports_(refOf(focus)))], testCard),
       zone(w.after, "after", after, w.nothing_after, modules),
       before ? zone(w.before, "before", before, w.nothing_before, modules) : null),
+    memories,
     after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
+}
+
+/** Memories about the target, or about what uses it directly: with a warning among them a card, else folded. */
+function nearby(report, paths) {
+  const w = words.impact;
+  const direct = new Set(report.hits.filter((hit) => hit.depth === 1).flatMap((hit) => [refOf(hit.symbol), nameOf(hit.symbol)]));
+  const near = report.known.memories.filter((one) => one.place === "target" || direct.has(one.about));
+  const shown = [...near].sort((a, b) => b.trap - a.trap).slice(0, MOST_KNOWN);
+  const known = { ...report.known, memories: shown, more: report.known.more + report.known.memories.length - shown.length };
+  if (shown.some((one) => one.trap)) return [card(w.memories, null, knownList(known, w.no_memories, paths)), null];
+  return [null, folded(w.memories, shown.length, false, () => h("div", null, knownList(known, w.no_memories, paths)))];
+}
+
+// What records which test runs what, by the end of a file's name; docs/evidence.md has more tools.
+const RECORDERS = [
+  [/\.pyi?$/, "pytest --graphmem && graphmem index"],
+  [/\.go$/, 'mkdir -p cov; for p in $(go list ./...); do for t in $(go test -list . $p | grep ^Test); do go test -run "^$t\\$" -coverpkg=./... -coverprofile=cov/$t.out $p; done; done; graphmem index --coverage cov'],
+  [/\.[cm]?[jt]sx?$/, "for t in $(git ls-files '*.test.*'); do npx vitest run $t --coverage.enabled --coverage.reporter=lcovonly --coverage.reportsDirectory=cov/$t; done; graphmem index --coverage cov"],
+  [/\.(java|kt)$/, "graphmem index --coverage target/site/jacoco"],
+];
+
+/** How a person makes the list of tests more certain: the command that records a run. */
+function recorded({ path }) {
+  const w = words.impact;
+  const command = RECORDERS.find(([end]) => end.test(path))?.[1];
+  return command ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command", null, h("code", { tabindex: 0 }, command), h("button", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy_record))) : null;
 }
 
 /** Whether something is there for others than this project's own code to call: an entry point, or a name with a meaning in Python. */
@@ -180,7 +211,15 @@ function tests(hits, way, commands) {
   const shared = hits.filter((hit) => !runnable(hit.symbol));
   const [files, others] = [byFile(cases), byFile(shared)];
   const place = h("div");
-  into(place, commands, (found) => [found.commands.map((one) => toRun(one, found.commands.length > 1 ? one.tests : cases.length)), unknown([...files.keys()], found)]);
+  into(place, commands, (found) => {
+    const loose = found.tests.filter((one) => !one.runner);
+    const inCommands = found.commands.reduce((sum, one) => sum + one.tests, 0);
+    return [
+      found.commands.map((one) => toRun(one)),
+      found.commands.length && cases.length > inCommands + loose.length ? h("p.hint", null, w.held(cases.length - inCommands - loose.length)) : null,
+      unnamed(loose),
+    ];
+  });
   return [
     place,
     files.size ? details(w.in_files(cases.length, files.size), null, files.size <= 3, perFile(files, way)) : null,
@@ -200,18 +239,20 @@ function byFile(hits) {
 const perFile = (files, way) =>
   listing([...files].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))), 15);
 
-/** A command line that runs exactly the tests of one runner, and a button that copies it. */
-function toRun({ command, tests: count, wholeFiles }, listed) {
+/** A command line that runs tests of one runner, and a button that copies it. */
+function toRun({ runner, command, tests: count, wholeFiles }) {
   const w = words.impact;
   return [
-    h("p.hint", null, wholeFiles ? w.whole_files(count) : w.runs(count, listed)),
+    h("p.hint", null, wholeFiles ? w.whole_files(count, runner) : w.runs(count, runner)),
     h("div.command", null, h("code", { tabindex: 0 }, command), h("button.primary", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy)),
   ];
 }
 
-/** The names of files of tests where no runner is known. */
-function unknown(files, { commands }) {
-  if (commands.length || !files.length) return null;
-  const text = files.sort().join("\n");
-  return h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, words.impact.copy_files(files.length)));
+/** Tests that no command runs, because their runner is unknown; their files can be copied. */
+function unnamed(some) {
+  const w = words.impact;
+  if (!some.length) return null;
+  const files = [...new Set(some.map((one) => one.path))].sort();
+  const text = files.join("\n");
+  return details(w.unnamed(some.length), null, true, h("p.hint", null, w.unnamed_hint), h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, w.copy_files(files.length))));
 }

@@ -7,7 +7,7 @@ import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
 import { tour } from "./tour.js";
 import { LANGUAGES, language, speak, words } from "./words.js";
 
-const VIEWS = ["home", "graph", "code", "impact", "questions", "memories", "ask", "path", "diff", "coaccess", "review", "teach", "sessions", "health"];
+const VIEWS = ["home", "graph", "code", "impact", "questions", "memories", "ask", "tangled", "path", "diff", "coaccess", "review", "teach", "sessions", "health"];
 const OFTEN = 7; // views of the first group
 const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of "questions"
 const THEME_KEY = "graphmem-theme";

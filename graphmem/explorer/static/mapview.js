@@ -319,7 +319,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     arrange: (entries) => (scene.arrange(entries), stage?.repaint()),
     start,
     stage: () => stage,
-    tables: () => mapTables(scene, (thing) => (choose(thing), goInto(thing))),
+    tables: () => mapTables(scene, (thing) => (choose(thing), goInto(thing)), signal),
     /** Paint something over it, see paint.js; `ended()` when it is to be taken away. */
     paint(painted, ended) {
       scene.paintOver(painted);
@@ -348,23 +348,21 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
 }
 
 /** What the map shows, as tables. */
-function mapTables(scene, show) {
-  const { modules, files, moduleEdges } = scene;
+function mapTables(scene, show, signal) {
+  const { modules, files } = scene;
   const name = (i) => modules.name[i] || words.map.root;
-  const uses = modules.name.map(() => new Map());
-  moduleEdges.src.forEach((a, e) => uses[a].set(moduleEdges.dst[e], (uses[a].get(moduleEdges.dst[e]) ?? 0) + moduleEdges.count[e]));
-  const heaviest = (i) =>
-    [...uses[i]]
-      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-      .slice(0, 4)
-      .map(([module, count]) => `${name(module)} (${words.number(count)})`)
-      .join(", ");
+  const uses = modules.name.map(() => h("span"));
+  // The numbers of the matrix and of the cut page: without tests, and only what the source states.
+  ask("ModuleUses", {}, signal).then(({ modules: found }) => {
+    const heaviest = (of) => found.dependencies.filter((one) => one.srcName === of).sort((a, b) => b.weight - a.weight || (a.dstName < b.dstName ? -1 : 1)).slice(0, 4);
+    uses.forEach((place, i) => fill(place, heaviest(modules.name[i]).map((one) => `${one.dstName} (${words.number(one.weight)})`).join(", ")));
+  }, () => {}); // the other columns are there without it
   const c = words.map.columns;
   const rows = modules.name.map((_, i) => [
     h("button.plain", { type: "button", onclick: () => show({ level: "module", index: i }) }, name(i)),
     words.number(modules.files[i]),
     words.number(modules.symbols[i]),
-    heaviest(i),
+    uses[i],
   ]);
   const fileRows = files.path
     .map((path, i) => ({ path, i }))

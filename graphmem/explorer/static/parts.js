@@ -244,6 +244,17 @@ export async function into(place, promise, show, again = null) {
 let modules = null; // their names, asked for once a box is used
 let commits = null; // the newest, likewise
 
+/** Pages that have all words of a query in their title or their other names; `sure` when the words are whole. */
+function pages(parts) {
+  const titles = [...Object.entries(words.views).filter(([name]) => name !== "query"), ...Object.entries(words.architect).filter(([name, one]) => one.title && !words.views[name]).map(([name, one]) => [name, one.title])];
+  const found = titles.map(([name, text]) => {
+    const own = `${text} ${words.search.also[name] ?? ""}`.toLowerCase().split(/[\s,?]+/);
+    const fits = parts.every((part) => own.some((word) => word.startsWith(part)));
+    return fits ? { kind: words.search.view, text, where: "", address: to(name), sure: parts.every((part) => own.includes(part)) } : null;
+  });
+  return found.filter(Boolean);
+}
+
 /** What a box proposes for a query: `{ text, kind, where, ref | address }`, best first, and how many there are. */
 async function proposals(query, kinds, everything, signal) {
   const none = { edges: [], totalCount: 0 };
@@ -254,7 +265,7 @@ async function proposals(query, kinds, everything, signal) {
   ]);
   const parts = query.toLowerCase().split(/\s+/);
   const has = (text) => parts.every((part) => text.toLowerCase().includes(part));
-  const views = everything ? Object.entries(words.views).filter(([name, text]) => name !== "query" && text.toLowerCase().startsWith(query.toLowerCase())) : [];
+  const views = everything ? pages(parts) : [];
   const made = everything && query.length > 2 ? (commits ?? []).filter((one) => has(one.subject) || one.sha.startsWith(query)).slice(0, 3) : [];
   const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
   // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean.
@@ -266,8 +277,10 @@ async function proposals(query, kinds, everything, signal) {
     ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
     ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: commitPage(one.sha) })),
-    ...views.slice(0, 2).map(([name, text]) => ({ kind: words.search.view, text, where: "", address: to(name) })),
+    ...views.filter((one) => !one.sure).slice(0, 2),
   ];
+  const first = found.findIndex(({ kind, text }) => !(kind !== words.search.view && text.toLowerCase() === query.toLowerCase()));
+  found.splice(first < 0 ? found.length : first, 0, ...views.filter((one) => one.sure).slice(0, 2)); // a page that is named comes after code of exactly this name
   const seen = new Set(); // overloads share a name and a place
   const once = found.filter((one) => !one.ref || (!seen.has(one.ref) && seen.add(one.ref)));
   return { found: once, total: symbols.totalCount + files.totalCount + named.length + memories.totalCount + made.length + views.length };
@@ -377,7 +390,8 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     const { found } = await proposals(written, kinds, true, undefined).catch(() => ({ found: [] }));
     const exact = found.find((one) => [one.text, one.ref, one.where].some((text) => text?.toLowerCase() === given));
     const spoken = /\s/.test(written) && found.length !== 1; // words, and not one thing that has them
-    if (exact ?? (!spoken && found[0])) take(exact ?? found[0]);
+    const page = found.find((one) => one.sure);
+    if (exact ?? page ?? (!spoken && found[0])) take(exact ?? page ?? found[0]);
     else go(to("ask", { q: written }));
   };
   input.addEventListener("keydown", (event) => {

@@ -59,7 +59,8 @@ export function commit(one) {
   ];
 }
 
-function cycle(one) {
+/** A cycle of modules, and the dependency that is easiest to remove from it. */
+export function cycle(one) {
   const w = words.home;
   const cut = one.cheapest;
   const member = (name) => link(to("graph", { focus: name }), name);

@@ -1,0 +1,79 @@
+// Questions that a page answers better than a search: which page, about what, and the first line of its answer.
+
+import { Refusal, ask } from "./api.js";
+import { h } from "./dom.js";
+import { link, to } from "./parts.js";
+import { sentence, tangles } from "./tangled.js";
+import { words } from "./words.js";
+
+const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
+const ABOUT_CODE = new Set(["impact", "code"]);
+
+/** The page for a question, and what the question is about; null when search has to answer it. */
+export async function routed(question, signal) {
+  const view = words.ask.routes.find(([pattern]) => pattern.test(question))?.[1];
+  if (!view) return null;
+  if (!ABOUT_MODULES.has(view) && !ABOUT_CODE.has(view)) return { view, subject: null };
+  return { view, subject: await subject(question, signal) };
+}
+
+/** The module or symbol that a question names: a module by its name, else the last word that is a name in the index. */
+async function subject(question, signal) {
+  const said = question.replace(/[?!.,;]+(?=\s|$)/g, "").split(/\s+/).map((word) => word.replace(/^[`"'„“(]+|[`"'“”)]+$/g, "")).filter(Boolean);
+  const { modules } = await ask("ModuleNames", {}, signal);
+  const named = modules.modules.map((one) => one.name).filter((name) => said.includes(name)).sort((a, b) => b.length - a.length)[0];
+  if (named) return { module: named, ref: named };
+  const likely = (word) => /[./_:]|[a-z][A-Z]/.test(word) || word.length > 3;
+  for (const word of said.filter(likely).reverse()) {
+    const { symbols } = await ask("Symbols", { query: word, first: 1 }, signal);
+    const node = symbols.edges[0]?.node;
+    if (node && [node.name, node.qualname, node.path, node.path.split("/").at(-1)].some((text) => text.toLowerCase() === word.toLowerCase())) return { ref: word, path: node.path };
+  }
+  return null;
+}
+
+/** The card that leads to the page, with the first line of what it says. */
+export async function lead({ view, subject: about }, signal) {
+  const w = words.ask;
+  const { title } = words.architect[view] ?? words[view];
+  const parameters = !about ? {} : view === "impact" ? { of: about.ref } : view === "code" ? { at: about.ref } : about.module ? { of: about.module } : {};
+  let line = null;
+  try {
+    line = await (FIRST[view]?.(about, signal) ?? null);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    line = error.message; // the page lists what else can be meant
+  }
+  return h("section.card", null,
+    h("h2", null, w.answer),
+    line === null ? null : line instanceof Node ? line : h("p.answer", null, line),
+    h("p", null, w.on_page, " ", link(to(view, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title, { class: "button primary" })));
+}
+
+const shares = (people) => people.map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", ");
+
+const FIRST = {
+  tangled: async (_, signal) => sentence(await tangles(signal)),
+  cut: async (about, signal) => (about ? null : sentence(await tangles(signal))),
+  quarter: async (_, signal) => {
+    const { commits } = await ask("CommitList", { limit: 1 }, signal);
+    const [one] = commits.commits;
+    return one ? words.ask.newest(one.subject, one.author, one.at.slice(0, 10), one.modules) : words.architect.quarter.no_commits;
+  },
+  people: async (about, signal) => {
+    const holder = about?.module ?? (about ? (await ask("Module", { ref: about.path }, signal)).module.module.name : "");
+    const { people } = await ask("People", { ...(about && !about.module ? { module: holder } : {}), limit: 500 }, signal);
+    const one = about ? people.parts.find((part) => part.name === (about.module ?? about.path)) : people.parts[0];
+    return one ? words.ask.knows(one.name, shares(one.people), one.busFactor) : null;
+  },
+  risk: async (_, signal) => {
+    const { hotspots } = await ask("Hotspots", { level: "FILES", limit: 1 }, signal);
+    const [one] = hotspots.hotspots;
+    return one ? words.ask.hottest(one.symbol.path, Math.round(one.score)) : null;
+  },
+  impact: async (about, signal) => {
+    if (!about) return words.impact.hint;
+    const { impact } = await ask("ImpactOverview", { targets: [about.ref], maxDepth: 3, minConfidence: 0.3, limit: 1 }, signal);
+    return words.impact.total(impact.total - impact.tests.length, impact.total, impact.tests.length, 0);
+  },
+};

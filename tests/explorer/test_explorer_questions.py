@@ -1,0 +1,100 @@
+"""Questions of an architect, asked by the words that people use."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+TEACH = ("/explore/teach", "document.querySelector('textarea')")
+FIND = "document.getElementById('find')"
+
+
+def most_tangled(service):
+    """The first of the modules by those that they both use and are used by, then by all neighbours."""
+    uses, used = {}, {}
+    for one in service.modules().dependencies:
+        uses.setdefault(one.src_name, set()).add(one.dst_name)
+        used.setdefault(one.dst_name, set()).add(one.src_name)
+
+    def rank(name):
+        out, into = uses.get(name, set()), used.get(name, set())
+        return -len(out & into), -len(out) - len(into), name
+
+    return min(uses.keys() | used.keys(), key=rank)
+
+
+@pytest.mark.parametrize("page", ["tangled", "questions", "cut", "ask?q=which%20module%20is%20the%20most%20tangled", ""])
+def test_the_most_tangled_module_and_where_to_cut_it_is_one_sentence_on_every_page_about_it(page, tab, explorer, remembered, visit):
+    address = f"/explore/{page}" if page else "/"
+    visit(explorer + address, "document.querySelector('.answer a')")
+    said = tab.value("document.querySelector('.answer').textContent")
+    assert said.startswith(f"{most_tangled(remembered)} is the most tangled module (uses ")
+    assert "the place to cut is" in said
+    assert "Measured by the modules that it both uses and is used by" in said
+    source, target = tab.value("document.querySelectorAll('.answer a')[1].textContent").split(" → ")
+    (cut,) = [one for one in remembered.modules().dependencies if (one.src_name, one.dst_name) == (source, target)]
+    assert f"({cut.weight:,} connection" in said
+
+
+@pytest.mark.parametrize("words", ["tangled", "cycles", "most coupled"])
+def test_the_box_leads_to_the_most_tangled_modules_by_any_word_for_it(words, tab, explorer, remembered, visit):
+    visit(explorer + TEACH[0], TEACH[1])
+    tab.value(f"{FIND}.focus()")
+    tab.type(words)
+    offered = "[...document.querySelectorAll('#find-list [role=option]')].find((one) => one.textContent.includes('Tangled modules'))"
+    tab.until(f"Boolean({offered})")
+    tab.value(f"{offered}.dispatchEvent(new PointerEvent('pointerdown', {{ bubbles: true, cancelable: true }}))")
+    tab.until("location.pathname === '/explore/tangled' && document.querySelector('.answer')")
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("what changed lately", "/explore/quarter"),
+        ("who knows classes/graph.py?", "/explore/people"),
+        ("what is risky to touch", "/explore/risk"),
+        ("what breaks if Graph.add_edge changes?", "/explore/impact"),
+        ("who calls Graph.add_edge", "/explore/code"),
+        ("where would I cut classes", "/explore/cut"),
+    ],
+)
+def test_a_question_that_a_page_answers_leads_to_that_page_and_not_to_search(question, page, tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/ask?q={quote(question)}", "document.querySelector('main .card a.button')")
+    assert tab.value("new URL(document.querySelector('main .card a.button').href).pathname") == page
+    tab.until("document.querySelector('main details > summary')")
+    assert "In short" not in tab.value("document.querySelector('main').textContent")
+    tab.value("document.querySelector('main .card a.button').click()")
+    tab.until(f"location.pathname === '{page}' && document.querySelector('h1')")
+
+
+def test_a_question_about_how_or_why_is_searched(tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/ask?q=adjacency+dict", "document.querySelectorAll('.evidence > li').length > 1")
+    assert tab.value("document.querySelector('main .card a.button')") is None
+
+
+def test_the_table_below_the_map_counts_connections_like_the_matrix(tab, explorer, remembered, visit):
+    visit(explorer + "/", "document.querySelector('.map-place ~ div td span')?.textContent")
+    body = "document.querySelector('.map-place ~ div tbody')"
+    rows = dict(tab.value(f"[...{body}.rows].map((row) => [row.cells[0].textContent, row.cells[3].textContent])"))
+    dependencies = remembered.modules().dependencies
+    for name, said in rows.items():
+        own = sorted((one for one in dependencies if one.src_name == name), key=lambda one: (-one.weight, one.dst_name))[:4]
+        assert said == ", ".join(f"{one.dst_name} ({one.weight:,})" for one in own)
+
+
+def test_the_boxes_of_impact_say_what_the_answer_below_was_asked_with(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3")
+    assert tab.value("document.querySelector('[name=depth]').value") == "3"
+    tab.value("(() => { const box = document.querySelector('[name=depth]'); box.value = '1'; box.dispatchEvent(new Event('change')); })()")
+    tab.until("location.search.includes('depth=1') && document.querySelectorAll('.zone').length === 3")
+    assert "depends on the target directly" in tab.value("document.querySelector('.verdict').textContent")
+
+
+def test_impact_shows_few_memories_below_what_breaks_and_says_how_to_miss_fewer_tests(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/impact?of=Graph.add_edge", "document.querySelectorAll('.zone').length === 3")
+    assert tab.value("document.querySelector('.zone.focus').textContent.includes('Memories about this code')") is False
+    assert tab.value("document.querySelectorAll('.zones3 ~ details .listing > li').length") <= 3
+    assert "pytest --graphmem && graphmem index" in tab.value("document.querySelector('.verdict').textContent")
