@@ -22,7 +22,11 @@ class TestToRun:
     __test__ = False  # pytest collects classes of this name
 
     runner: Annotated[
-        str, Doc("test runner: pytest, unittest, jest, vitest, deno, bun, go, cargo, gradle, maven, rspec, minitest or phpunit; empty when unknown")
+        str,
+        Doc(
+            "test runner: pytest, unittest, jest, vitest, deno, bun, go, cargo, gradle, maven, rspec, minitest or phpunit; "
+            "empty when unknown"
+        ),
     ]
     id: Annotated[str, Doc("id by which the runner selects the test; the path of the file for an unknown runner")]
     path: str
