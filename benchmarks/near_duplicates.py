@@ -251,7 +251,13 @@ def calibrate(embedder: Embedder) -> dict[str, Any]:
         "same_taken_for_opposites": sum(opposed(*pair) for pair in SAME) / len(SAME),
         "cosines": {
             name: [round(float(np.quantile(values, share)), 3) for share in (0.05, 0.5, 0.95)]
-            for name, values in (("same", same), ("other", other), ("opposite", opposite), ("said_again", again), ("one_word", one_word))
+            for name, values in (
+                ("same", same),
+                ("other", other),
+                ("opposite", opposite),
+                ("confirmed_by_repetition", again),
+                ("one_word", one_word),
+            )
         },
     }
 

@@ -166,8 +166,8 @@ def configured(settings: Settings) -> LanguageModel | None:
     return LanguageModel(settings.model_url, settings.model_name, settings.model_key, timeout_s=float(settings.model_seconds))
 
 
-def _unfenced(said: str) -> str:
+def _unfenced(answer: str) -> str:
     """The JSON in a model's answer, without a code fence around it."""
-    if said.startswith("```"):
-        said = said.partition("\n")[2].rpartition("```")[0]
-    return said.strip()
+    if answer.startswith("```"):
+        answer = answer.partition("\n")[2].rpartition("```")[0]
+    return answer.strip()

@@ -148,7 +148,7 @@ def after_a_run() -> float:
 
 
 def chances_of_tests(view: GraphView, reached: Reached) -> FloatArray:
-    """Chance that each reached node runs the target, if it is a test."""
+    """Chance that each reached node runs the target, supposing it is a test."""
     return model("test").chances(test_features(view, reached))
 
 

@@ -1,4 +1,4 @@
-"""How complete an impact report (list of dependents) is, and why.
+"""Judge how complete an impact report (list of dependents) is, and why.
 
 Text alone never proves that nothing else depends on a symbol, so an answer from text is a lower bound. Only a run of the tests
 can make the list of affected tests exact: the run shows that no test outside the list ran a target. The report also states the
@@ -127,7 +127,7 @@ def miss_chance(
     floor: float,
     targets: Sequence[int],
     found: chances.Reached,
-    said: Epistemic,
+    verdict: Epistemic,
 ) -> float | None:
     """Chance, 0 to 1, that a test outside the answer runs a target.
 
@@ -135,7 +135,7 @@ def miss_chance(
     """
     if not targets or not view.is_test_case.any():
         return None
-    if said == "exact":
+    if verdict == "exact":
         return chances.after_a_run()
     seeds = [seed for _, some in walks for seed in some]
     values = max(walks, key=lambda one: len(one[1]))[0]

@@ -329,10 +329,12 @@ def case_of(view: GraphView, node: int) -> int:
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
     """Convert edge rows to the steps of a path that answers show, by edge row."""
-    return _shown(view, edges, ())[0]
+    return _steps_and_symbols(view, edges, ())[0]
 
 
-def _shown(view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
+def _steps_and_symbols(
+    view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray
+) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
     """Return the steps for edge rows, and the symbols for nodes, as shown.
 
     Rows are converted together, because reading names of nodes is fast only in bulk. Hits and steps share symbol objects, so each is
@@ -393,7 +395,7 @@ def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactH
         rows = np.flatnonzero(which == number)
         for row, path in zip(rows.tolist(), one.paths(found.ends[rows].tolist()), strict=True):
             paths[row] = path
-    steps, infos = _shown(view, {edge for path in paths for edge in path}, nodes)
+    steps, infos = _steps_and_symbols(view, {edge for path in paths for edge in path}, nodes)
     depths, confidences = found.depths.tolist(), np.round(found.confidences.astype(np.float64), 4).tolist()
     hits = []
     for info, depth, confidence, path in zip(map(infos.__getitem__, nodes.tolist()), depths, confidences, paths, strict=True):
@@ -426,7 +428,7 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
     return sorted(groups, key=lambda group: (-group.hits, group.name))
 
 
-def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, said: Epistemic) -> Risk:
+def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, verdict: Epistemic) -> Risk:
     others = ~view.is_test[found.nodes]
     cases = int(np.count_nonzero(view.is_runnable[found.nodes]))
     nodes, depths = found.nodes[others], found.depths[others]
@@ -445,6 +447,6 @@ def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequenc
             outside=outside_callers(view, targets),
             unresolved=unresolved,
             resolved=sum(len(view.lines_of(edge)) for edge in used.tolist()),
-            unknown=said == "unknown" and not len(found.nodes),
+            unknown=verdict == "unknown" and not len(found.nodes),
         )
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages with shared resolution, of which one was measured
 _NAMES: Final = {"c": "C", "cpp": "C++", "csharp": "C#", "php": "PHP", "typescript": "TypeScript"}
 _FUNCTIONS: Final = [NODE_KINDS.index("function"), NODE_KINDS.index("method")]
-_TOLD: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
+_INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
 class Measured(NamedTuple):
@@ -72,18 +72,18 @@ def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     Languages with functions among the nodes that were never measured come last. Languages with edges from an indexer are excluded, because
     their recall is higher.
     """
-    told = _told(view)
+    told = _indexed_languages(view)
     rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(_languages(view, nodes) - told)]
     functions = nodes[np.isin(view.kind[nodes], _FUNCTIONS)]
     others = {_ONE_WITH.get(language, language) for language in _languages(view, functions) - told} - measured().keys()
     return rows + [KnownCalls(language.title(), None, "", unseen=False) for language in sorted(others)]
 
 
-def _told(view: GraphView) -> set[str]:
+def _indexed_languages(view: GraphView) -> set[str]:
     """Languages of files with edges from a SCIP indexer; cached for a graph."""
-    known = _TOLD.get(view)
+    known = _INDEXED_LANGUAGES.get(view)
     if known is None:
-        known = _TOLD[view] = _languages(view, view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)])
+        known = _INDEXED_LANGUAGES[view] = _languages(view, view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)])
     return known
 
 

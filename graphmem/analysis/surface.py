@@ -41,12 +41,12 @@ def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
     Returns "" if nothing indicates such calls.
     """
     for node in targets:
-        if said := _said(view, node):
+        if said := _outside_use(view, node):
             return said
     return ""
 
 
-def _said(view: GraphView, node: int) -> str:
+def _outside_use(view: GraphView, node: int) -> str:
     entry = view.entry_point(node)
     if entry and entry not in TEST_KINDS:
         return _CALLED_BY.get(entry, _CALLED_BY["export"])

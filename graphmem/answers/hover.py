@@ -14,7 +14,7 @@ from graphmem.answers.plain import answer
 
 @answer
 class Hover:
-    """What an editor shows about the name at a position."""
+    """Information that an editor shows about the name at a position."""
 
     symbol: Annotated[SymbolInfo | None, Doc("the definition that the name at the position refers to; null if there is none")]
     reason: Annotated[str, Doc("why `symbol` is null; empty if `symbol` is given")]

@@ -10,7 +10,7 @@ from graphmem.answers.plain import answer
 
 @answer
 class MapEntry:
-    """What people changed about one module on the map."""
+    """Name, colour, note and place that people gave one module on the map."""
 
     module: Annotated[str, Doc("name of the module in the index; empty if no module matches the entry any more")]
     name: Annotated[str, Doc("name that a person gave the module; empty if the module keeps its own name")]

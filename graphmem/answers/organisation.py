@@ -147,7 +147,7 @@ class Knows:
 
 @answer
 class TeamNews:
-    """What the team learnt recently, and open disagreements."""
+    """Recent memories of the team, and open disagreements."""
 
     since: Moment
     learnt: Annotated[list[Learnt], Doc("memories learnt in the period, newest first"), Size(50)]

@@ -336,7 +336,7 @@ class ModuleChange:
 
 @answer
 class DependencyChange:
-    """How a dependency between two modules changed between two revisions."""
+    """The change of a dependency between two modules, between two revisions."""
 
     src: Annotated[str, Doc("name of the depending module in the newer revision; in the older revision when the module was removed")]
     dst: str

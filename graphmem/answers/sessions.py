@@ -246,7 +246,7 @@ class Experiment:
 
 @answer
 class PhaseWeight:
-    """How much one type of memory counts in one phase of work."""
+    """The weight of one type of memory in one phase of work."""
 
     phase: str
     type: str

@@ -35,7 +35,7 @@ async def import_memories(request: Request) -> Response:
             raise BadInputError(
                 "the content type of an import request must be application/json; set the header Content-Type", argument="content-type"
             )
-        given = _given(await request.body())
+        given = _parsed_body(await request.body())
         answer = await door.runner.run_long(operation, given["content"], given["path"], given["format"], actor=ACTOR)
     except GraphMemError as error:
         return refusal(error)
@@ -44,7 +44,7 @@ async def import_memories(request: Request) -> Response:
     return Response(orjson.dumps({"data": {"importMemories": to_json(answer)}}), media_type="application/json")
 
 
-def _given(body: bytes) -> dict[str, str]:
+def _parsed_body(body: bytes) -> dict[str, str]:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The routes by which people enter a server of many projects.
+"""The routes by which people log in to a server of many projects.
 
 `POST /join` exchanges an invitation for a token. `/login` leads a browser to the identity provider and back. Then a cookie has the session.
 """
@@ -37,7 +37,7 @@ PER_MINUTE: Final = 120  # attempts from one address; secrets are too long to gu
 
 
 def entrance(people: People, openid: OpenId | None, options: ServerOptions, site: str) -> Starlette:
-    """Build the application with the routes by which people enter.
+    """Build the application with the routes for logins.
 
     Args:
         people: the people of the server.

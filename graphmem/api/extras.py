@@ -142,7 +142,7 @@ class SymbolEdgeConnection:
         return len(await info.context.loaders.sites.load(SitesOf(parent.relation, _EVERY, parent.symbol_id)))
 
 
-def _known() -> Any:
+def _memories_field() -> Any:
     """Declare the GraphQL field for the memories about a symbol or file.
 
     All such fields of one nesting level share one call.
@@ -175,7 +175,7 @@ class SymbolFields:
     overridden_by = _relation("overridden_by", "Methods that override the symbol.")
     members = _relation("members", "Symbols defined directly inside the symbol.")
     tests = _relation("tests", "Tests that execute the symbol, or depend on it.")
-    known = _known()
+    known = _memories_field()
 
     @resolved()
     @staticmethod
@@ -228,7 +228,7 @@ class FileFields:
 
     members = _relation("members", "The module symbol of the file; its members are the file's outline.")
     importers = _relation("references", "Symbols and files that import the file.")
-    known = _known()
+    known = _memories_field()
 
 
 Symbol = object_type(SymbolInfo)

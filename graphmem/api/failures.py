@@ -53,10 +53,10 @@ _CORE_LIMITS: Final = {
 
 
 MOST_SAID: Final = 1_000
-"""Maximum characters of a message, or of a text among its facts, in an answer. So long input is not sent back whole."""
+"""Maximum characters of an error's message, or of a string among its facts. So an answer does not repeat long input."""
 
 
-def said(text: str) -> str:
+def shortened(text: str) -> str:
     """Truncate a message to the maximum length; "…" marks the cut."""
     return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
 
@@ -81,7 +81,7 @@ def _public(value: Any) -> Any:
         return [_public(item) for item in value]
     if isinstance(value, dict):
         return {str(key): _public(item) for key, item in value.items()}
-    return value if isinstance(value, (int, float, bool)) or value is None else said(str(value))
+    return value if isinstance(value, (int, float, bool)) or value is None else shortened(str(value))
 
 
 def _camel(fields: dict[str, Any]) -> dict[str, Any]:
@@ -113,13 +113,13 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     if refused is not None and refused.code != "INTERNAL":
         if refused is not origin:
             log.warning("%s", refused.message, exc_info=origin if log.isEnabledFor(logging.DEBUG) else None)
-        return said(refused.message), facts_of(refused)
+        return shortened(refused.message), facts_of(refused)
     # An error without an origin concerns the document; with a path it concerns a value of this server that the schema does not allow.
     if error.path is None and (origin is None or isinstance(origin, GraphQLError)):
         for words, limit in _CORE_LIMITS.items():
             if words in error.message:
-                return said(error.message), {"code": "LIMIT", "limit": limit}
-        return said(error.message), {"code": "BAD_INPUT", **(error.extensions or {})}
+                return shortened(error.message), {"code": "LIMIT", "limit": limit}
+        return shortened(error.message), {"code": "BAD_INPUT", **(error.extensions or {})}
     if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before execution
         return "The operation is nested too deeply to be read", {"code": "LIMIT", "limit": "depth"}
     name = secrets.token_hex(6)

@@ -39,7 +39,7 @@ LINGER_S: Final = 5.0  # for a client to read an error, or to send the rest of a
 
 
 class Phase(enum.IntEnum):
-    """What a connection waits for, such as the next request."""
+    """The event that a connection waits for, such as the next request."""
 
     IDLE = 0  # the next request
     HEADERS = 1  # the rest of a TLS handshake or of headers
@@ -55,7 +55,7 @@ LETTING_GO: Final = frozenset({Phase.IDLE, Phase.HEADERS, Phase.BODY, Phase.REST
 
 
 class Allowed(NamedTuple):
-    """How long a connection may stay in one phase, such as sending a body."""
+    """The time limit of a connection in one phase, such as sending a body."""
 
     seconds: float
     is_by_size: bool  # one more second for each `BYTES_A_SECOND`

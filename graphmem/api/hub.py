@@ -76,7 +76,7 @@ class Rights:
 
 
 class PeopleRights(Rights):
-    """The rights of the people of a server, once anybody was invited.
+    """Access rights of people to a server's projects, after an invitation.
 
     Args:
         people: people, teams and roles.
@@ -148,7 +148,7 @@ class HubService:
 
     def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
         """Search several projects; see `ProjectsOperations.search_projects`."""
-        with self._asked(caller(), projects) as chosen:
+        with self._opened_projects(caller(), projects) as chosen:
             return search_each(query, chosen, limit, [])
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
@@ -158,7 +158,7 @@ class HubService:
         access = caller()
         expect_known([in_project], self._readable(access))
         folders = {name: self.hosting.data_dir(name) for name in self._readable(access)}
-        with self._asked(access, None) as chosen:
+        with self._opened_projects(access, None) as chosen:
             return impact_across(target, in_project, chosen, folders, max_depth, limit)
 
     def health(self) -> Health:
@@ -188,7 +188,7 @@ class HubService:
         return there if there is not None and there.may("read") else None
 
     @contextlib.contextmanager
-    def _asked(self, access: Access, projects: Sequence[str] | None) -> Iterator[dict[str, Askable]]:
+    def _opened_projects(self, access: Access, projects: Sequence[str] | None) -> Iterator[dict[str, Askable]]:
         """Yield the named projects that the caller may use, opened on demand."""
         known = self._readable(access)
         expect_known(projects or (), known)
@@ -254,7 +254,7 @@ class HubApp:
         options: who may use the server, and its limits.
         rights: who may use which project.
         mcp: makes the application for agents of a project.
-        entrance: the application by which people enter; None without people.
+        entrance: the application with the routes for logins; None for a server without people.
     """
 
     def __init__(
@@ -371,7 +371,7 @@ class HubApp:
                 except GraphMemError as error:
                     _log.warning("an idle project was not closed: %s", error.message)
 
-        async def told(message: Message) -> None:
+        async def send_ready(message: Message) -> None:
             if message["type"].startswith("lifespan.shutdown"):  # the server goes on to end when it hears of it
                 looking.cancel()
                 for mount in list(self._mounts.values()):
@@ -381,7 +381,7 @@ class HubApp:
             await send(message)
 
         looking = asyncio.create_task(look(), name="graphmem-idle-projects")
-        await self._root(scope, receive, told)
+        await self._root(scope, receive, send_ready)
 
 
 _ASSETS: Final = (ASSETS_PATH, QUERY_ASSETS_PATH)

@@ -54,31 +54,31 @@ class Loaders:
         self.known: DataLoader[KnownOf, NearbyMemories] = DataLoader(self._load_known)
         self.files: DataLoader[str, FileInfo | None] = DataLoader(self._load_files)
 
-    async def _load_sites(self, asked: list[SitesOf]) -> list[list[Site]]:
+    async def _load_sites(self, keys: list[SitesOf]) -> list[list[Site]]:
         ids: dict[tuple[Relation, int], list[str]] = {}
-        for one in asked:
+        for one in keys:
             ids.setdefault((one.relation, one.limit), []).append(one.id)
 
         def look_up() -> dict[tuple[Relation, int], dict[str, list[Site]]]:  # several relations in one call to a thread
             return {key: self._service.sites(chosen, *key) for key, chosen in ids.items()}
 
         found: dict[tuple[Relation, int], dict[str, list[Site]]] = await self._call(look_up)
-        return [found[one.relation, one.limit].get(one.id, []) for one in asked]
+        return [found[one.relation, one.limit].get(one.id, []) for one in keys]
 
     async def _load_symbols(self, ids: list[str]) -> list[SymbolInfo | None]:
         found: list[SymbolInfo | None] = await self._call(self._service.symbol_info, ids)
         return found
 
-    async def _load_known(self, asked: list[KnownOf]) -> list[NearbyMemories]:
+    async def _load_known(self, keys: list[KnownOf]) -> list[NearbyMemories]:
         ids: dict[int, list[str]] = {}
-        for one in asked:
+        for one in keys:
             ids.setdefault(one.limit, []).append(one.id)
 
         def look_up() -> dict[int, dict[str, NearbyMemories]]:
             return {limit: self._service.known_about(chosen, limit) for limit, chosen in ids.items()}
 
         found: dict[int, dict[str, NearbyMemories]] = await self._call(look_up)
-        return [found[one.limit].get(one.id) or NearbyMemories() for one in asked]
+        return [found[one.limit].get(one.id) or NearbyMemories() for one in keys]
 
     async def _load_details(self, ids: list[str]) -> list[Mapping[str, Any]]:
         found: Mapping[str, Mapping[str, Any]] = await self._call(self._service.details, ids)

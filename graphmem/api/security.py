@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry.http.websocket_origin import is_same_origin, normalize_origin
 
-from graphmem.api.failures import STATUS, facts_of, said
+from graphmem.api.failures import STATUS, facts_of, shortened
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, LimitError, UnauthenticatedError, WrongIndexError
 from graphmem.runtime.identity import INDEX_HEADER
 from graphmem.security.access import ACCESS
@@ -48,7 +48,7 @@ _LIMIT_STATUS: Final = {"per_minute": 429, "streams": 503, "exports": 503}
 
 def refusal(error: GraphMemError) -> Response:
     """Make the HTTP response for an error, in the form of a GraphQL answer."""
-    body = {"errors": [{"message": said(error.message), "extensions": facts_of(error)}]}
+    body = {"errors": [{"message": shortened(error.message), "extensions": facts_of(error)}]}
     headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
     if "retry_after" in error.facts:
         headers["retry-after"] = str(max(1, round(float(error.facts["retry_after"]))))

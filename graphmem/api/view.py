@@ -29,7 +29,7 @@ from strawberry.types.unset import UnsetType
 
 from graphmem.api.context import Connection, Door
 from graphmem.api.encoding import encoded
-from graphmem.api.failures import facts_of, payload, said, shape
+from graphmem.api.failures import facts_of, payload, shape, shortened
 from graphmem.api.persisted import PersistedOperations
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
@@ -79,7 +79,7 @@ class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
             check_request(request)
             request["query"] = view.query_of(request)
         except GraphMemError as error:
-            body: list[GraphQLFormattedError] = [{"message": said(error.message), "extensions": facts_of(error)}]
+            body: list[GraphQLFormattedError] = [{"message": shortened(error.message), "extensions": facts_of(error)}]
             await self.send_message(ErrorMessage(id=message["id"], type="error", payload=body))
             return
         await super().handle_subscribe(message)

@@ -107,15 +107,15 @@ class Door:
             self.output.note("the index is still being prepared; the answer lists what is missing")
         return service
 
-    def tell_damage(self, service: GraphMem | None = None, said: str = "") -> None:
+    def tell_damage(self, service: GraphMem | None = None, reported: str = "") -> None:
         """Report damage that was found and repaired when the index was opened.
 
         Args:
             service: the opened service; default: the service of this command.
-            said: text that was reported already; notes in this text are not repeated.
+            reported: text that was reported already; notes in this text are not repeated.
         """
         opened = service or self._opened
-        notes = [note for note in (opened.damage if opened is not None else ()) if note not in said]
+        notes = [note for note in (opened.damage if opened is not None else ()) if note not in reported]
         for note in notes:
             self.output.stderr.line(("graphmem: ", "yellow"), note)
         if notes:
@@ -162,7 +162,7 @@ def door(
                 said = error.message
                 raise
             finally:
-                opened.tell_damage(said=said)
+                opened.tell_damage(reported=said)
         sys.stdout.flush()
     except GraphMemError as error:
         report(error, output)

@@ -152,17 +152,17 @@ def _index(here: Door) -> list[Finding]:
     return found
 
 
-def _calls(said: dict[str, Any]) -> list[Finding]:
+def _calls(report: dict[str, Any]) -> list[Finding]:
     """Report resolved calls by rule, and unresolved calls by reason.
 
     A call site counts for each rule that found a target there. Calls that a language or a framework makes have no call site. So the shares
     by rule do not add up to 1.
     """
-    sites: int = said.get("call_sites", 0)
+    sites: int = report.get("call_sites", 0)
     if not sites:
         return []
-    rules: list[dict[str, Any]] = said["call_rules"]
-    reasons: list[dict[str, Any]] = said["unresolved"]
+    rules: list[dict[str, Any]] = report["call_rules"]
+    reasons: list[dict[str, Any]] = report["unresolved"]
     open_sites = sum(row["sites"] for row in reasons)
     by_rule = ", ".join(f"{row['rule']} {row['sites'] / sites:.1%}" for row in rules)
     by_reason = ", ".join(f"{row['reason']} {row['sites']:,}" for row in reasons)
@@ -193,36 +193,36 @@ def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
     return [Finding("calls known", "note" if few else "ok", words, {"languages": rows})] if rows else []
 
 
-def _history(said: dict[str, Any]) -> list[Finding]:
+def _history(report: dict[str, Any]) -> list[Finding]:
     """Report how many commits and sessions are stored, and what is missing."""
-    changes = dict(said.get("changes") or {})
-    words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *said.get("notes", ())]
-    return [Finding("history", "note" if said.get("notes") else "ok", "; ".join(words))] if said else []
+    changes = dict(report.get("changes") or {})
+    words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *report.get("notes", ())]
+    return [Finding("history", "note" if report.get("notes") else "ok", "; ".join(words))] if report else []
 
 
-def _learning(said: dict[str, Any]) -> list[Finding]:
+def _learning(report: dict[str, Any]) -> list[Finding]:
     """Report memories learnt from sessions, and the language model."""
-    if not said:
+    if not report:
         return []
-    model = f"language model {said['language_model']}" if said["language_model"] else "no language model"
-    switch = said.get("switch") or {}
+    model = f"language model {report['language_model']}" if report["language_model"] else "no language model"
+    switch = report.get("switch") or {}
     state = switch.get("state", "on")
     until = f" until {switch['until']}" if switch.get("until") else ""
     switched = [] if state == "on" else [f"learning is {state}{until}; `graphmem memory auto on` switches it on"]
-    words = [*switched, f"{said['sessions']:,} sessions", f"{said['memories']:,} memories learnt", model, *said["notes"]]
-    return [Finding("learning", "note" if said["notes"] or switched else "ok", "; ".join(words))]
+    words = [*switched, f"{report['sessions']:,} sessions", f"{report['memories']:,} memories learnt", model, *report["notes"]]
+    return [Finding("learning", "note" if report["notes"] or switched else "ok", "; ".join(words))]
 
 
-def _evidence(said: dict[str, Any]) -> list[Finding]:
+def _evidence(report: dict[str, Any]) -> list[Finding]:
     """Report the sources of edges, other tools' evidence, and disagreements.
 
     A disagreement is a call site for which an indexer reports another target.
     """
-    if not said:
+    if not report:
         return []
-    sources = ", ".join(f"{source} {count:,}" for source, count in said["edges_by_source"].items())
+    sources = ", ".join(f"{source} {count:,}" for source, count in report["edges_by_source"].items())
     found = [Finding("edges by source", "ok", sources or "none")]
-    for rule, kept in said["kept"].items():
+    for rule, kept in report["kept"].items():
         fell = kept["steps"] - kept["holding"]
         words = [f"{kept['holding']:,} of {kept['steps']:,} observations are valid"]
         words += [f"{fell:,} are of code that changed since; record them again"] if fell else []
@@ -233,16 +233,16 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
             for one in kept.get("indexes", ())
         ]
         found.append(Finding(f"{rule} evidence", "note" if fell else "ok", "; ".join(words)))
-    could = [_indexer(one) for one in said["indexers"]]
-    found += [Finding("indexers", "note", "; ".join(could), {"indexers": said["indexers"]})] if could else []
-    count = said["disagreement_count"]
+    could = [_indexer(one) for one in report["indexers"]]
+    found += [Finding("indexers", "note", "; ".join(could), {"indexers": report["indexers"]})] if could else []
+    count = report["disagreement_count"]
     if count:
-        first = said["disagreements"][:_DISAGREEMENTS_SHOWN]
+        first = report["disagreements"][:_DISAGREEMENTS_SHOWN]
         sites = "; ".join(
             f"{one['path']}:{one['line']} {one['name']} is {one['indexer']} for the indexer, {one['graphmem']} by {one['rule']}"
             for one in first
         )
-        more = f"; --json names {len(said['disagreements'])}" if count > len(first) else ""
+        more = f"; --json names {len(report['disagreements'])}" if count > len(first) else ""
         found.append(Finding("disagreements", "note", f"{count:,} call sites for which an indexer reports another target: {sites}{more}"))
     return found
 

@@ -241,8 +241,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         sys.stdout.write(f"graphmem {__version__}\n")
         raise typer.Exit
 

@@ -121,7 +121,7 @@ class Output:
 
 
 def _bare(cell: Cell) -> str:
-    """Return the text of a cell (a text with an optional style) without style."""
+    """Return the text of a cell (a string with an optional style) alone."""
     if isinstance(cell, tuple):
         cell = cell[0]
     return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))
@@ -141,7 +141,7 @@ def _bare_rows(rows: Iterable[Sequence[Cell]], indent: int, gap: int, right: Seq
 
 
 def styled(cell: Cell) -> Text:
-    """Convert a cell (a text with an optional style) to a `Text` of rich."""
+    """Convert a cell (a string with an optional style) to a `Text` of rich."""
     from rich.text import Text
 
     if isinstance(cell, Text):

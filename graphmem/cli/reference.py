@@ -118,7 +118,7 @@ def _operation(one: Operation) -> Iterator[str]:
     rows = []
     for parameter in shown:
         fields = typing.get_type_hints(parameter.hint, include_extras=True) if parameter.is_mapping else {}
-        rows += [(f"`{name}`", _told(split(hint)[1])) for name, hint in fields.items()]
+        rows += [(f"`{name}`", _description(split(hint)[1])) for name, hint in fields.items()]
         if not fields:
             rows.append((f"`{parameter.name}`", _described(parameter)))
     yield from _table(("parameter", "meaning"), [row for row in rows if row[1]])
@@ -153,7 +153,7 @@ def _described(parameter: Parameter) -> str:
     return "; ".join(filter(None, (parameter.described.rstrip("."), f"{bounds.low:g} to {bounds.high:g}" if bounds else "")))
 
 
-def _told(marks: Sequence[Any]) -> str:
+def _description(marks: Sequence[Any]) -> str:
     return next((mark.text for mark in marks if isinstance(mark, Doc)), "")
 
 

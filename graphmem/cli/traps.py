@@ -32,14 +32,14 @@ class Trap(NamedTuple):
     fix: str
 
 
-def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
+def find_traps(location: Location, report: dict[str, Any]) -> list[Trap]:
     """Return the known problems that an index has on this machine.
 
     Args:
         location: location of the index.
-        said: the answer of the operation `doctor`.
+        report: the answer of the operation `doctor`.
     """
-    folder, health = location.data_dir, said.get("health") or {}
+    folder, health = location.data_dir, report.get("health") or {}
     found: list[Trap] = []
     put_aside = sorted(
         path.relative_to(folder).as_posix() for path in (*folder.glob("*.quarantine"), *folder.glob(f"{JOURNAL}/quarantine-*"))
@@ -112,7 +112,7 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
                 "close the index, or keep its server idle for a minute",
             )
         )
-    found += _backups(folder, said)
+    found += _backups(folder, report)
     return found
 
 
@@ -130,7 +130,7 @@ def filesystem_of(folder: Path) -> str:
     return best[1]
 
 
-def _backups(folder: Path, said: dict[str, Any]) -> list[Trap]:
+def _backups(folder: Path, report: dict[str, Any]) -> list[Trap]:
     if (folder / SHARED).exists():  # the database of the graph has its own backups
         return []
     newest = listed(folder)[-1:]
@@ -143,7 +143,7 @@ def _backups(folder: Path, said: dict[str, Any]) -> list[Trap]:
                 "run `graphmem backup --portable`; a server makes one every day",
             )
         ]
-    memories = (said.get("memories") or {}).get("memories", 0)
+    memories = (report.get("memories") or {}).get("memories", 0)
     if memories and not newest:
         return [
             Trap(

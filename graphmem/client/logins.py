@@ -1,4 +1,4 @@
-"""Tokens of the user for servers of many projects, in a file of the user."""
+"""Store the user's tokens for servers of many projects, in a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE: Final = "servers.json"
 
 
 def join(address: str, code: str, machine: str) -> tuple[str, Path]:
-    """Exchange an invitation for a token, and keep the token.
+    """Exchange an invitation for a token, and store the token.
 
     Args:
         address: address of the server.
@@ -40,7 +40,7 @@ def join(address: str, code: str, machine: str) -> tuple[str, Path]:
 
 
 def token_for(address: str) -> str:
-    """Return the kept token for a server; "" without one.
+    """Return the stored token for a server; "" if there is none.
 
     Scheme, host and port must be those of the login.
     """

@@ -384,7 +384,7 @@ class RemoteGraphMem(Operations):
         made: BackupInfo = self._call(self._operation("backup"), (), {"portable": portable}, FOR_EVER)
         if target is None:
             return made
-        source = _here(Path(made.path))
+        source = _expect_local(Path(made.path))
         if target.suffix != ".zip" or target.is_dir():
             target = target / source.name
         try:
@@ -414,7 +414,7 @@ class RemoteGraphMem(Operations):
             raise BadInputError(
                 f"the backup {path} was not found; choose one from `graphmem backup --list`", argument="file", path=str(path)
             )
-        _here(data_dir)
+        _expect_local(data_dir)
         given = own / f"given-{path.name}"
         try:
             own.mkdir(exist_ok=True)
@@ -445,7 +445,7 @@ def _site(edge: Mapping[str, Any]) -> Site:
     return Site(decoder(SymbolInfo)(edge["node"]), kind, edge["confidence"], source, edge["rule"], list(edge["lines"]))
 
 
-def _here(path: Path) -> Path:
+def _expect_local(path: Path) -> Path:
     """Return a path if it exists on this machine.
 
     Raises:

@@ -174,17 +174,17 @@ class _Routes:
         return found + [one for one in self._open if len(one.parts) <= len(parts) + 1]
 
 
-def _equal(asked: Sequence[str], offered: Sequence[str]) -> int:
+def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     """Return the number of fixed segments that two paths share, or -1.
 
     The result is -1 if the paths do not match. A segment such as `{id}` in `/carts/{id}` matches any text.
     """
     if offered and offered[-1] == REST:
-        asked, offered = asked[: len(offered) - 1], offered[:-1]
-    if len(asked) != len(offered):
+        requested, offered = requested[: len(offered) - 1], offered[:-1]
+    if len(requested) != len(offered):
         return -1
     same = 0
-    for one, other in zip(asked, offered, strict=True):
+    for one, other in zip(requested, offered, strict=True):
         if one == other:
             same += one != HOLE
         elif other == HOLE:
@@ -209,8 +209,8 @@ def _endpoints(offers: Sequence[ContractRow], asks: Sequence[ContractRow]) -> li
     return found
 
 
-def _fits(asked: str, offered: str) -> bool:
-    return asked == offered or "*" in (asked, offered) or (asked == "HEAD" and offered == "GET")
+def _fits(requested: str, offered: str) -> bool:
+    return requested == offered or "*" in (requested, offered) or (requested == "HEAD" and offered == "GET")
 
 
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
@@ -362,8 +362,8 @@ class _Speaker(NamedTuple):
     ends: frozenset[str]  # of the words, by their last and their last two parts
 
 
-def _speaker(said: str) -> _Speaker:
-    words = frozenset(said.split("\n"))
+def _speaker(names: str) -> _Speaker:
+    words = frozenset(names.split("\n"))
     ends: set[str] = set()
     for word in words:
         bare = word.removeprefix("new ")

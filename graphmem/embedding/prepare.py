@@ -2,9 +2,9 @@
 
     python -m graphmem.embedding.prepare FILE
 
-The packaged file has 8-bit weights, but its own graph multiplies them as floats. With onnxruntime's dynamic quantisation, a text takes half
-the time. Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is encoded
-separately and has no padding; without the mask a text takes 15 % less time. The conversion runs once, in its own process, so that its
+The packaged file has 8-bit weights, but its own graph multiplies them as floats. With onnxruntime's dynamic quantisation, a vector takes
+half the time. Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is encoded
+separately and has no padding; without the mask a vector takes 15 % less time. The conversion runs once, in its own process, so that its
 memory is released.
 """
 

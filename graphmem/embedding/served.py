@@ -118,7 +118,7 @@ class ServedEmbedder:
             return np.zeros((0, self.dim), np.float32)
         try:
             with self._rest.watched(EmbedderError):
-                vectors = self._asked(texts)
+                vectors = self._request(texts)
         except RestingError as resting:
             raise self._error(str(resting)) from resting
         with self._lock:
@@ -130,7 +130,7 @@ class ServedEmbedder:
             )
         return vectors
 
-    def _asked(self, texts: Sequence[str]) -> F32:
+    def _request(self, texts: Sequence[str]) -> F32:
         body = json.dumps({"model": self._model, "input": [text[:MAX_TEXT] or " " for text in texts]}).encode()
         try:
             raw = self._outbound.post(body, self._clock() + self._outbound.timeout_s)

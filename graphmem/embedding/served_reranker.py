@@ -84,11 +84,11 @@ class ServedReranker:
             return []
         try:
             with self._rest.watched(EmbedderError):
-                return self._asked(query, texts)
+                return self._request(query, texts)
         except RestingError as resting:
             raise self._error(str(resting)) from resting
 
-    def _asked(self, query: str, texts: Sequence[str]) -> list[float]:
+    def _request(self, query: str, texts: Sequence[str]) -> list[float]:
         request: dict[str, Any] = {"query": query[:MAX_TEXT], self._protocol.texts: [text[:MAX_TEXT] or " " for text in texts]}
         if self._model:
             request["model"] = self._model

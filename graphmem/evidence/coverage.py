@@ -68,7 +68,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
     check(path)
     try:
         with closing(_open(path)) as data:
-            return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
+            return _Reading(data, resolver, root, path.stat().st_mtime_ns).read_all(path)
     except (sqlite3.Error, ValueError, TypeError, ArithmeticError, OSError) as error:  # SQLite columns have no fixed types
         raise EvidenceError(
             f"the coverage data file {path} is damaged ({error}); record the coverage again", path=str(path), reason="damaged"
@@ -98,7 +98,7 @@ class _Reading:
         self._owners: dict[str, list[End | None]] = {}  # path -> for each line, from 1 on, the function whose body contains it
         self._changed: list[str] = []
 
-    def whole(self, path: Path) -> Reading:
+    def read_all(self, path: Path) -> Reading:
         files = dict(self._files())
         reached: dict[End, set[End]] = {}
         unknown: list[str] = []

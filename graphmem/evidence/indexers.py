@@ -171,12 +171,12 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
     return output
 
 
-def _telling(said: Sequence[str]) -> str:
+def _telling(output: Sequence[str]) -> str:
     """Return the line of an indexer's output that best explains its failure.
 
     This is the first line with the word "error", or else the last line.
     """
-    return next((line.strip() for line in said if "error" in line.lower()), said[-1].strip() if said else "")[:300]
+    return next((line.strip() for line in output if "error" in line.lower()), output[-1].strip() if output else "")[:300]
 
 
 def _projects(root: Path, marker: str) -> list[str]:

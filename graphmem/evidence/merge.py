@@ -153,30 +153,30 @@ class Outside:
 
     def _merge(
         self,
-        kept: Kept,
+        observation: Kept,
         edges: dict[tuple[str, str, str], EdgeRow],
         ranks: dict[tuple[str, str, str], int],
         settled: set[tuple[str, str, int]],
     ) -> None:
         """Add the valid edges of one observation to the edges of its file."""
-        subject = self._ends[kept.subject]
+        subject = self._ends[observation.subject]
         definition = self._definition(subject.place)
         if definition is None:
             return
-        rule = kept.rule
+        rule = observation.rule
         if definition.body_hash != subject.body_hash:
-            if rule != "runtime" or kept.kind != EdgeKind.TESTS:
+            if rule != "runtime" or observation.kind != EdgeKind.TESTS:
                 return
             rule = "runtime_before"  # an edited test most likely still reaches the same code
-        src, rank = self._id(kept.subject), _PRECEDENCE[rule]
+        src, rank = self._id(observation.subject), _PRECEDENCE[rule]
         sites: dict[int, set[int]] = {}
-        for number, offset in kept.seen:
+        for number, offset in observation.seen:
             sites.setdefault(number, set()).update(() if offset == NO_SITE else (min(definition.start_line + offset, definition.end_line),))
         for number, lines in sites.items():
             exists, is_same = self._state(number, self._body(self._ends[number].place))
             if not exists or (rule == "scip" and not is_same):
                 continue
-            key = (kept.kind, src, self._id(number))
+            key = (observation.kind, src, self._id(number))
             known = edges.get(key)
             if rule == "scip":
                 name = self._ends[number].qualname.rpartition(".")[2]

@@ -111,7 +111,7 @@ class Recorder:
         self.codes.update((id(code), code) for code in codes)
         return {id(code) for code in codes}
 
-    def _known(self, code: CodeType) -> dict[int, int] | None:
+    def _callers_of(self, code: CodeType) -> dict[int, int] | None:
         """Register a code object that ran; return the callers recorded for it.
 
         Returns None if the code is outside the project.
@@ -131,7 +131,7 @@ class Recorder:
         return max(0, (frame.f_lineno or 0) - code.co_firstlineno) if self.is_inside(code) else -1
 
     def _profile(self) -> None:
-        inside, known, line_in = self.callers, self._known, self._line_in
+        inside, known, line_in = self.callers, self._callers_of, self._line_in
         starters, outside = self._starters(), set[int]()
         begins: dict[int, int] = {}  # for generators and coroutines: their offset before the first line
         add = self._bucket.add
@@ -183,7 +183,7 @@ class Recorder:
                 "every tool id of Python's sys.monitoring is in use, so the test run cannot be recorded; run without a debugger, "
                 "profiler or coverage"
             )
-        inside, known, line_in = self.callers, self._known, self._line_in
+        inside, known, line_in = self.callers, self._callers_of, self._line_in
         starters, frame_at, disable = self._starters(), sys._getframe, monitoring.DISABLE
         add = self._bucket.add
 

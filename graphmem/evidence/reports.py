@@ -113,7 +113,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
     Raises:
         EvidenceError: the file is damaged, or no test of the reports is in the index.
     """
-    return _Reading(resolver, root).whole(path, unpacked(path))
+    return _Reading(resolver, root).read_all(path, unpacked(path))
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -149,7 +149,7 @@ class _Reading:
         self._owners: dict[str, list[End | None]] = {}
         self._changed: set[str] = set()
 
-    def whole(self, path: Path, reports: Iterable[Report]) -> Reading:
+    def read_all(self, path: Path, reports: Iterable[Report]) -> Reading:
         reached: dict[End, set[End]] = {}
         unknown: list[str] = []
         for report in reports:
@@ -189,7 +189,7 @@ class _Reading:
         The list is empty if the process loaded no test file.
         """
         for ran in test.ran:
-            path = self._place(ran.path)
+            path = self._indexed_path(ran.path)
             if path and _is_test(path):
                 return [self._module(path)]
         return []
@@ -201,11 +201,11 @@ class _Reading:
         """
         if not name:
             return []
-        path = self._place(name)
+        path = self._indexed_path(name)
         if path:
             return [self._module(path)] if _is_test(path) else []
         folder, _, last = name.replace("#", ".").replace("::", "/").rpartition("/")
-        where = self._place(folder) if folder else ""
+        where = self._indexed_path(folder) if folder else ""
         found = [
             End(file, one.qualname, one.kind, one.ordinal, one.body_hash)
             for file in ([where] if where else self._resolver.paths())
@@ -218,7 +218,7 @@ class _Reading:
     # which code
 
     def _functions(self, ran: Ran, written_ns: int) -> Iterator[End]:
-        path = self._place(ran.path)
+        path = self._indexed_path(ran.path)
         if not path or not self._is_unchanged(path, written_ns):
             return
         facts = self._facts(path)
@@ -253,7 +253,7 @@ class _Reading:
         self._changed.add(path)
         return False
 
-    def _place(self, given: str) -> str:
+    def _indexed_path(self, given: str) -> str:
         """Return the indexed path for a path in a coverage report.
 
         The result is "" if the path is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages

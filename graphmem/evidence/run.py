@@ -102,7 +102,7 @@ def describe(runs: Iterable[Run], root: Path) -> Sighting:
         runs: the records of all processes of one test run.
         root: root directory of the project; paths are relative to it.
     """
-    return _Describing(root).whole(list(runs))
+    return _Describing(root).read_all(list(runs))
 
 
 class _Describing:
@@ -118,7 +118,7 @@ class _Describing:
         self._tests: dict[End, tuple[list[bool], set[End]]] = {}
         self._functions: set[End] = set()
 
-    def whole(self, runs: list[Run]) -> Sighting:
+    def read_all(self, runs: list[Run]) -> Sighting:
         for run in runs:
             self._take(run)
         observations = [

@@ -38,17 +38,17 @@ class Definitions:
     def __contains__(self, symbol: str) -> bool:
         return symbol in self._exact or any(key in self._other for key in _keys(symbol))
 
-    def add(self, symbol: str, meant: Meant, module: str) -> None:
+    def add(self, symbol: str, definition: Meant, module: str) -> None:
         """Record that a SCIP symbol refers to a parsed definition.
 
         Args:
             symbol: the symbol in the index.
-            meant: the definition to which the symbol refers.
+            definition: the definition to which the symbol refers.
             module: the name under which other files import the definition's file; "" if it cannot be imported.
         """
-        _put(self._exact.setdefault(symbol, []), meant)
+        _put(self._exact.setdefault(symbol, []), definition)
         for key in _keys(symbol, module):
-            _put(self._other.setdefault(key, []), meant)
+            _put(self._other.setdefault(key, []), definition)
 
     def find(self, symbol: str) -> list[Meant]:
         """Return the definition of a SCIP symbol, as a list; empty if unknown.
@@ -87,9 +87,9 @@ def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
     return [package, (parts.scheme, module, parts.rest)] if is_module else [package]
 
 
-def _put(twins: list[Meant], meant: Meant) -> None:
-    if len(twins) < MAX_TWINS and meant not in twins:
-        twins.append(meant)
+def _put(twins: list[Meant], definition: Meant) -> None:
+    if len(twins) < MAX_TWINS and definition not in twins:
+        twins.append(definition)
 
 
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:

@@ -60,7 +60,7 @@ class Document:
         for place in self._places.definitions():
             if place.symbol.is_module:
                 continue
-            found = _found(place, known) or _around(place, last.get(place.last_line, ()))
+            found = _definition_at(place, known) or _enclosing_definition(place, last.get(place.last_line, ()))
             if found is not None:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
@@ -75,7 +75,7 @@ class Document:
             if use.kind in _KINDS:
                 self._references.setdefault(_name_of(self._facts, use), []).append(use)
         for place in self._places.uses(definitions):
-            meant = _meant(place, definitions, aliases)
+            meant = _definitions_named(place, definitions, aliases)
             reference = self._reference(place) if meant else None
             if reference is None:
                 continue
@@ -129,7 +129,7 @@ class Document:
         return End(self.path, one.qualname, one.kind, one.ordinal, one.body_hash)
 
 
-def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
+def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
     """Return the parsed definition at a SCIP definition's place, or None."""
     found = known.get((place.line, place.column, place.text))
     name = bare(place.text)
@@ -139,7 +139,7 @@ def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> De
     return found
 
 
-def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
+def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
     """Return the only definition that has a SCIP place's name and contains it.
 
     The definition must end at the same line as in the index. This is used if the parser has a different position for the name.
@@ -149,7 +149,7 @@ def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
     return named[0] if len(named) == 1 else None
 
 
-def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
+def _definitions_named(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
     """Return the definitions to which a name refers, according to SCIP.
 
     A definition is returned only if its name is in the source at this place.
@@ -169,12 +169,12 @@ def _names(place: Place, name: str, aliases: set[str]) -> bool:
     return spells(place.symbol, name) and (place.text in aliases or spells(place.symbol, place.text))
 
 
-def _kind(reference: Reference, place: Place, meant: Definition) -> EdgeKind:
+def _kind(reference: Reference, place: Place, target: Definition) -> EdgeKind:
     """Return the edge's kind, such as CALLS, for a parsed use and its target."""
     kind = _KINDS[reference.kind]
-    if reference.kind == "jsx" and meant.kind == "variable" and place.text[:1].islower():
+    if reference.kind == "jsx" and target.kind == "variable" and place.text[:1].islower():
         return EdgeKind.REFERENCES  # `<html>` is an element from type declarations
-    if kind == EdgeKind.REFERENCES and "property" in meant.modifiers and meant.kind in FUNCTIONS:
+    if kind == EdgeKind.REFERENCES and "property" in target.modifiers and target.kind in FUNCTIONS:
         return EdgeKind.CALLS  # reading a property runs its code
     return kind
 

@@ -65,7 +65,7 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """How often a file changed together with the given files.
+    """Number of changes that touched both a file and the given files.
 
     Old and new changes count equally.
     """

@@ -24,7 +24,7 @@ HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
 
 @dataclass
 class Known:
-    """Who knows one part of a project, by the commits of each person.
+    """The people who know one part of a project, by their commits.
 
     Attributes:
         weight: commits by person; a commit's weight halves every year.

@@ -201,16 +201,16 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     if moment == COMPACT:
         return call._replace(fresh=True)
     if moment == PROMPT:
-        return call._replace(text=without_private(_OWN_WORDS.sub("", _said(payload, ("prompt", "text")))))
+        return call._replace(text=without_private(_OWN_WORDS.sub("", _first_text(payload, ("prompt", "text")))))
     if moment == WORDS:
-        said = without_private(_said(payload, ("prompt_response", "last_assistant_message", "text")))
+        said = without_private(_first_text(payload, ("prompt_response", "last_assistant_message", "text")))
         return call._replace(text=said, again=payload.get("stop_hook_active") is True)
     return _of_tool(call, payload) if moment in (BEFORE, TOOL, FAILURE) else call
 
 
 def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
     given = next((payload[key] for key in ("tool_response", "tool_output", "output", "error", "error_message") if key in payload), None)
-    text, ok, code = told(given)
+    text, ok, code = result_of(given)
     if call.moment == FAILURE:
         ok = None if payload.get("is_interrupt") is True else False  # an interrupted tool might have succeeded
         if code is None and (failure := _CLAUDE_FAILURE.match(text)):
@@ -229,7 +229,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
     """Return the output of a hook that passes context to the agent.
 
     If the event is the end of the agent's turn, the output makes the agent continue, with the text as the reason. The result is "" without
-    a text, or if the event does not allow a text.
+    context, or if the event does not allow context.
     """
     if text and event in agent.stops:
         return inert_json(json.dumps({"decision": agent.stops[event], "reason": text}, ensure_ascii=False))
@@ -241,7 +241,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
     return inert_json(json.dumps({name: text}, ensure_ascii=False))
 
 
-def told(value: Any) -> Result:
+def result_of(value: Any) -> Result:
     """Convert a tool's result, in the format of any agent, to a `Result`."""
     if isinstance(value, str):
         if value.startswith("{"):
@@ -249,7 +249,7 @@ def told(value: Any) -> Result:
                 inner = json.loads(value)
             except (ValueError, RecursionError):
                 return Result(_both_ends(value))
-            return told(inner) if isinstance(inner, dict) else Result(_both_ends(value))
+            return result_of(inner) if isinstance(inner, dict) else Result(_both_ends(value))
         return Result(_both_ends(value))
     if isinstance(value, Mapping):
         ok, code = _succeeded(value)
@@ -312,7 +312,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _said(payload: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _first_text(payload: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return next((found for key in keys if (found := _text(payload.get(key)))), "")
 
 

@@ -64,7 +64,7 @@ class Contracts:
         """Add the contract ends of one file to this run."""
         self._new[path] = rows_of(path, ends, resolver)
 
-    def took(self, path: str, rows: Sequence[ContractRow]) -> None:
+    def take_rows(self, path: str, rows: Sequence[ContractRow]) -> None:
         """Add the rows that another process made from the ends in one file."""
         self._new[path] = list(rows)
 

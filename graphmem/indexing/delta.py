@@ -189,11 +189,11 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
         removed_occurrences=removed_occurrences,
         occurrences=occurrences,
         moves=moves(sides),
-        before=_before(old, {row[:3] for row in edges}),
+        before=_old_rows(old, {row[:3] for row in edges}),
     )
 
 
-def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
+def _old_rows(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
     """Return the old rows that the delta needs.
 
     Edges are included only for files in which an edge changes.

@@ -42,10 +42,10 @@ class PackedDependencies(NamedTuple):
     inputs: dict[str, bytes]  # by path
 
 
-def pack(kept: Dependencies) -> PackedDependencies:
+def pack(dependencies: Dependencies) -> PackedDependencies:
     """Serialise the dependencies of files; `unpack` reads them back."""
-    inputs = {path: packed_numbers(numbers) for path, numbers in kept.inputs.items()}
-    return PackedDependencies(list(_batches(kept.keys)), list(_batches(kept.groups)), inputs)
+    inputs = {path: packed_numbers(numbers) for path, numbers in dependencies.inputs.items()}
+    return PackedDependencies(list(_batches(dependencies.keys)), list(_batches(dependencies.groups)), inputs)
 
 
 def unpack(packed: PackedDependencies) -> Dependencies:
@@ -138,16 +138,16 @@ class Inputs:
             return False
         return not found.isdisjoint(paths)
 
-    def save(self, run: str, layout: str, kept: PackedDependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
+    def save(self, run: str, layout: str, dependencies: PackedDependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
         """Replace all stored dependencies by those of a run."""
-        self._write(run, layout, (0, 0), kept, handles, None)
+        self._write(run, layout, (0, 0), dependencies, handles, None)
 
     def follow(
         self,
         run: str,
         layout: str,
         first: tuple[int, int],
-        kept: PackedDependencies,
+        dependencies: PackedDependencies,
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str],
     ) -> None:
@@ -157,18 +157,18 @@ class Inputs:
             run: the new run.
             layout: the unchanged layout.
             first: numbers of stored keys and stored groups.
-            kept: keys and groups after these numbers, and dependencies of the resolved files.
+            dependencies: keys and groups after these numbers, and dependencies of the resolved files.
             handles: framework keys of functions in the resolved files.
             removed: deleted files.
         """
-        self._write(run, layout, first, kept, handles, removed)
+        self._write(run, layout, first, dependencies, handles, removed)
 
     def _write(
         self,
         run: str,
         layout: str,
         first: tuple[int, int],
-        kept: PackedDependencies,
+        dependencies: PackedDependencies,
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str] | None,
     ) -> None:
@@ -183,10 +183,10 @@ class Inputs:
                 else:
                     gone = [(path,) for path in removed]
                     transaction.executemany("DELETE FROM inputs WHERE path = ?", gone)
-                    transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in kept.inputs)])
-                for table, begin, values in (("keys", first[0], kept.keys), ("groups", first[1], kept.groups)):
+                    transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in dependencies.inputs)])
+                for table, begin, values in (("keys", first[0], dependencies.keys), ("groups", first[1], dependencies.groups)):
                     transaction.executemany(f"INSERT INTO {table} VALUES (?, ?)", enumerate(values, begin))  # noqa: S608 - as above
-                transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", kept.inputs.items())
+                transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", dependencies.inputs.items())
                 said = ((path, deflate(marshal.dumps(list(map(tuple, some))))) for path, some in handles.items() if some)
                 transaction.executemany("INSERT OR REPLACE INTO handles VALUES (?, ?)", said)
                 transaction.execute("DELETE FROM state")

@@ -179,7 +179,7 @@ class Indexer:
         with meter.stage("discover"):
             on_progress(IndexProgress("discover", 0, 0, str(self._root)))
             made_by = _made_by()
-            known = {} if full or self._store.meta().get("made_by") != made_by else self._known()
+            known = {} if full or self._store.meta().get("made_by") != made_by else self._indexed_hashes()
             look = self._tree.look(known, paths, cancelled)
             mark = self._store.meta().get("evidence", "")
             is_due = bool(look.changed or look.removed) or self._outside.is_due(mark)
@@ -295,7 +295,7 @@ class Indexer:
         Raises:
             IndexCancelledError: `cancelled` returned True.
         """
-        known = self._known()
+        known = self._indexed_hashes()
         if self._resolver is None and known and self._tree.files and self._store.meta().get("made_by") == _made_by():
             self._resolver = self._revived(self._tree.layout(), known, cancelled)
         return self._resolver is not None
@@ -316,7 +316,7 @@ class Indexer:
         give_back()
         return True
 
-    def _known(self) -> dict[str, str]:
+    def _indexed_hashes(self) -> dict[str, str]:
         """Content hashes of the files that the index contains, by path."""
         if self._indexed is not None:
             return self._indexed
@@ -546,7 +546,7 @@ class Indexer:
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
-            old = self._held(paths, parsed, removed) if spill is None else Rows.empty(None)
+            old = self._stored_rows(paths, parsed, removed) if spill is None else Rows.empty(None)
             file_rows = {row.path: row for row in old.files}
         self._handles = {}
         with meter.stage("resolve"):
@@ -646,7 +646,7 @@ class Indexer:
             self._contracts.begin("", full=True)
             for path, parsed_file in parsed.items():
                 if path in found.files:
-                    self._contracts.took(path, found.files[path].contracts)
+                    self._contracts.take_rows(path, found.files[path].contracts)
                 elif parsed_file.has_facts and is_schema(path):
                     self._contracts.take(path, parsed_file.facts.ends, None)
             self._contracts.join(None, ())
@@ -676,7 +676,7 @@ class Indexer:
         else:
             new.chunks.extend(one.chunks)
 
-    def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
+    def _stored_rows(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
         """Return the graph's rows of some files before the write.
 
         The edges come from the projection.

@@ -90,8 +90,8 @@ class _FailedError(Exception):
         killed: whether the system killed the program, as it does when memory runs out.
     """
 
-    def __init__(self, said: str, *, killed: bool = False) -> None:
-        super().__init__(said)
+    def __init__(self, reason: str, *, killed: bool = False) -> None:
+        super().__init__(reason)
         self.killed = killed
 
 

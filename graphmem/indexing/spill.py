@@ -64,8 +64,8 @@ class Spill:
         self._file.close()
 
     @contextmanager
-    def _refusal_named(self, said: str) -> Iterator[None]:
+    def _refusal_named(self, reason: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise disk_refusal(error, said, self._folder) from error
+            raise disk_refusal(error, reason, self._folder) from error

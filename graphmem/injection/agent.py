@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Context(NamedTuple):
-    """What a conversation is currently about: its words and open files."""
+    """The current topic of a conversation: its words and open files."""
 
     text: str  # the last messages, the newest last
     files: tuple[str, ...] = ()  # open files, relative to the root

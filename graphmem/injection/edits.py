@@ -42,7 +42,7 @@ class Dependent(NamedTuple):
 
 
 class Consequences(NamedTuple):
-    """What an edit affects: dependents, tests, other files, memories."""
+    """The effects of an edit: dependents, tests, other files, memories."""
 
     targets: tuple[str, ...]  # references of the edited symbols, or the file
     dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first

@@ -53,7 +53,7 @@ class Feedback:
         self._doubted = doubted
         self._uses = UseBook(self._known)
 
-    def heard(self, events: Sequence[Any], session: str = "") -> None:
+    def find_uses(self, events: Sequence[Any], session: str = "") -> None:
         """Find uses of memories in events, such as edits and messages.
 
         It is called before the observer accepts the events.
@@ -77,7 +77,7 @@ class Feedback:
         if kind == "step_complete" and isinstance(args.get("injected"), (list, tuple)):
             self._uses.shown(session, [one for one in args["injected"] if isinstance(one, str)])
         elif kind == "message" and args.get("role") in AGENT_ROLES:
-            said = self._uses.said(session, text)
+            said = self._uses.cited_in(session, text)
             used = said.used
             self._doubt(session, said.doubts)
         elif kind in ("tool_call", "tool_result"):
@@ -106,7 +106,7 @@ class Feedback:
             return said.used
         if call.action == "test" and event.get("kind") == "tool_result":
             return self._uses.tested(session, _passed(ok, args, text))
-        return self._uses.said(session, call.command).used if call.command else []
+        return self._uses.cited_in(session, call.command).used if call.command else []
 
     def _doubt(self, session: str, doubts: Sequence[Doubt]) -> None:
         if doubts and not self._is_contaminated(session):

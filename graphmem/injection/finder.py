@@ -152,10 +152,10 @@ class Finder:
         )
         hits = self._searcher.search(request, self._state).hits
         found = [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
-        meant = self._meant(request.query, [info.id for info, _ in found])
+        meant = self._relevant_ids(request.query, [info.id for info, _ in found])
         return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
-    def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
+    def _relevant_ids(self, text: str, ids: Sequence[str]) -> set[str]:
         """Return the ids of given memories that are relevant to a message.
 
         A memory is relevant if its vector is near, or if it has enough words of one sentence of the text.

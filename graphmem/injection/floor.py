@@ -29,7 +29,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 def sentences_of(text: str) -> list[frozenset[str]]:
     """Return the set of words of each sentence or line of a message.
 
-    Words without content are left out, and at most 64 sets are returned. If a text has no content words, all of its words are returned.
+    Words without content are left out, and at most 64 sets are returned. If a sentence has no content words, all of its words are returned.
     """
     parts = [frozenset(query_words(part)) for part in _SENTENCE.split(text)]
     meant = [part - STOP_WORDS for part in parts]

@@ -154,13 +154,13 @@ class XmlFormat(Format):
 class _LinesFormat(Format):
     """Base class of the formats for Markdown and plain text."""
 
-    def _marked(self, one: Item, said: str) -> str:
+    def _marked(self, one: Item, text: str) -> str:
         marks = [conflict(own, one.title, other, title) for own, other, title in one.conflicts]
         if one.disputed:
             marks.append(f"[disputed] #{one.short_id}")
         if one.suspect:
             marks.append(f"[suspect] #{one.short_id}: {one.suspect}")
-        return "\n".join([*marks, said])
+        return "\n".join([*marks, text])
 
 
 class MarkdownFormat(_LinesFormat):

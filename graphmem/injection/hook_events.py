@@ -75,7 +75,7 @@ class Hooks:
         call = call._replace(phase=call.phase or self._phases.of(call.session))
         if call.moment == END:
             self._phases.end(call.session)
-        files, search = self._about(call)
+        files, search = self._files_of_call(call)
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
         injection = self._inject(call, known, files, search, started)
@@ -106,7 +106,7 @@ class Hooks:
         if self._observe is not None and events:
             self._observe(events)
 
-    def _about(self, call: HookCall) -> tuple[list[str], str]:
+    def _files_of_call(self, call: HookCall) -> tuple[list[str], str]:
         """Return the files of the project that a tool read or edited.
 
         The second result is the text that the tool searched for, or "".

@@ -451,7 +451,7 @@ class Injector:
             return [note("The first index is being made or is missing: impact analysis may be incomplete.")]
         return []
 
-    def heard(self, timeout_s: float = HEARD_S) -> None:
+    def wait_for_events(self, timeout_s: float = HEARD_S) -> None:
         """Wait until background work for earlier events is done.
 
         The wait ends after a timeout. The work includes earlier hook events.

@@ -122,7 +122,7 @@ def pack(
     count: Counter,
     phase: str = "",
     *,
-    asked: bool = False,
+    explicit: bool = False,
     leaning: Mapping[str, float] = _EVEN,
 ) -> Packed:
     """Pack memories, rules and code into a token budget, as one text.
@@ -131,9 +131,9 @@ def pack(
         items: items of any section. Retrieval is filtered and divided by type; other sections are taken in order.
         budget: limits in tokens of `count`; the text never exceeds them.
         form: writes the text.
-        count: counts tokens; the count of a text is the sum of the counts of its lines.
+        count: counts tokens; the count of a string is the sum of the counts of its lines.
         phase: phase of work, for the shares of types.
-        asked: True for an explicit request, which gets all results; False selects only the best few.
+        explicit: True for an explicit request, which gets all results; False selects only the best few.
         leaning: the project's changes to the shares of types in this phase; see `budgets.shares_of`.
     """
     left_out: Tally[str] = Tally()
@@ -144,11 +144,11 @@ def pack(
         own = [one for one in items if one.section == section]
         if section == "retrieval":
             memories = [one for one in own if one.kind != "code"]
-            own = arranged([*(memories if asked else choose(memories, left_out)), *(one for one in own if one.kind == "code")])
+            own = arranged([*(memories if explicit else choose(memories, left_out)), *(one for one in own if one.kind == "code")])
         if not own:
             continue
         heading = form.heading_cost(section, count)
-        share = retrieval_budget(budget, phase) if section == "retrieval" and not asked else budget.section(section)
+        share = retrieval_budget(budget, phase) if section == "retrieval" and not explicit else budget.section(section)
         allowed = min(share, room) - heading
         shares = shares_of(phase, leaning) if section == "retrieval" else None
         chosen = _fill(own, allowed, form, count, shares, left_out, cut)

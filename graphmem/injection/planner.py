@@ -159,7 +159,7 @@ class Planner:
         stale = set(answer.state.stale)
         shown = [hit for hit in answer.hits if hit.memory is None or not is_held(hit.memory)]
         items = [of_hit(hit, root, stale) for hit in shown]
-        done = pack(items, whole_budget(budget_tokens), format_named(form), count_tokens, asked=True)
+        done = pack(items, whole_budget(budget_tokens), format_named(form), count_tokens, explicit=True)
         held = len(answer.hits) - len(shown)
         left_out = {**done.left_out, "review": held} if held else done.left_out
         return PackedText(done.text, form, done.tokens, budget_tokens, left_out)

@@ -1,8 +1,8 @@
 """Count tokens offline with the vocabulary of the bundled embedding model.
 
 The module uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. The bundled vocabulary
-counts 6 to 20 % more tokens than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). So a text within a budget
-by this count is also within it for those models.
+counts 6 to 20 % more tokens than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). So context within a
+budget by this count is also within it for those models.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _loaded: list[Any] = []  # the tokeniser or None, after the first request
 def count_tokens(text: str) -> int:
     """Count tokens, at least as many as a language model's tokeniser does.
 
-    The count of a text is the sum of its lines, where a line end counts as one token. An unknown word counts as many tokens as its UTF-8
+    The count is the sum over the lines, where a line end counts as one token. An unknown word counts as many tokens as its UTF-8
     bytes, which is the maximum in any byte-level vocabulary. Counts are cached by line, because the same memories are counted repeatedly.
     """
     lines = text.split("\n")

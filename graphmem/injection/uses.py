@@ -109,7 +109,7 @@ class UseBook:
                 if len(state.shown) < _SHOWN:
                     state.shown[one.id] = one
 
-    def said(self, session: str, text: str) -> Said:
+    def cited_in(self, session: str, text: str) -> Said:
         """Return the memories that an agent's words cite, or call wrong."""
         with self._lock:
             state = self._sessions.get(session)
@@ -134,7 +134,7 @@ class UseBook:
 
         A memory is refuted if an edit followed it, tests failed, and another edit undid the first.
         """
-        cited = self.said(session, "\n".join(one.new for one in edits)).used
+        cited = self.cited_in(session, "\n".join(one.new for one in edits)).used
         doubts: list[Doubt] = []
         with self._lock:
             state = self._sessions.get(session)

@@ -70,7 +70,7 @@ def commands(server: Editor) -> None:
         service = editor.project(uri).service()
         ref = service.symbol(symbol).symbol.ref
         if not text.strip():
-            editor.tell(f'run `graphmem remember "TEXT" --symbol {ref}`, or give {REMEMBER} a text')
+            editor.tell(f'run `graphmem remember "TEXT" --symbol {ref}`, or pass the text of the memory to {REMEMBER}')
             return ""
         return service.remember(text, symbols=[symbol]).memory.short_id
 

@@ -49,7 +49,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         return _emptied(_open(path, settings), said)
     try:
         opened = _open(path, settings)
-        return _told(opened, aside) if aside else opened
+        return _with_notes(opened, aside) if aside else opened
     except DatabaseDamagedError as error:
         said = put_aside(path, settings.engine, _proof(error, path, settings))
     except MigrationError as error:
@@ -112,13 +112,13 @@ def lost_code(store: GraphReads) -> str:
     return store.meta().get(LOST_CODE, "") if not store.generation() else ""
 
 
-def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
+def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
     """Record in a new database that it replaces a lost one; return it.
 
     The record is kept until code is indexed again.
     """
-    store.set_meta({LOST_CODE: "; ".join(said)})
-    return _told(store, [*said, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
+    store.set_meta({LOST_CODE: "; ".join(notes)})
+    return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
 
 
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
@@ -136,12 +136,12 @@ def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
             _log.warning("%s", error)
             continue
         made = f"it was rebuilt from {dump.name} of {manifest.made_at} and the memories' journal; index again to follow the files"
-        return _told(_open(path, settings), [*said, made])
+        return _with_notes(_open(path, settings), [*said, made])
     return None
 
 
-def _told(store: GraphStore, said: list[str]) -> GraphStore:
-    store.notes[:0] = said
+def _with_notes(store: GraphStore, notes: list[str]) -> GraphStore:
+    store.notes[:0] = notes
     for note in store.notes:
         _log.info("%s", note)  # a refusal, the summary of the next index run and health report it
     return store

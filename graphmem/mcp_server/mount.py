@@ -86,7 +86,7 @@ async def _start(service: Service) -> _Running:
     begun, stop = asyncio.Event(), asyncio.Event()
 
     async def live() -> None:
-        """Start the MCP sessions, and end them when asked.
+        """Start the MCP sessions, wait for the signal to end, and end them.
 
         The library requires that both happen in one task.
         """

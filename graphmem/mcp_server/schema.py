@@ -54,14 +54,14 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
     return made
 
 
-def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
+def shortened(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
     """Shorten a tool's JSON schema: drop keywords that a model does not need.
 
     `keep` returns whether to keep a keyword.
     """
     if not isinstance(schema, dict):
         return schema
-    return {key: told(value, keep) for key, value in schema.items() if keep(key) and value != []}
+    return {key: shortened(value, keep) for key, value in schema.items() if keep(key) and value != []}
 
 
 def _of(hint: Any) -> Schema:

@@ -47,7 +47,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
             budget = arguments.pop("budget", tool.budget)
             answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
         except Exception as error:  # noqa: BLE001 - reported to the agent
-            return types.CallToolResult(content=[types.TextContent(type="text", text=_told(error, params.name))], is_error=True)
+            return types.CallToolResult(content=[types.TextContent(type="text", text=_error_text(error, params.name))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
 
     async def list_prompts(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -64,7 +64,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         try:
             said = await anyio.to_thread.run_sync(lambda: message_of(service(), params.name, params.arguments or {}))
         except Exception as error:
-            raise MCPError(_code(error), _told(error, params.name)) from error
+            raise MCPError(_code(error), _error_text(error, params.name)) from error
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=inert_lines(said)))
         return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
 
@@ -80,7 +80,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         try:
             mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(service(), str(params.uri)))
         except Exception as error:
-            raise MCPError(_code(error), _told(error, str(params.uri))) from error
+            raise MCPError(_code(error), _error_text(error, str(params.uri))) from error
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=inert_lines(said))])
 
     return Server(
@@ -96,7 +96,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
     )
 
 
-def _told(error: Exception, asked: str) -> str:
+def _error_text(error: Exception, subject: str) -> str:
     """Write an error as text for an agent.
 
     The text of an expected error states what to do. An internal error gets an id, and the log has the traceback under this id.
@@ -104,7 +104,7 @@ def _told(error: Exception, asked: str) -> str:
     refused = error if isinstance(error, GraphMemError) else refusal_of_any(error)
     if refused is None:
         name = secrets.token_hex(6)
-        _log.error("internal error %s at %s", name, asked, exc_info=error)
+        _log.error("internal error %s at %s", name, subject, exc_info=error)
         refused = GraphMemError(f"internal error {name}; the log has the details under this id, please report it")
     elif refused is not error:
         _log.warning("%s", refused.message)

@@ -133,7 +133,7 @@ def impact(report: ImpactReport, budget: int) -> str:
     if outside:
         outside.insert(0, f"other projects {'use it' if breaks else 'it uses'} ({len(outside)}):")
     room = max(0, budget - tokens("\n".join(head)))
-    about = _known(report.known, room // 4)
+    about = _memory_lines(report.known, room // 4)
     room -= tokens(about)
     # Hits come first, but must leave room for tests.
     body = fitted((), rows, room * 2 // 3 if tests or possible or moves or outside else room, "raise `budget`, or lower `max_depth`")
@@ -164,7 +164,7 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
             rows += map(_site, sites)
     if detail.members:
         rows.append(f"members: {', '.join(member.name for member in detail.members)}")
-    about = _known(detail.known, budget // 4)
+    about = _memory_lines(detail.known, budget // 4)
     head += [about] if about else []
     room = budget - tokens("\n".join(head))
     around = fitted((), rows, room // 2 if detail.source else room, "raise `budget`")
@@ -198,7 +198,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
         name = hit.qualname or hit.title
         where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
         reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
-        rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit))
+        rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _summary_of(hit))
         rows += [f"  {one.line}: {one.text[:120]}" for one in hit.lines[:_MATCHING] if one.text not in rows[-1]]
         rows += [
             f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told | held
@@ -233,7 +233,7 @@ def path(answer: PathAnswer, budget: int) -> str:
         f"- {step.src.ref} {step.kind.lower()} {step.dst.ref} line {step.line} {step.confidence:.2f} {step.rule}" for step in answer.steps
     ]
     head = [*head, *filter(None, [calls_told(answer.known_calls)])]
-    about = _known(answer.known, budget // 4)
+    about = _memory_lines(answer.known, budget // 4)
     steps = fitted(head, rows, budget - tokens(about), "raise `budget`")
     return "\n".join(filter(None, [steps, about]))
 
@@ -249,7 +249,7 @@ def co_access(answer: CoAccessAnswer, budget: int) -> str:
     seen = f"by {answer.commits:,} commits and {answer.sessions:,} sessions"
     head = [f"changes with {names}, {seen}:" if moving else f"no files are known to change with {names}, {seen}", *answer.notes]
     apart = ["never moved with it so far:", *others] if others else []
-    about = _known(answer.known, budget // 4)
+    about = _memory_lines(answer.known, budget // 4)
     files = fitted(head, [*moving, *apart], budget - tokens(about), "raise `budget` or ask for less with `k`")
     return "\n".join(filter(None, [files, about]))
 
@@ -326,7 +326,7 @@ def refusal(error: GraphMemError) -> str:
     return said
 
 
-def _known(found: NearbyMemories, budget: int) -> str:
+def _memory_lines(found: NearbyMemories, budget: int) -> str:
     """Write memories about the code of an answer, one line each.
 
     Returns "" without memories.
@@ -377,7 +377,7 @@ def _missing(answer: SearchAnswer) -> list[str]:
     return unanswered(answer.missing)
 
 
-def _told(hit: SearchHit) -> str:
+def _summary_of(hit: SearchHit) -> str:
     """Return the end of a search hit's row: a summary or the first code line."""
     line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""

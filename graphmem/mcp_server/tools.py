@@ -25,7 +25,7 @@ from graphmem.errors import (
     SymbolNotFoundError,
 )
 from graphmem.mcp_server import text
-from graphmem.mcp_server.schema import parameters, schema_of, told
+from graphmem.mcp_server.schema import parameters, schema_of, shortened
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Tool(NamedTuple):
 
         The schema omits limits of values to save tokens. If a limit is exceeded, the error names it.
         """
-        read: dict[str, Any] = told(self.checked)
+        read: dict[str, Any] = shortened(self.checked)
         return read
 
 

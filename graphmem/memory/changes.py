@@ -26,7 +26,7 @@ MAX_ALIASES: Final = 1_000
 MAX_MEANINGS: Final = 16
 
 
-def _one(
+def _change_one(
     repository: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
 ) -> MemoryInfo:
     """Change one memory by a function from its old row to its new row.
@@ -50,12 +50,14 @@ def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memory
         _must_live(row, "pinned")
         return row._replace(status="pinned", needs_review=row.needs_review and row.contaminated)
 
-    return _one(repository, memory_id, "pin", actor, change)
+    return _change_one(repository, memory_id, "pin", actor, change)
 
 
 def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Remove the pin of a memory, so that its confidence decays again."""
-    return _one(repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
+    return _change_one(
+        repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row
+    )
 
 
 def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
@@ -105,7 +107,7 @@ def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", acto
     The memory stays in use with less confidence.
     """
     why = redact(text("reason", reason, 1_000, least=0))[0]
-    return _one(repository, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
+    return _change_one(repository, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
 
 
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:

@@ -327,7 +327,7 @@ def _links(
         one = item["id"]
         if one not in wanted:
             continue
-        found, named, missing = _about(repository, one, _objects(item, "about"), elsewhere)
+        found, named, missing = _links_to_code(repository, one, _objects(item, "about"), elsewhere)
         about += found
         files.update({file.id: file for file in named})
         lost += missing
@@ -363,7 +363,7 @@ def _links(
     return delta, lost
 
 
-def _about(
+def _links_to_code(
     repository: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.

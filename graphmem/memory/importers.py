@@ -130,7 +130,7 @@ def _facts(text: str) -> Reading:
     )
 
 
-def _own(text: str) -> Reading:
+def _own_markdown(text: str) -> Reading:
     """Read memories from Markdown that graphmem wrote.
 
     Its comments contain data such as the type.
@@ -145,7 +145,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("gemini", lambda path: PurePosixPath(path).name == "gemini.md", _rules),
     Format("cursor", lambda path: PurePosixPath(path).name == ".cursorrules" or path.endswith(".mdc"), _rules),
     Format("facts", lambda path: PurePosixPath(path).name == "facts.md", _facts),
-    Format("markdown", lambda path: path.endswith((".md", ".markdown")), _own),
+    Format("markdown", lambda path: path.endswith((".md", ".markdown")), _own_markdown),
 )
 JSON: Final = "json"
 NAMES: Final = (JSON, *(one.name for one in FORMATS))

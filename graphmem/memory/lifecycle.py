@@ -126,7 +126,7 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
 
 
-def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
+def confirmed_by_repetition(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
     """Return the row of a memory after its text was stored again.
 
     Its confidence rises, and it is no longer stale. It also counts as confirmed if a person or another session wrote the text.

@@ -113,7 +113,7 @@ def link(
                     wait_for(path, BARE)
                 continue
             spans.append(match.span())
-            inner = _around(view, file, int(match["line"])) if match["line"] else None
+            inner = _definition_at(view, file, int(match["line"])) if match["line"] else None
             if inner is not None:
                 add(inner, "about", POSITION)
             add(file, "about", PATH)
@@ -172,7 +172,7 @@ def resolve(view: GraphView, ref: str) -> list[int]:
         if file is None:
             return []
         if name.isdigit():
-            inner = _around(view, file, int(name))
+            inner = _definition_at(view, file, int(name))
             return [] if inner is None else [inner]
         here = [int(node) for node in view.by_path(view.path(file)) if view.label[node] == SYMBOL]
         return sorted(
@@ -247,7 +247,7 @@ def _by_last_part(view: GraphView) -> dict[str, list[str]]:
     return parts
 
 
-def _around(view: GraphView, file: int, line: int) -> int | None:
+def _definition_at(view: GraphView, file: int, line: int) -> int | None:
     """Return the innermost definition that contains a line of a file."""
     around = [
         int(node)

@@ -136,7 +136,7 @@ def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) 
     return found
 
 
-def said_by(text: str) -> dict[str, Item]:
+def items_by_id(text: str) -> dict[str, Item]:
     """Return the list items of a document, by the ids of their memories.
 
     Items without an id are left out.

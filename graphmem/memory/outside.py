@@ -48,7 +48,7 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
     return plan._replace(delta=delta)
 
 
-def said(brought: Sequence[str]) -> str:
+def contamination_note(brought: Sequence[str]) -> str:
     """Return a note that a new memory is contaminated by outside text.
 
     The caller of the write gets this note, which names the first sources.

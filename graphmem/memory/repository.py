@@ -207,7 +207,7 @@ class MemoryRepository:
         Raises:
             BadInputError, SecretError: an item is rejected.
         """
-        return Planner(self._around(), assumed).plan([self.draft(one, source) for one in items], "")
+        return Planner(self._surroundings(), assumed).plan([self.draft(one, source) for one in items], "")
 
     def commit(
         self,
@@ -464,7 +464,7 @@ class MemoryRepository:
         Vectors find memories that say the same in other words.
         """
         with self.writing():
-            plan = Planner(self._around()).reconsider(ids)
+            plan = Planner(self._surroundings()).reconsider(ids)
             self.commit(plan.delta, plan.events, plan.before, "graphmem")
 
     def embed_now(self) -> int:
@@ -533,9 +533,9 @@ class MemoryRepository:
         return found
 
     def _plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
-        return Planner(self._around()).plan(drafts, model, op)
+        return Planner(self._surroundings()).plan(drafts, model, op)
 
-    def _around(self) -> Surroundings:
+    def _surroundings(self) -> Surroundings:
         index = self.index()
         return Surroundings(index, self.view(), self.project(), self.clock.now(), index.model_id, thresholds_of(index.model_id))
 

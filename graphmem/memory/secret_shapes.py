@@ -13,7 +13,7 @@ class Shape(NamedTuple):
 
     kind: str
     pattern: str  # the secret is the group `v…`, else the whole match
-    needs: tuple[str, ...]  # words in lower case; a text that matches contains at least one
+    needs: tuple[str, ...]  # words in lower case; every match contains at least one of them
     near: str  # looser pattern for the text in lower case from such a word on; "" when none is needed
     personal: bool  # personal data: removed, and never a reason to refuse the rest
 

@@ -46,7 +46,7 @@ class Thresholds(NamedTuple):
 
 
 class Similarity(NamedTuple):
-    """How similar two texts are: the cosine, and the shared words."""
+    """The similarity of two memories: the cosine, and the shared words."""
 
     overlap: float
     cosine: float | None  # None if one of them has no vector of the model
@@ -227,9 +227,9 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """Return, for each new text, earlier texts that share enough words.
+    """Return, for each new memory, earlier ones that share enough words.
 
-    A text is given as the set of its words; sets from number `known` on are new. The results are ascending positions of the sets whose
+    A memory is given as the set of its words; sets from number `known` on are new. The results are ascending positions of the sets whose
     overlap is above the threshold. Two sets with enough overlap share one of their rarest words, so not all pairs are compared.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).

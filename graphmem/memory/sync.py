@@ -17,7 +17,7 @@ from graphmem.errors import BadInputError
 from graphmem.memory.changes import forget_many
 from graphmem.memory.importers import MAX_BYTES
 from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skeleton, unfolded
-from graphmem.memory.markdown_merge import Line, merged, said_by
+from graphmem.memory.markdown_merge import Line, items_by_id, merged
 from graphmem.memory.redact import redact
 from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.types import SEEDED
@@ -74,7 +74,7 @@ class Plan(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a sync has stored, or would store in a dry run."""
+    """Changes that a sync has stored, or would store in a dry run."""
 
     results: list[Remembered]  # for new items, then for conflicts with text in the file, then for `facts.md`
     rows: list[MemoryRow]  # memories that end up with a line
@@ -120,11 +120,11 @@ def sync(
         drafts = _drafts(repository, plan)
         outcome = _foreseen(repository, plan, drafts, personal) if dry_run else _done(repository, plan, drafts, actor, path.name, personal)
         fates = _fates(repository, plan, found, base, outcome)
-        left = _left(plan, found, fates)
+        left = _untracked_items(plan, found, fates)
         new = merged(document, fates, outcome.rows, base.ours)
         if not dry_run:
             _write(path, before, (mark + new).encode("utf-8"))
-            placed = said_by(new)
+            placed = items_by_id(new)
             graph = {row.short_id: one_line(row.content) for row in outcome.rows}
             persons = {fate.id for fate in fates.values() if fate.id} - base.ours
             everything[name] = Common(
@@ -266,7 +266,7 @@ def _remembered(item: Item) -> dict[str, Any]:
 def _without_secrets(text: str) -> str:
     """Return an item's text with its secrets redacted.
 
-    A memory stores the text in this form. A text without secrets is returned unchanged.
+    A memory stores the text in this form. Text without secrets is returned unchanged.
     """
     clean, kinds = redact(unfolded(text))
     return one_line(clean) if kinds else text
@@ -331,7 +331,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
     return fates
 
 
-def _left(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
+def _untracked_items(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return hashes of list items that stay in the file without an id.
 
     They are stored, so that the next sync does not import these items.

@@ -94,7 +94,7 @@ def refuse(field: str, message: str, *, value: Any = None) -> BadInputError:
     return BadInputError(message, argument=field, field=field, limit=message.partition("; ")[2], value=value)
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return clipped(repr(value), 60)
 
 
@@ -134,7 +134,7 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
         BadInputError: the value is not allowed.
     """
     if not isinstance(value, str) or value not in allowed:
-        raise refuse(field, f"{field} is {_shown(value)}; use one of {', '.join(allowed)}", value=_shown(value))
+        raise refuse(field, f"{field} is {_quoted(value)}; use one of {', '.join(allowed)}", value=_quoted(value))
     return value
 
 
@@ -150,13 +150,13 @@ def type_of(value: Any, content: str) -> str:
         name = TYPE_ALIASES.get(name, name)
         if name in TYPES:
             return name
-    raise refuse("type", f"unknown type of memory {_shown(value)}; use one of {', '.join(TYPES)}, or omit the type", value=_shown(value))
+    raise refuse("type", f"unknown type of memory {_quoted(value)}; use one of {', '.join(TYPES)}, or omit the type", value=_quoted(value))
 
 
 def number(field: str, value: Any, low: float, high: float) -> float:
     """Check that a value is a finite number within bounds; return it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
-        raise refuse(field, f"{field} is {_shown(value)}; use a number from {low:g} to {high:g}", value=_shown(value))
+        raise refuse(field, f"{field} is {_quoted(value)}; use a number from {low:g} to {high:g}", value=_quoted(value))
     return float(value)
 
 
@@ -183,16 +183,16 @@ def path(field: str, value: Any, root: str) -> str:
         if not root or not name.startswith(below):
             raise refuse(
                 field,
-                f"{field} has a path outside the project, {_shown(given)}; give the path of a file from the project's root",
-                value=_shown(given),
+                f"{field} has a path outside the project, {_quoted(given)}; give the path of a file from the project's root",
+                value=_quoted(given),
             )
         name = name.removeprefix(below)
     parts = [part for part in PurePosixPath(name).parts if part != "."]
     if ".." in parts or not parts:
         raise refuse(
             field,
-            f"{field} has a path outside the project, {_shown(given)}; give the path of a file from the project's root",
-            value=_shown(given),
+            f"{field} has a path outside the project, {_quoted(given)}; give the path of a file from the project's root",
+            value=_quoted(given),
         )
     return "/".join(parts)
 
@@ -207,11 +207,11 @@ def moment(field: str, value: Any) -> datetime:
             value = datetime.fromisoformat(value.strip())
         except ValueError:
             raise refuse(
-                field, f"{field} is {_shown(value)}, not a time in ISO 8601; write for example 2026-01-31T12:00:00Z", value=_shown(value)
+                field, f"{field} is {_quoted(value)}, not a time in ISO 8601; write for example 2026-01-31T12:00:00Z", value=_quoted(value)
             ) from None
         value = value.replace(tzinfo=UTC) if value.tzinfo is None else value
     if not isinstance(value, datetime):
-        raise refuse(field, f"{field} must be a time, not {_shown(value)}; pass a datetime, or a string in ISO 8601", value=_shown(value))
+        raise refuse(field, f"{field} must be a time, not {_quoted(value)}; pass a datetime, or a string in ISO 8601", value=_quoted(value))
     if value.tzinfo is None:
         raise refuse(field, f"the time {field} has no time zone; add one, such as Z for UTC")
     if not EARLIEST <= value <= LATEST:
@@ -272,7 +272,7 @@ def details_of(value: Any, type_: str) -> str | None:
     if schema and (extra := sorted(set(value) - set(schema))):
         raise refuse(
             "details",
-            f"the details of a {type_} have the unknown fields {', '.join(map(_shown, extra))}; use "
+            f"the details of a {type_} have the unknown fields {', '.join(map(_quoted, extra))}; use "
             f"{', '.join(schema)}, and put the rest in the content",
             value=", ".join(extra),
         )
@@ -280,7 +280,7 @@ def details_of(value: Any, type_: str) -> str | None:
         if name in schema:
             words, fits = EXTRA_KINDS[schema[name].kind]
             if not fits(inner):
-                raise refuse(f"details.{name}", f"details.{name} is {_shown(inner)}; use {words}", value=_shown(inner))
+                raise refuse(f"details.{name}", f"details.{name} is {_quoted(inner)}; use {words}", value=_quoted(inner))
     return encoded
 
 
@@ -346,7 +346,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     """
     item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):
-        raise refuse("item", f"a memory has no field {_shown(unknown[0])}; use {', '.join(sorted(_KNOWN))}", value=_shown(unknown[0]))
+        raise refuse("item", f"a memory has no field {_quoted(unknown[0])}; use {', '.join(sorted(_KNOWN))}", value=_quoted(unknown[0]))
 
     def given(name: str, default: Any = None) -> Any:
         value = item.get(name)
@@ -358,7 +358,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     origin = choice("origin", given("origin", source.origin), ORIGINS)
     contaminated = given("contaminated", False)
     if not isinstance(contaminated, bool):
-        raise refuse("contaminated", f"contaminated is {_shown(contaminated)}; use true or false", value=_shown(contaminated))
+        raise refuse("contaminated", f"contaminated is {_quoted(contaminated)}; use true or false", value=_quoted(contaminated))
     half_life = item.get("half_life_days")
     if half_life is None and kind == UNTYPED and not item.get("type") and source.status == "confirmed":
         half_life = TAUGHT_HALF_LIFE_DAYS

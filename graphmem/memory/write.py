@@ -16,7 +16,7 @@ import numpy as np
 
 from graphmem.answers import Remembered
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
-from graphmem.memory.lifecycle import said_again
+from graphmem.memory.lifecycle import confirmed_by_repetition
 from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, overlap, words_of
@@ -106,16 +106,16 @@ class Planner:
             near: dict[str, float | None] | None = None
             if found is not None:  # positions of earlier drafts are ids by now
                 near = {results[one].id if isinstance(one, int) else one: cosine for one, cosine in found[place].items()}
-            results.append(self._one(draft, near, op))
+            results.append(self._plan_one(draft, near, op))
         return self._finish(results)
 
     # ---- one draft
 
-    def _one(self, draft: Draft, near: dict[str, float | None] | None, op: str) -> Remembered:
+    def _plan_one(self, draft: Draft, near: dict[str, float | None] | None, op: str) -> Remembered:
         print_ = fingerprint(draft.content)
         if draft.given_id and (known := self._row(draft.given_id)) is not None:
             if known.fingerprint == print_:
-                return self._told(known, "duplicate", draft, [known.id], "it already exists under this id")
+                return self._report(known, "duplicate", draft, [known.id], "it already exists under this id")
             raise refuse(
                 "id",
                 f"the id {draft.given_id!r} is already the id of another memory; choose another id, or change that "
@@ -130,18 +130,18 @@ class Planner:
             if self._row(one) is None:
                 raise refuse("required_with", f"required_with names the unknown memory {one!r}; correct the id", value=one)
         draft = self._tainted(draft)
-        same = self._same(draft, print_)
+        same = self._same_text(draft, print_)
         if same is not None:
-            return self._again(same, draft, links)
-        met = [one for one in self._met(draft, near) if one.row.id not in draft.derived_from]
+            return self._plan_duplicate(same, draft, links)
+        met = [one for one in self._similar_memories(draft, near) if one.row.id not in draft.derived_from]
         row = self._new_row(draft, links, print_)
         verdict = self._judge.verdict(row, met, {one.target_id for one in links.about}, is_own=bool(draft.given_id))
-        self._keep(verdict.row, draft, links)
+        self._add_row(verdict.row, draft, links)
         for kind, ids in (("derived_from", draft.derived_from), ("required_with", draft.required_with)):
             self._relates.update({(row.id, one, kind): RelatesRow(row.id, one, kind, 1.0, auto=False) for one in ids})
         self._events.append(Event(op, row.id, "", row.fingerprint, verdict.note))
         self._carry_out(verdict)
-        return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
+        return self._report(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
         """Add the changes of a decision about one memory to the plan."""
@@ -197,7 +197,7 @@ class Planner:
                 origin, contaminated = more_tainted(origin, parent.origin), contaminated or parent.contaminated
         return draft._replace(origin=origin, contaminated=contaminated)
 
-    def _same(self, draft: Draft, print_: str) -> MemoryRow | None:
+    def _same_text(self, draft: Draft, print_: str) -> MemoryRow | None:
         """Return the live memory that has the same text as a draft, or None.
 
         Scope and visibility must be the same too.
@@ -216,7 +216,7 @@ class Planner:
             None,
         )
 
-    def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
+    def _plan_duplicate(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
         """Plan to store a memory whose text is already known; return the outcome."""
         now = self._around.now
         note = "the same was already known"
@@ -236,28 +236,28 @@ class Planner:
                     importance=max(row.importance, draft.importance),
                     half_life_days=draft.half_life_days,
                 )
-            changed = said_again(row, now, independent=draft.source == "user_taught" or self._is_new_session(row.id, draft))._replace(
-                importance=min(1.0, round(row.importance + BOOST, 6)), tags=tuple(dict.fromkeys([*row.tags, *draft.tags]))
-            )
+            changed = confirmed_by_repetition(
+                row, now, independent=draft.source == "user_taught" or self._is_new_session(row.id, draft)
+            )._replace(importance=min(1.0, round(row.importance + BOOST, 6)), tags=tuple(dict.fromkeys([*row.tags, *draft.tags])))
             if draft.source == "user_taught":  # a person wrote it, so a review is not needed
                 changed = changed._replace(
                     user_verified=True, needs_review=False, status="confirmed" if row.status == "candidate" else row.status
                 )
             self._change(changed)
             self._unite_links(row.id, links)
-            self._learn(row.id, draft)
+            self._add_session(row.id, draft)
             self._events.append(Event("update", row.id, row.fingerprint, row.fingerprint, note))
         if draft.given_id:  # another id of the same text still finds it
             alias = self._new_row(draft, links, row.fingerprint)
-            self._keep(alias._replace(status="superseded", valid_to=now), draft, Links([], [], [], [], []))
+            self._add_row(alias._replace(status="superseded", valid_to=now), draft, Links([], [], [], [], []))
             self._relates[row.id, alias.id, "derived_from"] = RelatesRow(row.id, alias.id, "derived_from", 1.0, auto=True)
             self._events.append(Event("add", alias.id, "", alias.fingerprint, f"another id of {row.id}"))
             note = f"the same is kept as {row.id}; this id leads to it"
-        return self._told(row, "duplicate", draft, [row.id], note, links)
+        return self._report(row, "duplicate", draft, [row.id], note, links)
 
     # ---- meeting others
 
-    def _met(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
+    def _similar_memories(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
         """Return live memories that resemble a new one, nearest first."""
         words = words_of(draft.content)
         cosines: dict[str, float] = {}
@@ -368,14 +368,14 @@ class Planner:
             embedding_model=self._model if draft.vector is not None else "",
         )
 
-    def _keep(self, row: MemoryRow, draft: Draft, links: Links) -> None:
+    def _add_row(self, row: MemoryRow, draft: Draft, links: Links) -> None:
         """Add the row of a new memory to the plan."""
         self._rows[row.id] = row
         self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
         if links.about:
             self._about[row.id] = _united(self._about.get(row.id, []), [one._replace(memory_id=row.id) for one in links.about])
         self._files.update((file.id, file) for file in links.files)
-        self._learn(row.id, draft)
+        self._add_session(row.id, draft)
         if draft.vector is not None:
             self._vectors[row.text_hash] = draft.vector
             self._vector_of[row.id] = draft.vector
@@ -406,7 +406,7 @@ class Planner:
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known
 
-    def _learn(self, memory_id: str, draft: Draft) -> None:
+    def _add_session(self, memory_id: str, draft: Draft) -> None:
         """Record the session of a draft as a source of the memory."""
         if not draft.session:
             return
@@ -425,7 +425,7 @@ class Planner:
             )
         self._learnt[memory_id, draft.session] = LearntRow(memory_id, draft.session, 0, 0)
 
-    def _told(
+    def _report(
         self, row: MemoryRow, outcome: str, draft: Draft, others: Sequence[str] = (), note: str = "", links: Links | None = None
     ) -> Remembered:
         return Remembered(

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.memory.redact import redact
 from graphmem.observe import browser
 from graphmem.observe.model import Event
-from graphmem.observe.prompts import heard_in
+from graphmem.observe.prompts import request_in
 from graphmem.observe.shell import ALL_FILES
 from graphmem.observe.strangers import Judge
 from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
@@ -189,8 +189,8 @@ class Interpreter:
                 return [act]
             return [self._tool(*waiting, event)]
         if kind in ("step_complete", "session_end", "approval"):
-            return [*self.flush(), self._other(event)]
-        return [self._other(event)]
+            return [*self.flush(), self._other_act(event)]
+        return [self._other_act(event)]
 
     def flush(self) -> list[Act]:
         """Return tool calls whose results have not arrived, as acts.
@@ -260,14 +260,14 @@ class Interpreter:
 
     def _tool(self, event: Event, call: Call, result: Event | None) -> Act:
         self.count += 1
-        paths = self._own(call.paths)
+        paths = self._project_paths(call.paths)
         text = result.text if result is not None else ""
         ok, exit_code = _ending(call, event, result, text)
         error = ""
         if ok is False:
             error = clean(error_line(text), MESSAGE_CHARACTERS)
         tokens = (event.tokens or 0) + ((result.tokens or 0) if result is not None and result is not event else 0)
-        info = self._seen(event, call, text, ok)
+        info = self._browser_fields(event, call, text, ok)
         if info.get("ui"):
             ok = bool(info["ui_ok"])
         named = file_names(text, LISTED) if text and call.action in ("search", "list") and ok is not False else ()
@@ -298,7 +298,7 @@ class Interpreter:
             before,
             after,
             tuple(ALL_FILES if one == ALL_FILES else own for one in call.reverted if one == ALL_FILES or (own := self.paths.of(one))),
-            self._own(named),
+            self._project_paths(named),
             imported(text, IMPORTS) if text and call.action == "read" and ok is not False else (),
             web=bool(stranger),
             stranger=stranger,
@@ -306,14 +306,14 @@ class Interpreter:
             info=info,
         )
 
-    def _seen(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
+    def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
         """Return what a browser call or a failed browser test reported.
 
         The result has fields of an act; it is empty for other tools.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page
-            seen = browser.seen(event.tool, event.args, text, ok, self._page)
+            seen = browser.interpret(event.tool, event.args, text, ok, self._page)
         elif call.action == "test" and ok is False and browser.is_end_to_end(call.command):
             seen = browser.test_seen(clean(call.command, COMMAND_CHARACTERS), text)
         else:
@@ -321,20 +321,22 @@ class Interpreter:
         what, page, said = (clean(one, PATH_CHARACTERS) for one in (seen.what, seen.page, seen.said))
         return {"ui": what, "ui_page": page, "ui_ok": seen.ok, "ui_kind": seen.kind, "ui_said": said}
 
-    def _other(self, event: Event) -> Act:
+    def _other_act(self, event: Event) -> Act:
         self.count += 1
         n, step, at = self.count, max(event.step, 0), event.at.timestamp()
         kind, args = event.kind, event.args
         if kind in ("reasoning", "message"):
-            return self._said(event, n)
+            return self._message_act(event, n)
         if kind == "failure":
             error = clean(error_line(event.text))
-            own = self._own((str(args["path"]),)) if isinstance(args.get("path"), str) else ()
+            own = self._project_paths((str(args["path"]),)) if isinstance(args.get("path"), str) else ()
             return Act(n, step, at, "failure", label=event.tool, paths=own, ok=False, error=error, tokens=event.tokens or 0)
         if kind == "diff_applied":
             diff = event.text or next((args[key] for key in ("diff", "patch") if isinstance(args.get(key), str)), "")
             changes = changes_of_diff(diff)
-            paths = self._own([change.path for change in changes] or [str(args[key]) for key in ("path", "file_path") if args.get(key)])
+            paths = self._project_paths(
+                [change.path for change in changes] or [str(args[key]) for key in ("path", "file_path") if args.get(key)]
+            )
             added, removed = _lines(changes)
             before, after = _hashes(changes) if len(changes) == 1 else ("", "")
             return Act(n, step, at, "diff", "edit", "edit", paths, ok=True, added=added, removed=removed, before=before, after=after)
@@ -346,7 +348,7 @@ class Interpreter:
             self.paths.add_root(args["cwd"])
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
-    def _said(self, event: Event, n: int) -> Act:
+    def _message_act(self, event: Event, n: int) -> Act:
         """Convert a message event to an act.
 
         The message is by a person, by the agent or by another role.
@@ -357,7 +359,7 @@ class Interpreter:
             n, max(event.step, 0), event.at.timestamp(), "say", event.kind, text=text, tokens=event.tokens or 0, info=_info(event.args)
         )
         if role in ("user", "human"):
-            heard = heard_in(event.text)
+            heard = request_in(event.text)
             why = f"prompt: {heard.pasted}" if heard.pasted else ""
             wish = redact(heard.wish)[0]
             claim = redact(heard.claim)[0]
@@ -367,7 +369,7 @@ class Interpreter:
             return act
         return act._replace(web=True, stranger=clean(f"message of {role}", COMMAND_CHARACTERS))
 
-    def _own(self, names: Iterable[str]) -> tuple[str, ...]:
+    def _project_paths(self, names: Iterable[str]) -> tuple[str, ...]:
         found: dict[str, None] = {}
         of = self.paths.of
         for name in names:

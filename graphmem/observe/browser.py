@@ -91,7 +91,7 @@ def is_local(page: str) -> bool:
     return host in _LOCAL or host.endswith(".localhost")
 
 
-def seen(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, page: str) -> Seen:
+def interpret(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, page: str) -> Seen:
     """Interpret one call of a browser tool with its result.
 
     Args:

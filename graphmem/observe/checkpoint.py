@@ -222,7 +222,7 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
         data = json.dumps(vault.seal_text(data.decode())).encode()
     passing = path.with_suffix(".new")
     with passing.open("wb") as file:
-        file.write(_whole(data))
+        file.write(_encoded_record(data))
         file.flush()
         os.fsync(file.fileno())
     passing.replace(path)
@@ -239,7 +239,7 @@ def read_record(path: Path) -> SessionRecord | None:
             raise ValueError(f"the session record has more than {MAX_RECORD_BYTES} bytes; graphmem skips it")
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
-        if raw != _whole(data):
+        if raw != _encoded_record(data):
             raise ValueError(MISMATCH)
         found = json.loads(data)
         return session_record(json.loads(opened_text(found)) if isinstance(found, str) else found)
@@ -251,8 +251,10 @@ def read_record(path: Path) -> SessionRecord | None:
 def damage_of_record(path: Path) -> str:
     """Describe the damage of a session record's file; "" if it is intact."""
     raw = path.read_bytes()
-    return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "the bytes of the file do not match its checksum"
+    return (
+        "" if raw == _encoded_record(raw.partition(b',"record":')[2][: -len(_END)]) else "the bytes of the file do not match its checksum"
+    )
 
 
-def _whole(data: bytes) -> bytes:
+def _encoded_record(data: bytes) -> bytes:
     return b'{"crc":"%08x","record":' % crc32(data) + data + _END

@@ -18,8 +18,8 @@ from graphmem.observe.guard import stripped
 from graphmem.observe.model import EVENT_KINDS, Event
 from graphmem.runtime.private_passages import all_without_private, without_private
 
-TEXT_BYTES: Final = 4_096  # of a text, in UTF-8
-STRIPPED_CHARACTERS: Final = 65_536  # of a text that is searched for injected memory text; injected text is far shorter
+TEXT_BYTES: Final = 4_096  # of a message or a tool's output, in UTF-8
+STRIPPED_CHARACTERS: Final = 65_536  # of a message that is searched for injected memories, which are far shorter
 ARGUMENT_CHARACTERS: Final = 16_384  # of one argument; only counts and hashes of edited texts are kept
 ARGUMENTS: Final = 64  # in one event, and values in one list
 ID_CHARACTERS: Final = 200
@@ -41,7 +41,7 @@ REASONS: Final[dict[str, str]] = {
     "late": "came after events of later steps; accepted",
     "future": "had a time in the future; accepted with the current time",
     "clock_back": "had a time before the event before it; accepted with that event's time",
-    "text_cut": "had a text over 4 KiB; cut and accepted",
+    "text_cut": "had a message or output over 4 KiB; cut and accepted",
     "args_cut": "had arguments too long or too many; cut and accepted",
 }
 TAKEN_ANYWAY: Final = frozenset({"after_end", "late", "future", "clock_back", "text_cut", "args_cut"})

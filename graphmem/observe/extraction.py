@@ -126,14 +126,14 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
     return [one._replace(words=one.words[:_READ]) for one in found if one is not None and not ledger.is_done(one.trigger, one.task)]
 
 
-def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task]) -> Answer:
+def ask(model: LanguageModel, templates: Mapping[int, str], parts: Sequence[Task]) -> Answer:
     """Ask the model to reword memories and to state facts of the session.
 
     After an unusable reply, the result is an empty answer with a note.
     """
     data = {
         "wordings": {str(place): text for place, text in templates.items()},
-        "facts": {one.trigger: redact(one.words)[0] for one in asked},
+        "facts": {one.trigger: redact(one.words)[0] for one in parts},
     }
     try:
         said = model.json(_ASKED, json.dumps(data, ensure_ascii=False), _SCHEMA, max_tokens=1_500)
@@ -149,7 +149,7 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
         elif better is not None:
             dropped += 1
     facts: list[Fact] = []
-    for task in asked:
+    for task in parts:
         given = said.get("facts", {}).get(task.trigger, [])
         good = [text for one in given[: 20 * FACTS] if (text := one_line(one)) and stands(text, task.words)]
         good = list(dict.fromkeys(good))
@@ -179,7 +179,7 @@ def fits(template: str, better: str) -> bool:
 def grounded(text: str, ground: str) -> bool:
     """Return whether each name and number of a sentence is in its source.
 
-    Paths and addresses are checked too. A text with an instruction is rejected.
+    Paths and addresses are checked too. A sentence with an instruction is rejected.
     """
     if _INSTRUCTION.search(text):
         return False

@@ -116,7 +116,7 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
     path = str(one.facts.get(rate.fact) or "")
     edited = rate.of == EDITED
     words = f"sessions that {'edited' if edited else 'read'} {path}"
-    return Share(ledger.seen([one.key])[one.key].sessions, ledger.file_sessions(path, edited=edited), rate.least, words)
+    return Share(ledger.counts_of([one.key])[one.key].sessions, ledger.file_sessions(path, edited=edited), rate.least, words)
 
 
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:

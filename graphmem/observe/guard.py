@@ -93,12 +93,12 @@ class Guard:
     def is_marked(facts: Mapping[str, Any]) -> bool:
         """Return whether one of a finding's texts has the mark of a memory.
 
-        Such a text was injected by graphmem, so it is not evidence.
+        Such a sentence was injected by graphmem, so it is not evidence.
         """
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Return the id of a memory that states the same; "" if none does.
+        """Return the id of a memory that states the same as a message, or "".
 
         Memories that the session was shown are compared first.
         """

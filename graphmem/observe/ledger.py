@@ -27,7 +27,7 @@ MAX_ERRORS: Final = 200
 
 
 class Seen(NamedTuple):
-    """How many sessions and how many agents made the same finding."""
+    """Numbers of sessions and of agents that made the same finding."""
 
     sessions: int  # independent sessions
     agents: int  # distinct agents, of those with a name
@@ -124,7 +124,7 @@ class Ledger(LedgerCounts):
 
     # ---- findings
 
-    def seen(self, keys: Iterable[str]) -> dict[str, Seen]:
+    def counts_of(self, keys: Iterable[str]) -> dict[str, Seen]:
         """Return the number of sessions that made each finding, by key.
 
         The same finding has the same key in all sessions.

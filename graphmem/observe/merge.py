@@ -88,7 +88,7 @@ def folded(findings: Sequence[Finding]) -> list[Finding]:
             near = by_signal.get(one.signal, [])[:MOST_COMPARED]
             place = next((i for i in near if _cosine(own, words[i]) > SIMILAR), None)
         if place is not None:
-            kept[place] = _one(kept[place], one)
+            kept[place] = _merge_pair(kept[place], one)
             by_key[one.key] = place
             continue
         by_key[one.key] = len(kept)
@@ -103,7 +103,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (-one.priority, one.key))
 
 
-def _one(a: Finding, b: Finding) -> Finding:
+def _merge_pair(a: Finding, b: Finding) -> Finding:
     """Merge two findings that say the same into one.
 
     If one of them does not come from external text, the result counts as not external, because the fact is known independently of that

@@ -79,18 +79,18 @@ class Methodology(NamedTuple):
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 
-def _told(context: Mapping[str, Any], *names: str) -> str:
+def _reported(context: Mapping[str, Any], *names: str) -> str:
     return next((" ".join(str(context[name]).split()) for name in names if context.get(name)), "")[:LABEL_CHARACTERS]
 
 
 def _native_unit(context: Mapping[str, Any]) -> WorkUnit:
-    spec, task = _told(context, "spec", "spec_number"), _told(context, "subtask", "subtask_id", "task")
-    label = " / ".join(filter(None, (f"Spec {spec}" if spec else "", f"Subtask {task}" if task else ""))) or _told(context, "work_unit")
+    spec, task = _reported(context, "spec", "spec_number"), _reported(context, "subtask", "subtask_id", "task")
+    label = " / ".join(filter(None, (f"Spec {spec}" if spec else "", f"Subtask {task}" if task else ""))) or _reported(context, "work_unit")
     return WorkUnit(NATIVE, tuple(filter(None, (spec, task))) or ((label,) if label else ()), label)
 
 
 def _tdd_unit(context: Mapping[str, Any]) -> WorkUnit:
-    feature, test = _told(context, "feature", "work_unit"), _told(context, "test", "behaviour", "behavior")
+    feature, test = _reported(context, "feature", "work_unit"), _reported(context, "test", "behaviour", "behavior")
     return WorkUnit("tdd", tuple(filter(None, (feature, test))), " · ".join(filter(None, (feature, test))))
 
 
@@ -98,11 +98,11 @@ _STORY: Final = re.compile(r"(?:story|epic)?[\s_-]*(?P<epic>\d+)[._-](?P<story>\
 
 
 def _bmad_unit(context: Mapping[str, Any]) -> WorkUnit:
-    epic, story = _told(context, "epic"), _told(context, "story")
-    if not (epic and story) and (found := _STORY.search(_told(context, "story", "work_unit", "branch"))):
+    epic, story = _reported(context, "epic"), _reported(context, "story")
+    if not (epic and story) and (found := _STORY.search(_reported(context, "story", "work_unit", "branch"))):
         epic, story = found["epic"], found["story"]
     hierarchy = tuple(filter(None, (f"Epic {epic}" if epic else "", f"Story {story}" if story else "")))
-    return WorkUnit("bmad", hierarchy, " / ".join(hierarchy) or _told(context, "work_unit"))
+    return WorkUnit("bmad", hierarchy, " / ".join(hierarchy) or _reported(context, "work_unit"))
 
 
 BUILT_IN: Final = (

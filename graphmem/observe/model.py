@@ -100,7 +100,7 @@ class Finding(NamedTuple):
 
 
 class FileStat(NamedTuple):
-    """How often a session read, edited and listed one file."""
+    """Counts of a session's reads, edits and listings of one file."""
 
     path: str
     reads: int = 0
@@ -117,7 +117,7 @@ class FileStat(NamedTuple):
 
 
 class CommandRun(NamedTuple):
-    """How often one command line ran in a session, and how it ended."""
+    """Runs of one command line in a session, with their results."""
 
     command: str  # one line, redacted, at most 200 characters
     action: str  # run | test | search | read | list | web: see observe.tools

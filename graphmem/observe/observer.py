@@ -96,16 +96,16 @@ class Observer:
         self._heard: dict[str, datetime] = {}
         self._rested: dict[str, tuple[str, ...]] = {}  # sources of external text in sessions that are on disk only
         self._quiet_at_start = quiet_at_start
-        self._found()
+        self._find_logs()
 
     # ---- operations
 
-    def start(self, session_id: str, told: Mapping[str, Any]) -> Started:
+    def start(self, session_id: str, reported: Mapping[str, Any]) -> Started:
         """Begin an agent's session, or continue the one with this id.
 
         Args:
             session_id: the agent's own id of the session.
-            told: fields that the agent reports: kind, agent, parent, group, work_unit, phase, methodology, planned_steps, title,
+            reported: fields that the agent reports: kind, agent, parent, group, work_unit, phase, methodology, planned_steps, title,
                 commit_sha, branch, cwd.
 
         Raises:
@@ -118,12 +118,12 @@ class Observer:
         with self._lock:
             now = self.clock.now()
             one = session_id.strip()
-            info = started_info(one, now, told)
+            info = started_info(one, now, reported)
             known = self._get(self._renamed.get(one, one))
             note = ""
             if known is not None:
                 same = (not info.agent or not known.info.agent or info.agent == known.info.agent) and (
-                    told.get("kind") in (None, known.info.kind) or not known.events
+                    reported.get("kind") in (None, known.info.kind) or not known.events
                 )
                 if same:
                     return Started(known.info, True, "")
@@ -144,7 +144,7 @@ class Observer:
                     )
                 if parent is not None:
                     return Started(self._fork(parent, info), False, note)
-            self._inherit(self._begin(info, told.get("cwd")), one)
+            self._inherit(self._begin(info, reported.get("cwd")), one)
             return Started(info, False, note)
 
     def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
@@ -203,7 +203,7 @@ class Observer:
                 result = running.take(one._replace(event=event._replace(session_id=named)))
                 counts.update(result.reasons)
                 taken += result.taken
-                self._after(running, result.acts)
+                self._log_acts(running, result.acts)
                 wishes += [
                     Wish(named, running.info.commit_sha, act.wish, wish_type(act.wish, corrects=act.corrects))
                     for act in result.acts
@@ -303,7 +303,7 @@ class Observer:
 
         A contaminated session has read external text. The new session gets an act that names the sources of the text.
         """
-        earlier = self._before(running.info.id, one) if running.info.id != one else ""
+        earlier = self._continued_session(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
         if before is not None and before.contaminated:
             act = Act(
@@ -315,13 +315,13 @@ class Observer:
                 stranger=f"session {before.info.id}"[:200],
             )
             running.apply(act)
-            self._after(running, [act])
+            self._log_acts(running, [act])
             self._write(running.info.id)
 
-    def _before(self, named: str, one: str) -> str:
-        """Return the id of the ended session that a session continues; "" if none.
+    def _continued_session(self, named: str, one: str) -> str:
+        """Return the id of the ended session that a session continues, or "".
 
-        If several sessions had the agent's id `one` or an id derived from it, the latest of them is meant.
+        If several sessions had the agent's id `one` or an id derived from this id, the latest session is returned.
         """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
@@ -412,7 +412,7 @@ class Observer:
             for named, running in list(self._running.items()):
                 for act in running.interpreter.flush():
                     running.apply(act)
-                    self._after(running, [act])
+                    self._log_acts(running, [act])
                 self._write(named)
                 self._checkpoint(named)
             disk = self._files.idle()
@@ -469,7 +469,7 @@ class Observer:
         members = [one for one in self.records() if one.info.group == group and one.info.ending != "merged" and not one.members]
         return [merged(members)] if members else [record]
 
-    def _after(self, running: Running, acts: Sequence[Act]) -> None:
+    def _log_acts(self, running: Running, acts: Sequence[Act]) -> None:
         """Write the acts of an event to the log, and record concurrent edits.
 
         A concurrent edit is an edit of the same file by another session.
@@ -525,7 +525,7 @@ class Observer:
         self._add(named, running)
         return running
 
-    def _found(self) -> None:
+    def _find_logs(self) -> None:
         """Find the checkpoint logs that an earlier process left.
 
         Their sessions continue when an event for them arrives.

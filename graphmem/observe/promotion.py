@@ -45,13 +45,13 @@ SOURCE_OF: Final = {BROWSER.name: "mcp_auto", QA_FAILED.name: "qa_auto"}  # of s
 REVIEWED: Final = frozenset({CORRECTED.name, STATED.name, BROWSER.name})  # a person looks at their memories
 WISH_TAGS: Final = ("observed", "remember")  # of requested memories
 MAX_JUDGED: Final = 200  # findings of one session that are compared with known memories, the most urgent first
-_SHOWN: Final = 300  # characters of a text in a receipt
+_SHOWN: Final = 300  # characters of a memory's text in a receipt
 
 _log = logging.getLogger(__name__)
 
 
 class Means(NamedTuple):
-    """What learning needs: repository of memories, statistics, a model."""
+    """The tools of learning: repository of memories, statistics, a model."""
 
     book: MemoryRepository
     ledger: Ledger
@@ -123,7 +123,7 @@ class _Promotion:
         # The id is the agent's name for the session, not text: some agents' ids look like secrets.
         summary = {**redact_all(summarised(record), []), "session": record.info.id}
         ledger.take(record, summary, [one for one in found if one not in findings or one in heard])
-        seen = ledger.seen({one.key for one in heard})
+        seen = ledger.counts_of({one.key for one in heard})
         cases = [case for one in heard if (case := self._filtered(one, seen[one.key])) is not None]
         cases.sort(key=lambda case: (-self._score(case), case.finding.key))
         for case in cases[MAX_JUDGED:]:
@@ -394,7 +394,7 @@ class _Promotion:
                 return
             sessions = [] if index.session(info.id) is not None else [self._node("")]
             learnt = [LearntRow(one, info.id, self.agreed[one][0], self.agreed[one][-1]) for one in sorted(rows)]
-            changed = [lifecycle.said_again(row, self.now, independent=True) for row in rows.values()]
+            changed = [lifecycle.confirmed_by_repetition(row, self.now, independent=True) for row in rows.values()]
             events = [Event("confirmed", row.id, row.fingerprint, row.fingerprint, f"found again by session {info.id}") for row in changed]
             self.book.commit(KnowledgeDelta(memories=changed, learnt=learnt, sessions=sessions), events, rows, ACTOR)
 
@@ -428,7 +428,7 @@ class _Promotion:
         if one.signal in SOURCE_OF:
             item |= {"source": SOURCE_OF[one.signal]}
         vector = novelty.vectors[place]
-        if vector is not None and not better:  # a text reworded by the model is embedded in the background
+        if vector is not None and not better:  # a sentence reworded by the model is embedded in the background
             item["vector"] = vector
         return item
 

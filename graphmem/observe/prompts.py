@@ -3,7 +3,7 @@
 People paste mails, review comments, issues and logs. A request inside such text is not the person's own. So only a request in the first
 sentence of a prompt, in the person's own words, is accepted. A prompt with marks of pasted text counts as external text. Some marks show
 where pasted text begins and ends (a fence, a quotation, tags); they do not affect the first sentence. Other marks (a signature, the header
-of a mail) do not show where the pasted text begins. They make a request doubtful, unless the person first announces that a text follows.
+of a mail) do not show where the pasted text begins. They make a request doubtful, unless the person first announces pasted text.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ _EDGELESS: Final = (
             _I,
         ),
     ),
-    ("a link with a text", re.compile(r"!?\[[^\]\n]{1,120}\]\([^)\n]+\)")),
+    ("a link with a title", re.compile(r"!?\[[^\]\n]{1,120}\]\([^)\n]+\)")),
     ("hidden signs", re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")),
 )
 _FOLLOWS: Final = re.compile(  # the person says that another person's words follow
@@ -256,7 +256,7 @@ class _Head(NamedTuple):
     is_named: bool = False  # it begins with a request phrase, so that the rest may have any form
 
 
-def heard_in(text: str) -> Heard:
+def request_in(text: str) -> Heard:
     """Find a request to remember at the start of a prompt, and pasted text.
 
     A question ("Do you remember that …?") and an order for the current task ("Remember to …") are not requests.

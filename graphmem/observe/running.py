@@ -114,7 +114,7 @@ class Running:
 
     @property
     def info(self) -> SessionInfo:
-        """What is currently known about the session, such as its phase."""
+        """The current information about the session, such as its phase."""
         return self.pad.info
 
     def take(self, one: Checked) -> Taken:
@@ -176,7 +176,7 @@ class Running:
         """
         pad = self.pad
         if act.kind in ("start", "step", "end") and act.info:
-            self._told(act)
+            self._apply_report(act)
         pad.take(act)
         self.detectors.see(act, pad)
         if act.kind in ("say", "user"):
@@ -190,7 +190,7 @@ class Running:
         awaited = self.interpreter.awaited()
         return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))
 
-    def _told(self, act: Act) -> None:
+    def _apply_report(self, act: Act) -> None:
         """Apply what a session reports about itself: kind, task, phase, outcome.
 
         The session's methodology maps the reported words to tasks and phases.
@@ -309,28 +309,28 @@ def _end_of(pad: Scratchpad) -> Act:
     return Act(pad.acts, max(pad.last_step, 0), pad.last_at, "end")
 
 
-def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
+def started_info(session_id: str, now: datetime, reported: Mapping[str, Any]) -> SessionInfo:
     """Return a session's information at its start, from reported fields.
 
     Unknown words, such as an unknown kind, are replaced by the default.
     """
-    told = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in told.items()}
-    texts: dict[str, Any] = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
-    way = methodologies().of(str(told.get("methodology") or ""))
-    planned = told.get("planned_steps")
-    kind = told.get("kind")
+    reported = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in reported.items()}
+    texts: dict[str, Any] = {name: " ".join(str(reported[name]).split())[:200] for name in _TEXTS if reported.get(name)}
+    way = methodologies().of(str(reported.get("methodology") or ""))
+    planned = reported.get("planned_steps")
+    kind = reported.get("kind")
     info = SessionInfo(
         id=session_id,
         kind=kind if kind in SESSION_KINDS else "terminal",
         methodology=way.name,
-        work_unit=_unit(way, told),
-        phase=way.phase_of(str(told.get("phase") or "")),
+        work_unit=_unit(way, reported),
+        phase=way.phase_of(str(reported.get("phase") or "")),
         started_at=now,
         planned_steps=int(planned) if isinstance(planned, (int, float)) and 0 < planned < 1e6 else None,
     )
     return info._replace(**texts)
 
 
-def _unit(way: Methodology, told: Mapping[str, Any]) -> str:
+def _unit(way: Methodology, reported: Mapping[str, Any]) -> str:
     """Return the label of the task that a session reports, or ""."""
-    return way.unit(told).label if any(told.get(name) for name in UNIT_KEYS) else ""
+    return way.unit(reported).label if any(reported.get(name) for name in UNIT_KEYS) else ""

@@ -124,7 +124,7 @@ class Scratchpad:
             if len(self.decisions) < MAX_LIST:
                 self.decisions.append(Decision(act.text, act.ok is not False, act.step, moment(act.at)))
         else:
-            self._told(act)
+            self._apply_report(act)
         if act.info:
             self._memories(act.info)
         if act.n % 256 == 0:
@@ -323,7 +323,7 @@ class Scratchpad:
                 since = use.marks[-1][0] if use.marks else 0
                 use.fix_files = tuple(sorted({mark.path for mark in self.recent_edits if mark.n > since and mark.undone is None}))[:20]
 
-    def _told(self, act: Act) -> None:
+    def _apply_report(self, act: Act) -> None:
         """Apply what an agent reports at a start, a step or an end."""
         info = act.info
         told = {

@@ -18,7 +18,7 @@ ALL_FILES: Final = "*"  # in `reverted`: all uncommitted changes
 
 
 class Command(NamedTuple):
-    """What one command line does: its class, files, pattern and addresses."""
+    """A classified command line: its class, files, pattern and addresses."""
 
     action: str  # of its most important part
     line: str  # without `cd …`, redirections and pagers, with single spaces, not redacted

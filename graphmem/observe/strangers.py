@@ -175,7 +175,7 @@ class Judge:
         return "" if plain in self._roots() else self.of_path(plain)
 
     def of_path(self, path: str, *, is_moved: bool = False) -> str:
-        """Return a path that is read if it is external; "" if it is local.
+        """Return the given path if the files there are external, or "".
 
         A file or folder is external if its text was not written by the project's people.
 

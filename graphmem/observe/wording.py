@@ -188,8 +188,8 @@ def _tool_sequence(one: Finding, sessions: int) -> Made:
 
 def _time_anomaly(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    slow = f"{_code(str(facts['what']).partition(':')[2] or facts['what'])} can take about {_about(facts['seconds'])} s"
-    return f"{slow} where {_about(facts['usual_s'])} s are usual: give it time, or a narrower task.", {}
+    slow = f"{_code(str(facts['what']).partition(':')[2] or facts['what'])} can take about {_rounded(facts['seconds'])} s"
+    return f"{slow} where {_rounded(facts['usual_s'])} s are usual: give it time, or a narrower task.", {}
 
 
 def _self_correction(one: Finding, sessions: int) -> Made:
@@ -266,7 +266,7 @@ def _parallel_conflict(one: Finding, sessions: int) -> Made:
 
 def _context_token_spike(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    cost = f"Reading all of {_code(facts['file'])} costs about {_about(facts['tokens'])} tokens"
+    cost = f"Reading all of {_code(facts['file'])} costs about {_rounded(facts['tokens'])} tokens"
     return f"{cost}, far more than other files here: read the part you need.", {
         "module": facts.get("module", ""),
         "tokens": int(facts["tokens"]),
@@ -281,7 +281,7 @@ def _dead_end(one: Finding, sessions: int) -> Made:
     return content, {"approach": approach, "why_failed": why, "task": clipped(str(one.facts.get("task", "")), QUOTED)}
 
 
-def _asked(one: Finding, sessions: int) -> Made:
+def _from_request(one: Finding, sessions: int) -> Made:
     return str(one.facts.get("statement") or one.facts["text"]), {}
 
 
@@ -358,8 +358,8 @@ _TEMPLATES: Final[Mapping[str, Callable[[Finding, int], Made]]] = MappingProxyTy
         "parallel_conflict": _parallel_conflict,
         "context_token_spike": _context_token_spike,
         "dead_end": _dead_end,
-        "remember": _asked,
-        "pin": _asked,
+        "remember": _from_request,
+        "pin": _from_request,
         "browser": _browser,
         "stated": _stated,
         "unit_done": _unit_done,
@@ -404,7 +404,7 @@ def _step(step: str) -> str:
     return {"test": "test", "run": "run"}.get(kind, kind) + (f" with {_code(name)}" if name else "")
 
 
-def _about(value: Any) -> str:
+def _rounded(value: Any) -> str:
     """Format a number with two significant digits."""
     number = float(value)
     digits = len(str(int(number)))

@@ -106,7 +106,7 @@ class FileName(NamedTuple):
 
 
 class Sight(StrEnum):
-    """How an operation hides memories that the caller may not see."""
+    """A way in which an operation hides memories from some callers."""
 
     PLAIN = "plain"
     """The answer contains no memories."""
@@ -204,7 +204,7 @@ class Parameter(NamedTuple):
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:
-        """Return its mark of a kind; if it has several, the outermost one."""
+        """Return the parameter's outermost mark of a given kind, or None."""
         return next((one for one in reversed(self.marks) if isinstance(one, kind)), None)
 
     @property

@@ -39,7 +39,7 @@ class HistoryOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """How often, how recently and by how many people each file changed."""
+        """List how often, how recently and by how many people files changed."""
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("people",)}, command="reviewers")
     def reviewers(self, file: str, limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:

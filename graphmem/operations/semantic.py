@@ -210,7 +210,7 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def drift(self, base: str, head: str | None = None) -> Drift:
-        """How the architecture changed between two revisions.
+        """Show how the architecture changed between two revisions.
 
         Without `head` the second one is the current index. The call reads both versions of all files, which takes a while.
         """

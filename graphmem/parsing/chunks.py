@@ -252,7 +252,7 @@ class _CodeCutter:
             name = self.facts.path.rpartition("/")[2]
             self.writer.write(start, end, kind="code", label="module", title=name, anchor=MODULE_QUALNAME, symbol="")
             return
-        # A text that begins before the name of the definition contains the signature.
+        # A chunk that begins before the name of the definition contains the signature.
         is_whole = self.writer.line(start) <= one.name_line
         opening = "" if is_whole or not one.signature else f"{one.signature}\n…\n"
         self.writer.write(

@@ -132,7 +132,7 @@ class Listing:
         except OSError:
             return 0  # the next reader reports the error
 
-    def _said(self, path: str) -> str:
+    def _text_or_empty(self, path: str) -> str:
         try:
             return Path(path).read_text(encoding="utf-8", errors="replace")
         except OSError:  # git reports it again, with the reason
@@ -148,7 +148,7 @@ class Listing:
                     folder, "note", "submodule", "the submodule is not checked out; run git submodule update --init to have it indexed"
                 )
             return
-        if os.path.isfile(marker) and "/worktrees/" in self._said(marker):
+        if os.path.isfile(marker) and "/worktrees/" in self._text_or_empty(marker):
             self.skipped["worktree"] += 1
             return
         listed = self.git_files(folder)

@@ -101,7 +101,7 @@ def parse_files(
     tell = on_progress or (lambda _: None)
     is_small = len(files) < SMALL_SET and sum(file.size_bytes for file in files) < SMALL_SET_BYTES
     found = (
-        _here(files, project, time_limit_s, niceness, ask, marker)
+        _parse_in_process(files, project, time_limit_s, niceness, ask, marker)
         if is_small
         else _Pool(files, project, workers or default_workers(), time_limit_s, niceness, ask).results()
     )
@@ -112,7 +112,7 @@ def parse_files(
             raise IndexCancelledError("the index run was interrupted, and the index is unchanged; index again to continue", stage="parse")
 
 
-def _here(
+def _parse_in_process(
     files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool], marker: Path | None
 ) -> Iterator[ParsedFile]:
     """Yield the files that are parsed in this process, without workers.
@@ -166,18 +166,18 @@ class _Worker:
     def answer(self) -> bytes | None:
         return receive(self.output)
 
-    def said(self) -> str:
+    def stderr_text(self) -> str:
         self.complaints.seek(0)
         return self.complaints.read().decode("utf-8", "replace").strip()
 
     def complaint(self) -> str:
-        return self.said().rpartition("\n")[2]
+        return self.stderr_text().rpartition("\n")[2]
 
     def end(self) -> int:
         """Kill the worker and wait for its end; return its exit code."""
         self.process.kill()
         code = self.process.wait()
-        if said := self.said():
+        if said := self.stderr_text():
             _log.debug("a parsing process said: %s", said)
         for stream in (self.input, self.output, self.complaints):
             stream.close()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_JOINED: Final = 8
 """Most pieces joined when the first does not parse.
 
-A text of several lines may have lines at the margin.
+A string literal of several lines may have lines at the margin.
 """
 
 _GOES_ON: Final = frozenset(b" \t\r\n)}]>*|&{(")

@@ -67,7 +67,7 @@ def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls
         return Reply(question, [], in_order(found, calls), "", [NO_MODEL])
     if not found.hits:
         return Reply(question, [], found, "", ["nothing was found, so the language model was not asked"])
-    shown = _shown(found.hits)
+    shown = _texts_of_hits(found.hits)
     asked = redact(question)[0]
     data = json.dumps({"question": asked, "evidence": [{"number": number, **piece} for number, piece in shown.items()]}, ensure_ascii=False)
     try:
@@ -123,7 +123,7 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
     return list(ordered.values())
 
 
-def _shown(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
+def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
     """Return the texts of search hits as the model sees them, by number.
 
     Hits are left out when the text becomes too long.

@@ -67,7 +67,7 @@ class AgentContext:
                 value=point,
             )
         found = self.injector.inject(Ask(point, session, text, self.inside(files), phase, format, remaining), deadline_s, begun)
-        return self._told(found, phase)
+        return self._record_shown(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
         """Tell graphmem what a conversation is about. Returns at once.
@@ -97,9 +97,9 @@ class AgentContext:
         begun: float | None = None,
     ) -> Injection:
         found = self.injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
-        return self._told(found, self.injector.agent.phase(session) if session else "")
+        return self._record_shown(found, self.injector.agent.phase(session) if session else "")
 
-    def _told(self, found: Injection, phase: str) -> Injection:
+    def _record_shown(self, found: Injection, phase: str) -> Injection:
         """Record which memories a context shows to a session; return the context.
 
         The recording runs in the background.

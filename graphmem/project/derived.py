@@ -26,7 +26,7 @@ from graphmem.analysis.semantic.entries import Calls, Entries
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
-from graphmem.analysis.semantic.titles import Title, titles, told_in
+from graphmem.analysis.semantic.titles import Title, folder_descriptions, titles
 from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, ModuleInfo
 from graphmem.model import PackedChunkRow
 from graphmem.parsing.language import packaged_languages
@@ -139,7 +139,7 @@ class Semantics:
 
     @cached_property
     def _churn(self) -> dict[str, float] | None:
-        """How often each file changes, by path; None without commits."""
+        """Churn (frequency of change) of each file by path, or None."""
         if self._saved.has("churn"):
             found: dict[str, float] | None = self._saved.of("churn", dict[str, float] | None)
             return found
@@ -241,7 +241,7 @@ class Semantics:
         pages = [row for table in tables for row in table.filter(pc.match_substring_regex(table["path"], _OVERVIEW)).to_pylist()]
         pages.sort(key=lambda row: (row["path"].count("/"), row["path"], row["start_line"]))
         texts = (inflated(row["packed"], row["start_line"], row["end_line"])[1] for row in pages)
-        return titles(self.modules, told_in(texts))
+        return titles(self.modules, folder_descriptions(texts))
 
     @cached_property
     def pieces(self) -> list[Piece]:

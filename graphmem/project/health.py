@@ -73,7 +73,7 @@ class IndexHealth:
             database_bytes=size_of(file) if file is not None else 0,
             waste_bytes=local.waste() if local is not None else 0,
             last_backup=str(newest[0]) if newest else "",
-            searches=self.searcher.tally.told(),
+            searches=self.searcher.tally.summary(),
             cost=self.cost(),
         )
 

@@ -80,7 +80,7 @@ class CoAccess:
         paths = self._paths("files", files, MAX_SESSION_FILES)
         if offsets and len(offsets) != len(paths):
             raise BadInputError(
-                f"offsets has {len(offsets)} entries for {len(paths)} files; give one byte offset for each file, and each file once",
+                f"offsets has {len(offsets)} entries for {len(paths)} files; give one number of seconds for each file",
                 argument="offsets",
                 value=len(offsets),
             )

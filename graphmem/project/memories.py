@@ -103,7 +103,7 @@ class Memories:
             return kept
         now = self.book.clock.now()
         answer = self.book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
-        note = "; ".join(filter(None, (answer.result.note, outside.said(brought))))
+        note = "; ".join(filter(None, (answer.result.note, outside.contamination_note(brought))))
         return replace(answer, result=replace(answer.result, note=note))
 
     def remember_many(

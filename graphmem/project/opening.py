@@ -285,7 +285,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         used=lambda session, ids: memories.use_of_session(session, ids),
         doubted=lambda session, doubt: memories.doubt_of_session(session, doubt),
     )
-    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard, switch, user)
+    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.find_uses, switch, user)
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
     sharing = Sharing(book, graph.root_or_none, data_dir, settings)
     memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions, sharing.forget_all, user)

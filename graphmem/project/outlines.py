@@ -55,13 +55,13 @@ class Outlines:
         for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
             callers = np.unique(view.src[view.in_edges(node, CALLS)])
             tests = len(np.unique(view.src[view.in_edges(node, TESTS)]))
-            about = self._about(info.id)
+            about = self._memories_of(info.id)
             suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]
             traps = sum(one.type in TRAPS for one in about)
             entries.append(OutlineEntry(info, _without_tests(view, callers), tests, len(about), traps, suspect))
         return FileOutline(place, entries, self.graph.state())
 
-    def _about(self, node_id: str) -> list[MemoryInfo]:
+    def _memories_of(self, node_id: str) -> list[MemoryInfo]:
         """Return live memories about a symbol or a file.
 
         Memories that wait for review are left out.

@@ -102,7 +102,7 @@ class Positions:
         here = self._file(view, file)
         at = _characters(here.lines[line - 1], column, unit) if line <= len(here.lines) else column
         found = min((one for one in here.found if _is_on(one.place, line, at)), key=lambda one: _nearness(one, at), default=None)
-        around = _around(view, here.path)
+        around = _enclosing_by_line(view, here.path)
         enclosing = int(around[line]) if line < len(around) else -1
         return SymbolAt(
             path=here.path,
@@ -171,7 +171,7 @@ class Positions:
         if not written:
             return [], False
         view = self.graph.view()
-        here, around = self._file(view, path, []), _around(view, path)
+        here, around = self._file(view, path, []), _enclosing_by_line(view, path)
         return [
             (one, _range(here, _Place(one.line, one.column, one.length)), int(around[one.line]) if one.line < len(around) else -1)
             for one in written
@@ -189,9 +189,9 @@ class Positions:
         text = to_utf8(data, language).source
         lines = text.decode("utf-8", "replace").split("\n")
         key = (view.generation, path, content)
-        found = self._kept.get(key) if written is None else _found(view, path, written, lines)
+        found = self._kept.get(key) if written is None else _occurrences_in(view, path, written, lines)
         if found is None:
-            found = _found(view, path, self._written(path), lines)
+            found = _occurrences_in(view, path, self._written(path), lines)
             self._kept[key] = found
             for old in list(self._kept)[:-KEPT]:
                 self._kept.pop(old, None)
@@ -246,13 +246,13 @@ def _bytes(root: Path, path: str) -> bytes:
     return data if isinstance(data, bytes) else b""
 
 
-def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
+def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
     """Return all names in a file with the symbols they mean, by position.
 
     If a position has a definition and a use, only the definition is returned.
     """
     found: dict[_Place, _Found] = {}
-    around = _around(view, path)
+    around = _enclosing_by_line(view, path)
     for place, node in _definitions(view, path, lines):
         found.setdefault(place, _Found(place, "definition", [node], 1.0, [], _parent(view, node)))
     aliases: dict[str, list[int]] = {}
@@ -263,7 +263,7 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
     for place, here in sorted(places.items(), key=lambda item: (item[1][0].kind != "IMPORTS", item[0])):
         text = _text(lines, place)
         is_import = any(one.kind == "IMPORTS" for one in here)
-        nodes = _meant(view, text, here, [] if is_import else aliases.get(text, []))
+        nodes = _candidates(view, text, here, [] if is_import else aliases.get(text, []))
         if not nodes:
             continue
         if is_import:
@@ -275,7 +275,7 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
     return [found[place] for place in sorted(found)]
 
 
-def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
+def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return the symbols that a written name may mean, most likely first.
 
     Each comes with its confidence. The call of a class has an edge to its constructor too, and a call may have edges to functions among its
@@ -318,7 +318,7 @@ def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[t
         yield _Place(line, column, len(name)), node
 
 
-def _around(view: GraphView, path: str) -> npt.NDArray[np.int32]:
+def _enclosing_by_line(view: GraphView, path: str) -> npt.NDArray[np.int32]:
     """Return, for each line of a file, the innermost definition around it.
 
     The value is -1 for a line outside of any definition.

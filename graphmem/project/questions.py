@@ -152,7 +152,7 @@ class ImpactQuestions:
             seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
         runs = self._runs(view)
         if runs.judged:
-            users, runs = _before(view, runs, [node for node in targets if node in new])
+            users, runs = _users_of_added(view, runs, [node for node in targets if node in new])
             seeds["body"] += users
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
         report = united_impact(view, targets, starts, question, self.graph.state(), runs)
@@ -213,7 +213,7 @@ def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
     return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"
 
 
-def _before(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
+def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
     """Return users of added methods, and test runs that are still valid.
 
     The runs were recorded before the methods existed, so no test ran an added method. A test that ran a user of the method may now run the

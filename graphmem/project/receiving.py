@@ -59,7 +59,7 @@ class Receiving:
         return {"format": FORMAT, "project": store.meta().get("project", ""), "generation": generation, "files": files}
 
     def take(self, push: str, number: int, body: bytes) -> None:
-        """Keep a part of a push.
+        """Store one part of a push until the push is finished.
 
         Raises:
             BadInputError: the name of the push is invalid.
@@ -75,7 +75,7 @@ class Receiving:
             raise disk_refusal(error, "keeping a part of a push", folder) from error
 
     def finish(self, push: str, body: bytes) -> dict[str, Any]:
-        """Apply a push whose parts were all taken; return the new generation.
+        """Apply a completely received push; return the new generation.
 
         Raises:
             BadInputError: a part is missing, or its rows do not fit together.
@@ -124,7 +124,7 @@ class Receiving:
                 )
             held = self.held()["files"]
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
-                raise BadInputError(f"the push has no rows of {missing!r}; push again", argument="body")
+                raise BadInputError(f"the push lacks the data of the file {missing!r}; push again", argument="body")
             removed = sorted(held.keys() - digests.keys())
             runs.vectors.pause()
             runs.book.flush()

@@ -79,7 +79,7 @@ class Reviews:
         view = self.graph.view()
         selected, names = self._tests(view, found.changed, found.impact.tests, _by_name(view, found))
         kept = selected[:tests]
-        known = self._known(found)
+        known = self._memories_of_change(found)
         forgotten, unsure = self._forgotten(found)
         return Review(
             base=found.base,
@@ -157,7 +157,7 @@ class Reviews:
                 yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
         yield from ((case, MAYBE, "maybe") for case in named_in)
 
-    def _known(self, found: DiffImpact) -> list[KnownHere]:
+    def _memories_of_change(self, found: DiffImpact) -> list[KnownHere]:
         """Return live memories about changed symbols and files, warnings first."""
         index, describe = self.book.index(), self.book.describer().info
         project = self.graph.project

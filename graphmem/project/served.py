@@ -1,4 +1,4 @@
-"""Join the results of several projects to answers.
+"""Combine the results of several projects into one answer.
 
 A server with one project returns results of its own project. A server with many projects (`graphmem.server.hosting`) uses the same
 functions.
@@ -66,13 +66,13 @@ class OwnProject:
         return Askable(self.search, self.impact)
 
 
-def expect_known(asked: Iterable[str], known: Sequence[str]) -> None:
+def expect_known(requested: Iterable[str], known: Sequence[str]) -> None:
     """Check that the named projects exist and may be read.
 
     Raises:
         BadInputError: a project is unknown, or hidden from the caller.
     """
-    for one in asked:
+    for one in requested:
         if one not in known:
             remedy = f"the projects are {', '.join(known[:20])}" if known else "push a project first"
             raise BadInputError(f"unknown project {one[:100]!r}; {remedy}", argument="projects", value=one[:100])

@@ -35,7 +35,7 @@ class SessionMemories:
         """
         if not self.observer.is_made and not self.folder.is_dir():
             return ()
-        self.injector.heard()
+        self.injector.wait_for_events()
         return self.observer().strangers(session, others=others)
 
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:

@@ -1,7 +1,7 @@
 """Texts about modules and flows, from which a model writes paragraphs.
 
-A text contains only facts in the code: paths, names, signatures, first sentences of documentation. It omits facts that can change while the
-code does not (heat, counts of edges), because a paragraph stays valid as long as the hash of this text does.
+The input of the model has only facts in the code: paths, names, signatures, first sentences of documentation. It omits facts that can
+change while the code does not (heat, counts of edges), because a paragraph stays valid as long as the hash of this input does.
 """
 
 from __future__ import annotations
@@ -87,6 +87,6 @@ def _file(view: GraphView, path: str) -> dict[str, Any]:
     }
 
 
-def _subject(kind: str, told: dict[str, Any]) -> Subject:
-    data = redact(json.dumps({"kind": kind, **told}, ensure_ascii=False, sort_keys=True))[0]
+def _subject(kind: str, facts: dict[str, Any]) -> Subject:
+    data = redact(json.dumps({"kind": kind, **facts}, ensure_ascii=False, sort_keys=True))[0]
     return Subject(hashlib.blake2b(f"{FORM}\0{data}".encode("utf-8", "replace"), digest_size=16).hexdigest(), data)

@@ -41,7 +41,7 @@ class FileNames:
         found = [path for path in named if path.rpartition("/")[2] == name]
         return found, 1 if found else 0
 
-    def meant(self, place: str) -> list[str]:
+    def files_named(self, place: str) -> list[str]:
         """Return the files that a query names by path, module or directory.
 
         They are in ascending order. The text is first tried as a path ending such as "app/base.py", then as a module such as "app.base" or

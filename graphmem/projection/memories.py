@@ -232,13 +232,13 @@ class MemoryIndex(MemoryLinks):
         Retired memories are included. The ids are ascending.
         """
         with self._lock:
-            return sorted(self._seen(self._by_fingerprint.get(fingerprint, ())))
+            return sorted(self._visible(self._by_fingerprint.get(fingerprint, ())))
 
     def by_short_id(self, short_id: str) -> str | None:
         """Return the id of the memory with this short id."""
         with self._lock:
             known = self._by_short_id.get(short_id)
-            return known if known is not None and self._seen((known,)) else None
+            return known if known is not None and self._visible((known,)) else None
 
     def short_ids(self, prefix: str) -> list[str]:
         """Return short ids with a prefix, ascending.
@@ -246,20 +246,20 @@ class MemoryIndex(MemoryLinks):
         The cost is a scan of all short ids.
         """
         with self._lock:
-            return sorted(short for short, one in self._by_short_id.items() if short.startswith(prefix) and self._seen((one,)))
+            return sorted(short for short, one in self._by_short_id.items() if short.startswith(prefix) and self._visible((one,)))
 
     # ---- links that need the columns
 
     def live_about(self, node_id: str) -> list[str]:
         """Return ids of live memories about a node, unordered."""
         with self._lock:
-            return [one for one in self._seen(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
+            return [one for one in self._visible(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
 
     def of_session(self, session_id: str) -> list[str]:
         """Return ids of a session's memories, oldest first."""
         with self._lock:
             created = self._created
-            return sorted(self._seen(self._learnt_in.get(session_id, ())), key=lambda one: (int(created[self._slot_of[one]]), one))
+            return sorted(self._visible(self._learnt_in.get(session_id, ())), key=lambda one: (int(created[self._slot_of[one]]), one))
 
     # ---- time
 
@@ -577,7 +577,7 @@ class MemoryIndex(MemoryLinks):
             hidden -= {slot for one in ids if (slot := self._slot_of.get(one)) in slots and slot is not None}
         return hidden
 
-    def _seen(self, ids: Collection[str]) -> Collection[str]:
+    def _visible(self, ids: Collection[str]) -> Collection[str]:
         """Return the given memories that the caller may see.
 
         The lock must be held.

@@ -39,7 +39,7 @@ class MemoryLinks(ABC):
         """Whether the index contains a memory."""
 
     @abstractmethod
-    def _seen(self, ids: Collection[str]) -> Collection[str]:
+    def _visible(self, ids: Collection[str]) -> Collection[str]:
         """Return the given memories that the caller may see.
 
         The lock must be held.
@@ -65,7 +65,7 @@ class MemoryLinks(ABC):
         Retired memories are included.
         """
         with self._lock:
-            return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
+            return set(self._visible(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
 
     @property
     def anchored(self) -> Container[str]:
@@ -78,7 +78,7 @@ class MemoryLinks(ABC):
         Retired memories are included.
         """
         with self._lock:
-            return sorted(self._seen(self._about_target.get(node_id, ())))
+            return sorted(self._visible(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
         """Return the path of a file named by a memory, by the file's id.
@@ -91,7 +91,7 @@ class MemoryLinks(ABC):
         """Return a memory's links from and to other memories, sorted."""
         with self._lock:
             rows = self._relates.get(memory_id, {})
-            return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]
+            return [rows[key] for key in sorted(rows) if len(self._visible(key[:2])) == 2]
 
     def learnt(self, memory_id: str) -> list[LearntRow]:
         """Return the sessions in which a memory was learnt, or later confirmed."""

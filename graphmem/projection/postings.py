@@ -1,7 +1,7 @@
 """In-memory inverted index of short texts with BM25 scores.
 
 Chunks of code are in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. Memories are sentences of a few dozen
-words. For them, a weaker normalisation by length, and a factor for the share of the query that a text covers, give better results
+words. For them, a weaker normalisation by length, and a factor for the share of the query that a memory covers, give better results
 (docs/decisions/0006-fusion.md). So memories have a separate index. Words are normalised and stemmed in the same way in both indexes.
 
 Source: Robertson and Zaragoza 2009 (BM25); the coverage factor is the coordination factor of Salton's vector space model as Lucene had it,
@@ -26,7 +26,7 @@ F32 = npt.NDArray[np.float32]
 
 _K1: Final = 0.9
 _B: Final = 0.2
-_COVERAGE: Final = 0.75  # power of the share of the query's weight that a text has
+_COVERAGE: Final = 0.75  # power of the share of the query's weight that a memory has
 _MAX_COUNT: Final = 65_535
 _BATCH: Final = 512  # texts tokenized at a time
 _MAX_KNOWN: Final = 400_000  # cached stems; emptied above

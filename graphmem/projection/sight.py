@@ -62,7 +62,7 @@ def seen() -> Seen | None:
 def meeting(which: Seen) -> Iterator[None]:
     """Let written memories meet only some others inside the `with` block.
 
-    A writer sees all memories, to keep ids unique. But a text does not duplicate, confirm or contradict a memory that its
+    A writer sees all memories, to keep ids unique. But a new memory does not duplicate, confirm or contradict a memory that its
     author may not see.
     """
     before = _met.set(which)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MARKER: Final = "<!-- graphmem review -->"
 """First line of a comment, by which the next run finds and replaces it."""
 MOST_LINES: Final = 60  # of a comment
-MOST_CELL: Final = 160  # characters of a text in a comment
+MOST_CELL: Final = 160  # characters of a table cell in a comment
 MOST_BLOCK: Final = 4_000  # characters of a command in a comment
 SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 RULES: Final[Mapping[str, tuple[str, str]]] = {

@@ -204,7 +204,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
 
 def _key_of_journal(data_dir: Path) -> str:
-    """Return the hash of the journal's encryption key; "" if it is plain."""
+    """Return the hash of the journal's encryption key, or "" without one."""
     newest = max((data_dir / JOURNAL).glob("journal-*.jsonl"), default=None, key=lambda path: path.name)
     if newest is None:
         return ""

@@ -47,10 +47,10 @@ class Dense(NamedTuple):
     chunks: dict[str, float]  # chunk id -> cosine
 
 
-def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, filters: Filters) -> Dense:
+def by_vectors(vectors: VectorIndex, words: WordIndex, query: F32, depth: int, filters: Filters) -> Dense:
     """Find the chunks whose vectors are nearest to the query's vector."""
     if not len(vectors):
-        return Dense(asked, {})
+        return Dense(query, {})
     mask = None
     if filters.paths:
         mask = np.zeros(len(vectors), np.bool_)
@@ -60,7 +60,7 @@ def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, f
     found: dict[str, float] = {}
     wanted = depth
     while True:
-        near = vectors.search(asked, wanted, mask)
+        near = vectors.search(query, wanted, mask)
         cosine_of = {hashes[row]: cosine for row, cosine in near if row < len(hashes)}
         # Vectors of removed texts, or of other kinds, have no chunk here.
         chunks_of = words.chunks_of_hashes(cosine_of, kinds=filters.chunk_kinds, paths=filters.paths)
@@ -69,7 +69,7 @@ def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, f
             break
         wanted *= 4
     best = sorted(found, key=lambda chunk: (-found[chunk], chunk))[:depth]
-    return Dense(asked, {chunk: found[chunk] for chunk in best})
+    return Dense(query, {chunk: found[chunk] for chunk in best})
 
 
 @lru_cache(maxsize=256)

@@ -87,7 +87,7 @@ def gather(
     by_words = UnitWords({}, {}, {}, {})
     told = weights.told * (1 - share)
     if words is not None and shot.words is not None:
-        by_words = unit_words(view, units, words, shot.words, query, tuning.fields, told=told > 0)
+        by_words = unit_words(view, units, words, shot.words, query, tuning.fields, with_docs=told > 0)
     receivers = _receivers(view, units)
     by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):

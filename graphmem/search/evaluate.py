@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """How well search ranked the right files of one or more cases."""
+    """Quality with which search ranked the right files of some cases."""
 
     first: float  # mean of 1 / place of the first right file
     recall: float  # mean share of the right files among the first five

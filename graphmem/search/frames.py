@@ -66,7 +66,7 @@ def framed(view: GraphView, query: str) -> set[int]:
             paths, sure = _files(view, frame.path)
             meant[frame.path] = [_definitions(view, path) for path in paths], sure
         files, sure = meant[frame.path]
-        found |= {_around(file, frame, sure) for file in files}
+        found |= {_definition_at(file, frame, sure) for file in files}
     return found - {-1}
 
 
@@ -95,7 +95,7 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
     ]
 
 
-def _around(file: list[Definition], frame: Frame, sure: bool) -> int:
+def _definition_at(file: list[Definition], frame: Frame, sure: bool) -> int:
     """Return the definition to which a stack frame refers.
 
     It is -1 for code outside all definitions. It is also -1 if the file lacks the function and only the file's name matches, not its

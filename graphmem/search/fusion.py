@@ -25,7 +25,7 @@ class Ranked(NamedTuple):
         name: name of the way of searching, such as "words".
         scores: raw score of each candidate; larger is better.
         weight: weight of the list; at least 0.
-        absent: raw score assumed for a candidate that is not in the list. For BM25 it is 0, because a text without the words has the score
+        absent: raw score assumed for a candidate that is not in the list. For BM25 it is 0, because a chunk without the words has the score
             0. None means the lowest score in the list.
         full: raw score that is normalised to 1 even if every candidate has less; None for the best score of the list.
     """

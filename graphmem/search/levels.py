@@ -16,7 +16,7 @@ _DEGRADED_DEPTH: Final = 20
 
 
 class Level(NamedTuple):
-    """How much work a search may do: healthy, or degraded after slow ones."""
+    """Amount of work of a search: healthy, or degraded after slow ones."""
 
     name: str  # healthy | degraded
     p95_ms: float

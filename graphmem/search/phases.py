@@ -29,7 +29,7 @@ Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; unnamed ty
 
 
 class Use(NamedTuple):
-    """How many memories of a type were shown and used in a phase.
+    """Numbers of memories of one type that were shown and used in a phase.
 
     A memory counts once for each session.
     """

@@ -33,7 +33,7 @@ def named_files(view: GraphView, query: str) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for place in dict.fromkeys((*_scope(query), *(match.group() for match in _JOINED.finditer(query)))):
-        paths = next(filter(None, map(view.file_names.meant, _readings(place))), [])
+        paths = next(filter(None, map(view.file_names.files_named, _readings(place))), [])
         if len(paths) <= MOST:
             for path in paths:
                 found[path] = max(1 / math.sqrt(len(paths)), found.get(path, 0.0))

@@ -123,7 +123,7 @@ class Searcher:
             took = (time.perf_counter() - begun) * 1000
             self._service.observe(took - (reading.seconds * 1000 if reading is not None else 0.0))  # fewer candidates do not make it faster
             self.tally.note(took, answer.hits)
-        return dataclasses.replace(answer, hits=self._shown(shot, answer.hits))
+        return dataclasses.replace(answer, hits=self._with_memories(shot, answer.hits))
 
     def _await_vectors(self, request: Request) -> None:
         """Wait for missing vectors, at most for the rest of `patience_s`.
@@ -185,7 +185,7 @@ class Searcher:
         said = self._language_model.text(_IMAGINE, redact(query[:_ASKED])[0], max_tokens=120, timeout_s=_IMAGINE_S)
         return " ".join(said.split())[:_IMAGINED]
 
-    def _shown(self, shot: Snapshot, hits: Sequence[SearchHit]) -> list[SearchHit]:
+    def _with_memories(self, shot: Snapshot, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Add details of memories, and memories about code, to the hits."""
         index = shot.memories
         if index is None or not len(index):

@@ -36,7 +36,7 @@ class Tally:
             self._count += 1
             self._boosted += boosted
 
-    def told(self) -> Searches:
+    def summary(self) -> Searches:
         """Return the number of searches and percentiles of their durations.
 
         The percentiles are nearest-rank, of the last 1000 durations.

@@ -56,7 +56,7 @@ class _Terms(NamedTuple):
 
 
 def unit_words(
-    view: GraphView, units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields, *, told: bool = False
+    view: GraphView, units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields, *, with_docs: bool = False
 ) -> UnitWords:
     """Score units by the words of the query.
 
@@ -67,7 +67,7 @@ def unit_words(
         index: the word index.
         query: the search text.
         fields: weights of the fields.
-        told: whether documentation is scored.
+        with_docs: whether documentation is scored.
     """
     if not words.rows:
         return UnitWords({}, {}, {}, {})
@@ -91,12 +91,14 @@ def unit_words(
         if joined:
             saturated[unit] = {term: tf / (tf + fields.k1) for term, tf in joined.items()}
     whole = _bm25f(saturated, weight, fields.coverage)
-    documented = {unit: (view.doc(node),) for unit in units.stems.units if (node := view.index_of.get(unit)) is not None} if told else {}
+    documented: dict[str, tuple[str]] = {}
+    if with_docs:
+        documented = {unit: (view.doc(node),) for unit in units.stems.units if (node := view.index_of.get(unit)) is not None}
     return UnitWords(
         whole,
         _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields),
         _shares(named, fields),
-        _told(_terms_in(documented, heads, term_of), weight, fields.focus),
+        _documentation_scores(_terms_in(documented, heads, term_of), weight, fields.focus),
     )
 
 
@@ -206,7 +208,7 @@ def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, floa
     return shares
 
 
-def _told(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
+def _documentation_scores(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
     """Return the share of the query's words in each unit's documentation.
 
     Long documentation gets a lower score.

@@ -75,7 +75,7 @@ class Units:
         """
         entry = self.entries[segment.chunk]
         lines = self.lines(segment)
-        before = _before(entry, len(self._lines[segment.chunk]))
+        before = _first_line(entry, len(self._lines[segment.chunk]))
         return [(before + row, line) for row, line in zip(segment.rows, lines, strict=True) if before + row >= entry.start_line]
 
     def texts(self) -> Iterable[tuple[str, str]]:
@@ -208,7 +208,7 @@ class _Symbols:
         return NODE_KINDS[self.kinds[row]] != SymbolKind.TYPE or around == SymbolKind.MODULE
 
 
-def _before(entry: Entry, lines: int) -> int:
+def _first_line(entry: Entry, lines: int) -> int:
     """Return the line number in the file at which a chunk's text begins.
 
     A chunk that continues a definition begins with a repetition of the signature. The repeated lines are counted before the first continued
@@ -222,7 +222,7 @@ def _segments(view: GraphView, entry: Entry, count: int, symbols: _Symbols, name
     inside = symbols.units(entry, named)
     if not inside:
         return [Segment(own, entry.id, range(count))]
-    before = _before(entry, count)
+    before = _first_line(entry, count)
     owner = [own] * count
     for unit, first, last in inside:  # enclosing ones are first, so that each line ends with the innermost
         end = min(last - before + 1, count)

@@ -54,13 +54,13 @@ class Individual(Protocol):
         """Whether the person wrote a memory, by its full id."""
 
     def writes(self, memory: str, visibility: str) -> None:
-        """Record the person as the owner of a memory that is written now."""
+        """Record the person as the owner of a new memory."""
 
     def moves(self, memory: str, visibility: str) -> None:
         """Record a new visibility of the person's memory."""
 
     def did(self, action: str) -> None:
-        """Record a change in the audit."""
+        """Record a change in the audit log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Guarded:
     def _may_change_own(self, rule: Hints) -> bool:
         """Whether a person may change at least the memories that they wrote.
 
-        `_named` checks whose they are.
+        `_named` checks the owner of each memory.
         """
         access = self._access
         return access.person is not None and rule.shows is Sight.NAMED and rule.needs == "curate" and access.may("remember")
@@ -237,7 +237,7 @@ class Guarded:
         )
 
     def _expect_own(self, person: Individual, verb: str, named: Sequence[MemoryInfo], kwargs: Mapping[str, Any]) -> None:
-        """Check that a person changes only memories that they may change.
+        """Check that a person may change the memories that a call changes.
 
         Raises:
             ForbiddenError: another person wrote one of them.
@@ -262,7 +262,7 @@ class Guarded:
     ) -> Any:
         """Call an operation that writes memories of a person; return its answer.
 
-        The owner is recorded before, so that nobody sees a memory whose owner is not known yet.
+        The owner is recorded before the call, so that nobody sees a memory without a recorded owner.
         """
         for item in _items(verb, args, kwargs):
             if item["id"] in free:
@@ -286,7 +286,7 @@ class Guarded:
         """Whether no memory has an id.
 
         Raises:
-            ForbiddenError: a hidden memory has it: one that the caller may not see.
+            ForbiddenError: a memory that the caller may not see has this id.
         """
         try:
             self._service.memory(memory_id)

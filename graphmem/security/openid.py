@@ -27,7 +27,7 @@ ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES25
 
 
 class Begun(NamedTuple):
-    """A login that waits for the answer of the provider."""
+    """A begun login, which waits for the answer of the identity provider."""
 
     nonce: str
     verifier: str
@@ -35,7 +35,7 @@ class Begun(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Whom the provider names."""
+    """A person as the identity provider identifies them."""
 
     issuer: str
     subject: str
@@ -43,10 +43,10 @@ class Identity(NamedTuple):
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """Follows no redirect: secrets go to the configured host alone."""
+    """HTTP handler that refuses redirects, so secrets stay at one host."""
 
     def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse the redirect."""
+        """Refuse a redirect to another address."""
 
 
 @dataclass(eq=False)
@@ -59,7 +59,7 @@ class OpenId:
         secret: secret of this server at the provider.
 
     Raises:
-        SettingsError: the issuer is not an https address, loopback apart.
+        SettingsError: the issuer is not an https address; http is allowed for this machine.
     """
 
     issuer: str
@@ -75,7 +75,7 @@ class OpenId:
     def begin(self, callback: str) -> tuple[str, str]:
         """Begin a login; return the address for the browser, and the state.
 
-        The state belongs into a cookie of this browser, so that nobody finishes the login of another.
+        Store the state in a cookie of this browser, so that nobody else can finish the login.
         """
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         now = time.monotonic()
@@ -172,7 +172,7 @@ def _expect_private(setting: str, address: str) -> None:
     """Check that an address is encrypted, or on this machine.
 
     Raises:
-        SettingsError: it is not.
+        SettingsError: the address is unencrypted and of another machine.
     """
     parts = urlsplit(address)
     if parts.scheme == "https" and parts.hostname:

@@ -64,7 +64,7 @@ _FILE: Final = Sidefile(
 
 
 class Holder(NamedTuple):
-    """A person and the credential that was presented."""
+    """A person who presented a credential, and this credential."""
 
     login: str
     name: str
@@ -74,7 +74,7 @@ class Holder(NamedTuple):
 
 
 class Act(NamedTuple):
-    """Something that a person did, for the audit."""
+    """An entry of the audit log: an action of a person."""
 
     at: str
     login: str
@@ -84,7 +84,7 @@ class Act(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A person as the command line lists them."""
+    """A person with teams, roles and tokens, for the list of people."""
 
     login: str
     name: str
@@ -149,7 +149,7 @@ class People:
         return bool(rows) and (not rows[0][0] or datetime.fromisoformat(rows[0][0]) > datetime.now(UTC))
 
     def level(self, login: str, teams: frozenset[str], project: str) -> str:
-        """Return a person's role in a project: the highest of all; "" without."""
+        """Return a person's highest role in a project; "" without a role."""
         rows = self._rows("SELECT login, team, level FROM role WHERE project = ?", project)
         held = [level for who, team, level in rows if who == login or (team and team in teams)]
         return max(held, key=LEVELS.index, default="")
@@ -164,15 +164,15 @@ class People:
         )
 
     def at_door(self, holder: Holder) -> Access:
-        """Return the permissions of a person at the server itself."""
+        """Return the permissions of a person for operations without a project."""
         return Access(
             holder.login, SCOPES_OF["read"], SEEN_BY_ALL, holder.credential, Person(self, holder.login, holder.teams, holder.team, "")
         )
 
     def again(self, access: Access, project: str) -> Access | None:
-        """Return the permissions in a project of a caller known from another.
+        """Return the current permissions in a project of a caller of another.
 
-        They are those of this moment. None without a role.
+        The caller was already identified in another project of the server. None without a role.
         """
         if access.person is None:
             return access
@@ -183,7 +183,7 @@ class People:
     # ---- whose a memory is
 
     def own(self, project: str, memory: str, login: str, team: str) -> None:
-        """Record whose a new memory is; a known owner stays."""
+        """Record the owner of a new memory; a recorded owner is not replaced."""
         self._change("INSERT OR IGNORE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
 
     def owner(self, project: str, memory: str) -> str:
@@ -192,13 +192,13 @@ class People:
         return rows[0][0] if rows else ""
 
     def move(self, project: str, memory: str, team: str) -> None:
-        """Record the team of a memory that its owner gives to a team."""
+        """Record the team to which the owner of a memory gives it."""
         self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
 
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
-        """Return the memories that a person sees beside those that all see.
+        """Return ids of memories that only this person or the person's teams see.
 
-        They are the ids of the person's own memories, and of those of the person's teams, by visibility.
+        The ids are grouped by visibility. The memories belong to the person or to a team of the person.
         """
         own = frozenset(row[0] for row in self._rows("SELECT memory FROM owner WHERE project = ? AND login = ?", project, login))
         marks = ", ".join("?" * len(teams))
@@ -229,7 +229,7 @@ class People:
         return self._credential(INVITATION, login, "invitation", "", timedelta(days=INVITATION_DAYS))
 
     def join(self, team: str, login: str, *, leave: bool = False) -> None:
-        """Put a person into a team, or out of it."""
+        """Add a person to a team, or remove the person from it."""
         _check("team", team)
         self._expect(login)
         self._change(
@@ -300,14 +300,14 @@ class People:
         return found
 
     def audit(self, login: str = "", limit: int = 100) -> list[Act]:
-        """Return what people did, the newest first."""
+        """Return the recorded actions of people, newest first."""
         rows = self._rows(
             "SELECT at, login, action, project, details FROM act WHERE ? IN ('', login) ORDER BY n DESC LIMIT ?", login, limit
         )
         return [Act(*row) for row in rows]
 
     def note(self, login: str, action: str, project: str, details: str) -> None:
-        """Record an act of a person in the audit."""
+        """Record an action of a person in the audit log."""
         self._change(
             "INSERT INTO act (at, login, action, project, details) VALUES (?, ?, ?, ?, ?)", _now(), login, action, project, details[:200]
         )
@@ -315,7 +315,7 @@ class People:
     # ---- entering
 
     def redeem(self, code: str, name: str) -> tuple[str, str]:
-        """Exchange an invitation for a token, once; return login and token.
+        """Exchange an invitation for a token; return login and token.
 
         Raises:
             ForbiddenError: the invitation is unknown, used or too old.
@@ -426,7 +426,7 @@ class PersonKeys(Keys):
 class Person:
     """A person in one project: which memories they own and see.
 
-    Two are equal if the person, the teams and the project are.
+    Two objects are equal if person, teams and project are equal.
     """
 
     def __init__(self, people: People, login: str, teams: frozenset[str], chosen: str, project: str) -> None:
@@ -452,7 +452,7 @@ class Person:
         return self.login, self.teams, self.chosen, self.project
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of the memories that this person sees beside all others."""
+        """Return ids of memories that only this person or a team sees."""
         return self._people.seen(self.project, self.login, self.teams)
 
     def owns(self, memory: str) -> bool:
@@ -468,7 +468,7 @@ class Person:
         self._people.move(self.project, memory, self.team if visibility == "team" else "")
 
     def did(self, action: str) -> None:
-        """Record a change in the audit."""
+        """Record a change in the audit log."""
         self._people.note(self.login, action, self.project, "")
 
 

@@ -146,7 +146,7 @@ class Hosting:
             return held.service
 
     def release(self, name: str) -> None:
-        """End a use that `acquire` began."""
+        """Let an idle project be closed again, after `acquire`."""
         with self._lock:
             held = self._open[name]
             held.users -= 1

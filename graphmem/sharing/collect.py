@@ -164,7 +164,7 @@ class Collector:
             if not (from_start and self._organised and not touched.at):  # only exchanges wrote it: its author sends it
                 self._new(one, touched, now, Shared(one))
         elif not view.is_erased:
-            self._met(one, touched, view, now)
+            self._collect_new(one, touched, view, now)
         elif not from_start:
             self._new(one, touched, now, view)
         else:
@@ -223,7 +223,7 @@ class Collector:
         past.update(each for ids in drop.values() for each in ids)
         self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements, sorted(past), base.upto))
 
-    def _met(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
+    def _collect_new(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
         """Collect changes of a memory that was never compared before.
 
         A local value that the shared memory had earlier is an old copy and is not sent. Any other different value is sent as a concurrent

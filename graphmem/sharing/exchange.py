@@ -137,14 +137,14 @@ class Exchange:
             if state is None or row is None:
                 continue
             for name, heads in state.disagreements().items():
-                sides = [Said(_shown(name, head.value), head.person, head.at, "") for head in heads]
+                sides = [Said(_display_text(name, head.value), head.person, head.at, "") for head in heads]
                 found.append(Disagreement(one, row.short_id, row.title, name, sides))
             if row.status not in LIVE_STATUSES:
                 continue
             for link in index.relates(one):
                 other = index.row(link.dst) if link.src == one else None
                 if link.kind == "conflicts_with" and other is not None and other.status in LIVE_STATUSES and is_shared(other):
-                    texts = [side for side in (self._said(other), self._said(row)) if side is not None]
+                    texts = [side for side in (self._text_side(other), self._text_side(row)) if side is not None]
                     if len(texts) > 1:
                         found.append(Disagreement(other.id, other.short_id, other.title, TEXT, texts))
         return found
@@ -415,7 +415,7 @@ class Exchange:
         row = self._book.index().row(memory)
         return row is None or is_shared(row)
 
-    def _said(self, row: MemoryRow) -> Said | None:
+    def _text_side(self, row: MemoryRow) -> Said | None:
         state = self._side.view(row.id)
         head = state.head(TEXT) if state is not None else None
         return None if head is None else Said(row.content, head.person, head.at, row.id)
@@ -428,7 +428,7 @@ def _microseconds(at: datetime) -> int:
     return int(at.timestamp() * 1_000_000)
 
 
-def _shown(name: str, value: Any) -> str:
+def _display_text(name: str, value: Any) -> str:
     """Return the value of a memory's field as text for people."""
     if name == STATUS:
         return "forgotten" if value[0] == FORGOTTEN else str(value[0])

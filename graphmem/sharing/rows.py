@@ -93,7 +93,7 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
 
     Args:
         repository: the memories of this machine.
-        state: the shared memory, which has a text.
+        state: the shared memory, whose text is not empty.
         before: row of the memory on this machine; None if the memory is not on this machine.
         taken: short ids that are in use.
     """
@@ -107,7 +107,9 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
     title = values.pop("title") or title_of(content)
     elements = [orjson.loads(one) for one in sorted(state.elements)]
     tags = [one[1] for one in elements if one[0] == "tag"]
-    about, files, complete = _about(repository, state.id, [one[1:] for one in elements if one[0] == "about"], values["commit_sha"] or "")
+    about, files, complete = _linked_code(
+        repository, state.id, [one[1:] for one in elements if one[0] == "about"], values["commit_sha"] or ""
+    )
     relates: dict[tuple[str, str], RelatesRow] = {}
     for _, to, kind, confidence, auto in (one for one in elements if one[0] == "relates"):
         if to != state.id:
@@ -140,7 +142,7 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
     return Made(row, about, files, list(relates.values()), complete, kinds)
 
 
-def _about(
+def _linked_code(
     repository: MemoryRepository, memory_id: str, named: list[list[str]], commit: str
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
     """Find the code that a shared memory is about, by name.

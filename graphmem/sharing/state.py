@@ -75,7 +75,9 @@ class Shared:
             digests = self.old.setdefault(name, [])
             digests += [one for head in gone if (one := digest(name, head.value)) not in digests]
             said = next((head for head in gone if name == TEXT and head.value is not None and head.value == write.value), op)
-            new = Head(op.id, op.hlc, said.person, said.at, write.value, write.auto, write.over)  # who repeats a text is not its author
+            new = Head(
+                op.id, op.hlc, said.person, said.at, write.value, write.auto, write.over
+            )  # a person who repeats the same value is not its author
             self.heads[name] = [*(head for head in heads if head.op not in (*write.seen, op.id)), new]
         for name, count in op.counts.items():
             known = self.counts.get(name, 0)
@@ -220,7 +222,7 @@ class Shared:
 def digest(name: str, value: Any) -> str:
     """Return a hash of a field's value, for comparisons.
 
-    For a text or a status, only the first part is hashed, without its times. So equal texts of different times have the same hash.
+    For the fields text and status, only the first part is hashed, without times. So equal values of different times have the same hash.
     """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]

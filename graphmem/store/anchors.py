@@ -132,22 +132,22 @@ class Following:
     def __init__(self, transaction: Transaction, delta: GraphDelta) -> None:
         self.changed = False
         self._transaction = transaction
-        self._known: dict[NodeTable, set[str]] = {}
+        self._linked_ids: dict[NodeTable, set[str]] = {}
         self._now: Mapping[str, State] = {}
         self._moves: Mapping[str, str] = {}
         self._carried: list[tuple[Pair, pa.Schema, list[Link]]] = []
         if not transaction.run("knowledge_count").rows[0][0]:
             return
         self._now = states(delta)
-        self._known = {label: _known(transaction, label) for label in ANCHORED}
-        known = set().union(*self._known.values())
+        self._linked_ids = {label: _linked_ids(transaction, label) for label in ANCHORED}
+        known = set().union(*self._linked_ids.values())
         self._moves = {old: new for old, new in real_moves(delta, self._now).items() if old in known}
         if self._moves:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
         """Return ids of nodes that must be kept because memories link to them."""
-        return self._known.get(label, set()) - self._moves.keys()
+        return self._linked_ids.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
         """Record the links to moving nodes; deleting a node deletes its links."""
@@ -168,7 +168,7 @@ class Following:
             self._transaction.run(_CREATES[pair.edge], **fills, rows=rows)
             self.changed = True
         for label in ANCHORED:
-            touched = self._known.get(label, set()) & self._now.keys()
+            touched = self._linked_ids.get(label, set()) & self._now.keys()
             stored = stored_links(self._transaction, ABOUT[label], touched, inward=True)
             wanted = [judged(link, self._now[link[1]]) for link in stored]
             if wanted != stored:
@@ -176,7 +176,7 @@ class Following:
                 self.changed = True
 
 
-def _known(transaction: Transaction, label: NodeTable) -> set[str]:
+def _linked_ids(transaction: Transaction, label: NodeTable) -> set[str]:
     """Return ids of nodes of one label, such as File, linked with memories.
 
     For files, both files of a co-access edge count too.

@@ -164,7 +164,7 @@ def full_texts(table: pa.Table) -> pa.Table:
     """Return stored chunks with their `prefix` and `text` decompressed.
 
     Raises:
-        DatabaseDamagedError: a text differs from the text that was stored.
+        DatabaseDamagedError: the bytes of a chunk have changed.
     """
     at = table.column_names.index("text")
     try:

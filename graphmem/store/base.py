@@ -108,7 +108,7 @@ class FlowRow(NamedTuple):
 
 
 class CoAccessRow(NamedTuple):
-    """How often a change of one file (`src`) also touched another (`dst`).
+    """Number of changes of one file (`src`) that also touched another (`dst`).
 
     The same pair in the other direction is another row.
     """

@@ -203,15 +203,15 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
     return found, texts
 
 
-def _word(said: str, at: int) -> tuple[str, str]:
+def _word(text: str, at: int) -> tuple[str, str]:
     """Return the kind of a word ("keyword" or "name") and its text.
 
     The text of a keyword is in upper case.
     """
-    word = said.upper()
+    word = text.upper()
     if word in RESERVED:
         raise refusal(f"{word} is not allowed in a Cypher query; use only MATCH, WITH, UNWIND and RETURN", at)
-    return ("keyword", word) if word in KEYWORDS else ("name", said)
+    return ("keyword", word) if word in KEYWORDS else ("name", text)
 
 
 def _meaning(inside: str, at: int) -> str:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 ROW_BYTES: Final = 200  # of a row in the database without its text, an upper estimate
-INFLATES_TO: Final = 4  # ratio of a text's size in the database to its size in a dump
+INFLATES_TO: Final = 4  # ratio of a string's size in the database to its size in a dump
 META_FILE: Final = "meta.json"
 _VERSION: Final = re.compile(r"\d{4}")
 _BEFORE_SCHEMAS: Final = "0003"  # schema of dumps that do not name one

@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Return the columns with numbers, flags and times; one query sets them."""
+        """Return the columns with numbers, flags and times, set by one query."""
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
 

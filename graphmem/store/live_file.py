@@ -87,7 +87,7 @@ class LiveFile:
         self._used = time.monotonic()  # when the engine was last needed
         self._held = 0  # changes of the code since the file was opened
         self.notes: list[str] = []
-        known = resting.known(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
+        known = resting.recorded_facts(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
         if known is not None:
             self._meta, self._vector_tables = known
@@ -472,7 +472,7 @@ class LiveFile:
         self._say(clean=False, log=files.size_of(log))
 
     def _say_closed(self, checksum: int) -> None:
-        known = resting.told(self._options.engine, self._meta, self._vector_tables)
+        known = resting.encoded_facts(self._options.engine, self._meta, self._vector_tables)
         self._say(clean=True, log=0, checksum=checksum, known=known)
 
     def _say(self, *, clean: bool, log: int, checksum: int = 0, known: str = "") -> None:

@@ -29,7 +29,7 @@ class Known(NamedTuple):
     vector_tables: list[EmbeddingTable]
 
 
-def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable]) -> str:
+def encoded_facts(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable]) -> str:
     """Return, as JSON, the facts that the lock file records about a database.
 
     They are recorded when the database is closed properly.
@@ -37,7 +37,7 @@ def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[Embedd
     return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": [table.dim for table in vector_tables]}, sort_keys=True)
 
 
-def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
+def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known | None:
     """Return the facts that the lock file records about a closed database.
 
     None if the file must be opened for checks or migrations.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _NAMED: Final = "vector_model."  # with a model id: store meta that says which folder or cached name the model has
 
 ANSWER_S: Final = 0.1  # after a question began, in which vectors step back
-PATIENCE_S: Final = 0.5  # a text waits no longer than this for questions
+PATIENCE_S: Final = 0.5  # the computation of a vector waits at most this long for searches
 STEP_S: Final = 0.01
 
 _log = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ class VectorFiller:
     def switching(self) -> str:
         """Return one sentence while queries use the former model; else ""."""
         switch = self._switch
-        return switch.told() if switch is not None else ""
+        return switch.progress_note() if switch is not None else ""
 
     def status(self) -> dict[str, Any]:
         """Return the state of the vectors, for `doctor`."""

@@ -55,7 +55,7 @@ class ModelSwitch:
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
 
-    def told(self) -> str:
+    def progress_note(self) -> str:
         """Return how many of the new vectors exist, as one sentence."""
         done, total = self.progress()
         return (

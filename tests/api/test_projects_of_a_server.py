@@ -180,7 +180,7 @@ def test_a_damaged_or_incomplete_push_changes_nothing(tmp_path, server):
     with indexed(tmp_path / "shop", SHOP) as own:
         own.push_index(server.project("shop"))
     push = uuid.uuid4().hex
-    wrong = {b"no": "damaged", _end(3, "a.py", 1): "missing", _end(0, "a.py", 1): "no rows of", _end(0, "a.py"): "another push"}
+    wrong = {b"no": "damaged", _end(3, "a.py", 1): "missing", _end(0, "a.py", 1): "lacks the data of", _end(0, "a.py"): "another push"}
     for body, said in wrong.items():
         [error] = _post(server, f"/push/{push}/end", body)["errors"]
         assert said in error["message"]

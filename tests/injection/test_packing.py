@@ -100,10 +100,10 @@ def test_words_the_vocabulary_does_not_know_count_their_bytes():
 def test_no_text_is_ever_larger_than_its_budget(found, total, phase, form, asked):
     found = distinct(found)
     budget = Budget(total, total // 2, total, total // 2, total // 4)
-    packed = pack(found, budget, FORMATS[form], count_tokens, phase, asked=asked)
+    packed = pack(found, budget, FORMATS[form], count_tokens, phase, explicit=asked)
     assert packed.tokens == count_tokens(packed.text) <= total
     assert {one.id for one in packed.items} <= {one.id for one in found}
-    assert pack(list(reversed(found)), budget, FORMATS[form], count_tokens, phase, asked=asked).tokens <= total
+    assert pack(list(reversed(found)), budget, FORMATS[form], count_tokens, phase, explicit=asked).tokens <= total
 
 
 @settings(max_examples=60)
@@ -173,21 +173,21 @@ def test_merging_loses_no_line_and_repeats_none(spans):
 
 def test_code_that_is_too_long_is_cut_and_says_so_and_a_memory_never_is():
     long = code(1, 200)
-    packed = pack([long], Budget(200, 0, 0, 200, 0), FORMATS["text"], count_tokens, asked=True)
+    packed = pack([long], Budget(200, 0, 0, 200, 0), FORMATS["text"], count_tokens, explicit=True)
     assert packed.cut == [long.id]
     assert "more lines" in packed.text
     assert packed.items[0].end_line < 200
-    first, second = pack([long, code(1, 3, 0.5, "b.py")], Budget(400, 0, 0, 400, 0), FORMATS["text"], count_tokens, asked=True).items
+    first, second = pack([long, code(1, 3, 0.5, "b.py")], Budget(400, 0, 0, 400, 0), FORMATS["text"], count_tokens, explicit=True).items
     assert (first.path, second.path) == ("a.py", "b.py")  # a long one leaves room for others
     said = memory("m1", text="Never call it. " * 200)
-    packed = pack([said], Budget(200, 0, 0, 200, 0), FORMATS["text"], count_tokens, asked=True)
+    packed = pack([said], Budget(200, 0, 0, 200, 0), FORMATS["text"], count_tokens, explicit=True)
     assert (packed.text, packed.left_out) == ("", {"no room": 1})
 
 
 def test_a_memory_among_much_code_keeps_its_place():
     lines = "\n".join(f"    line_{n} = compute_something(value, {n})" for n in range(200))
     code = [Item("retrieval", "code", f"c{n}", lines, path=f"f{n}.py", start_line=1, end_line=200, score=1 - n / 10) for n in range(4)]
-    packed = pack([*code, memory("m", 0.1)], Budget(1_000, 1_000, 1_000, 1_000, 1_000), XmlFormat(), count_tokens, asked=True)
+    packed = pack([*code, memory("m", 0.1)], Budget(1_000, 1_000, 1_000, 1_000, 1_000), XmlFormat(), count_tokens, explicit=True)
     assert [one.id for one in packed.items][-1] == "m"
     assert packed.items[0].id == "c0"
     assert packed.tokens <= 1_000

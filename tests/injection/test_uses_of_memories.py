@@ -48,16 +48,16 @@ def book():
     ],
 )
 def test_words_that_cite_a_memory_use_or_doubt_it(book, text, used, doubted):
-    said = book.said("s", text)
+    said = book.cited_in("s", text)
     assert (said.used, [one.id for one in said.doubts]) == (used, doubted)
 
 
 def test_a_session_is_one_use_however_often_it_cites_and_a_doubted_memory_is_none(book):
-    assert book.said("s", "#a1b2").used == ["m1"]
-    assert book.said("s", "#a1b2 again").used == []
-    assert book.said("s", "#c3d4 is false.").used == []
-    assert book.said("s", "#c3d4").used == []
-    assert book.said("another session", "#a1b2").used == []
+    assert book.cited_in("s", "#a1b2").used == ["m1"]
+    assert book.cited_in("s", "#a1b2 again").used == []
+    assert book.cited_in("s", "#c3d4 is false.").used == []
+    assert book.cited_in("s", "#c3d4").used == []
+    assert book.cited_in("another session", "#a1b2").used == []
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_edit_that_is_undone_after_a_failed_test_is_a_doubt_and_one_undone_be
     book.tested("s", False)
     assert [one.id for one in book.edited("s", [back]).doubts] == ["m1"]
     assert book.tested("s", True) == []
-    assert book.said("s", "#a1b2").used == []
+    assert book.cited_in("s", "#a1b2").used == []
 
 
 def test_a_phase_follows_the_tools():
@@ -227,8 +227,8 @@ def test_what_an_agent_found_through_mcp_may_be_cited(service, agent, trap):
 
 def test_invalid_events_are_ignored(service):
     heard = Feedback(service.parts.book, service.parts.graph.from_root, lambda one: False, pytest.fail, pytest.fail)
-    heard.heard([None, 3, {}, {"session_id": 4}, {"session_id": "s", "kind": "tool_call", "tool": 3}, {"session_id": "s", "args": 3}])
-    heard.heard([{"kind": "message", "text": "#a1b2"}, {"kind": "tool_call", "tool": "Edit", "args": {"file_path": "/x/../y"}}], "s")
+    heard.find_uses([None, 3, {}, {"session_id": 4}, {"session_id": "s", "kind": "tool_call", "tool": 3}, {"session_id": "s", "args": 3}])
+    heard.find_uses([{"kind": "message", "text": "#a1b2"}, {"kind": "tool_call", "tool": "Edit", "args": {"file_path": "/x/../y"}}], "s")
 
 
 def test_opening_a_memory_over_mcp_counts_once_in_ten_minutes_and_without_the_right_not_at_all(service, monkeypatch):

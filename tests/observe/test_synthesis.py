@@ -114,7 +114,7 @@ def test_a_session_taken_in_again_is_there_once(tmp_path):
     one = Finding("read_abandon", "read_abandon:a.py", 0.8, "gotcha", {"file": "a.py", "module": "src/shop"}, min_sessions=3)
     for _ in range(10):
         ledger.take(record(1, findings=(one,)), {})
-    assert ledger.seen([one.key])[one.key].sessions == 1
+    assert ledger.counts_of([one.key])[one.key].sessions == 1
     sizes = ledger.sizes()
     assert (sizes["session"], sizes["seen"], sizes["file"], sizes["error"], sizes["module"]) == (1, 1, 2, 1, 1)
     assert ledger.modules() == {"src/shop": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.observe.prompts import heard_in
+from graphmem.observe.prompts import request_in
 from graphmem.observe.words import error_line, fingerprint, same_error
 from graphmem.settings import Settings
 
@@ -78,7 +78,7 @@ def test_an_agent_s_own_remember_is_no_person_s_wish(gm):
     ],
 )
 def test_only_a_statement_that_is_asked_to_be_remembered_is_a_wish(text, expected):
-    heard = heard_in(text)
+    heard = request_in(text)
     assert (heard.wish, heard.corrects) == expected
     assert not heard.pasted
 
@@ -130,7 +130,7 @@ def test_one_error_told_in_two_ways_is_found_once(gm, outputs):
     ],
 )
 def test_a_correction_without_a_request_is_heard_as_a_claim(text, claim):
-    assert heard_in(text).claim == claim
+    assert request_in(text).claim == claim
 
 
 def test_what_a_person_corrects_waits_for_review_and_is_learnt_once(gm):

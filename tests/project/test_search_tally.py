@@ -31,7 +31,7 @@ def test_times_are_those_of_the_last_thousand_and_counts_of_all():
     tally = Tally()
     for milliseconds in range(WINDOW + 100):
         tally.note(float(milliseconds), [])
-    found = tally.told()
+    found = tally.summary()
     assert found.count == WINDOW + 100
     assert found.p50_ms == 100 + round(0.5 * (WINDOW - 1))
     assert found.boosted == 0

@@ -96,7 +96,7 @@ def test_look_ups_taken_over_by_a_patched_view_are_those_of_one_built_anew(world
     seen = set()
     for _ in range(edits):
         view.warm()
-        view.file_names.meant("")
+        view.file_names.files_named("")
         seen.update(view.names(), *([view.qualname(i) for i in range(view.n)], view.paths))
         view = view.patched(w.edit(), w.generation)
         fresh = GraphView.from_tables(w.tables())
@@ -109,7 +109,7 @@ def test_look_ups_taken_over_by_a_patched_view_are_those_of_one_built_anew(world
             assert np.array_equal(view.by_qualname(word), fresh.by_qualname(word))
             assert np.array_equal(view.by_path(word), fresh.by_path(word))
             assert view.file_node(word) == fresh.file_node(word)
-            assert view.file_names.meant(word) == fresh.file_names.meant(word)
+            assert view.file_names.files_named(word) == fresh.file_names.files_named(word)
             assert view.unresolved_named(word) == fresh.unresolved_named(word)
         assert np.array_equal(view.out_ptr, fresh.out_ptr)
         assert np.array_equal(view.in_ptr, fresh.in_ptr)

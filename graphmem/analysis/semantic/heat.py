@@ -26,7 +26,7 @@ UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_na
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
-    """How often each file changed (churn), shape (f,); None without history."""
+    """Churn (frequency of change) of each file, shape (f,), or None."""
     return None if churn is None else np.array([churn.get(path, 0.0) for path in files.paths], np.float64)
 
 

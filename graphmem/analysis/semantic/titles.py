@@ -26,7 +26,7 @@ FEWEST: Final = 2  # definitions or files that must have a word
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MARKED: Final = re.compile(
     r"^[\s|*+\-\d.]*\[?(?:`{1,2}|\*\*)([\w./@-]+?)/?(?:`{1,2}|\*\*)\]?(?:\([^)]*\))?\s*"  # a name in backticks or bold, maybe a link
-    r"(?:\||:|—|–|--?\s)\s*(\w.*)$"  # and a text after a separator
+    r"(?:\||:|—|–|--?\s)\s*(\w.*)$"  # and the description after a separator
 )
 _MARKUP: Final = re.compile(r"`|\*\*|\[([^\]]*)\]\([^)]*\)")
 # Words of names that say how code is written, and not what it does.
@@ -47,18 +47,18 @@ class Title(NamedTuple):
     source: str  # docs, readme, names, or "" for none
 
 
-def titles(modules: Modules, told: Mapping[str, str]) -> list[Title]:
+def titles(modules: Modules, descriptions: Mapping[str, str]) -> list[Title]:
     """A title for each module, in the order of `Modules.groups`.
 
     Args:
         modules: the partition.
-        told: description of each folder, from the project's Markdown pages; see `told_in`.
+        descriptions: description of each folder, from the project's Markdown pages; see `folder_descriptions`.
     """
     found: list[Title] = []
     words = setting_apart(modules)
     for i, group in enumerate(modules.groups):
         documented = modules.documentation(group)
-        page = next((told[one] for one in _folders(group.name, group.path) if one in told), "")
+        page = next((descriptions[one] for one in _folders(group.name, group.path) if one in descriptions), "")
         if documented:
             found.append(Title(shortened(documented), "docs"))
         elif page:
@@ -81,7 +81,7 @@ def shortened(text: str) -> str:
     return clause if len(clause) > LONGEST // 3 else f"{text[:LONGEST].rpartition(' ')[0]}…"
 
 
-def told_in(pages: Iterable[str]) -> dict[str, str]:
+def folder_descriptions(pages: Iterable[str]) -> dict[str, str]:
     """Find descriptions of folders in tables and lists of Markdown pages.
 
     The result maps a folder to its description. A row or an item counts if it begins with a name in bold or code style: "| `parsing` |

@@ -28,7 +28,8 @@ def context(
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The person's prompt; default: context for the start of a session.")] = "",
     *,
     point: Annotated[
-        str, typer.Option("--point", help="Moment of the session: start, prompt, tool or step; default: prompt with a text, else start.")
+        str,
+        typer.Option("--point", help="Moment of the session: start, prompt, tool or step; default: prompt if text is given, else start."),
     ] = "",
     files: Files = None,
     phase: Phase = "",
@@ -60,11 +61,11 @@ def trust(
     service = here.service()
     state = service.set_trust_level(options.word(level)) if level else service.trust()
 
-    def told() -> None:
+    def print_text() -> None:
         chosen = "by experience" if state.chosen == "auto" else "by choice"
         here.output.line(f"{state.level} ({chosen}): injected from confidence {state.threshold:.2f}")
         here.output.line(f"{state.sessions} sessions; {state.corrections:.1%} of the items shown in the last ones were marked as wrong")
         if state.offer:
             here.output.line(f"several memories were marked as wrong in one session; for a stricter level: graphmem trust {state.offer}")
 
-    here.output.show(state, told, state.level)
+    here.output.show(state, print_text, state.level)

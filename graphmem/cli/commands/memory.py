@@ -212,12 +212,12 @@ def status(here: Door) -> None:
     review = service.review_queue(limit=1).total
     found = {"counts": counts, "review": review, "learning": to_json(learning), "trust": to_json(trust)}
 
-    def told() -> None:
+    def print_text() -> None:
         here.output.line(", ".join(f"{count:,} {one}" for one, count in counts.items() if count) or "no memories")
         here.output.line(f"{review:,} to review; see `graphmem memory review`" if review else "nothing to review")
         here.output.line(f"learning from sessions is {learning.state}; trust level {trust.level}, {trust.sessions:,} sessions")
 
-    here.output.show(found, told, *(f"{one} {count}" for one, count in counts.items()))
+    here.output.show(found, print_text, *(f"{one} {count}" for one, count in counts.items()))
 
 
 @command()
@@ -302,14 +302,14 @@ def config(
         for name, one in PRESETS.items()
     ]
 
-    def told() -> None:
+    def print_text() -> None:
         for row in rows:
             needs = f"{row['points']} points, importance {row['importance']}, {row['characters']} characters"
             here.output.line(("* " if row["chosen"] else "  ", "green"), (f"{row['preset']:<13}", "bold"), needs)
         if preset:
             here.output.line((f"written to {file}; a running server uses it after `graphmem serve` starts again", "dim"))
 
-    here.output.show(rows, told, now)
+    here.output.show(rows, print_text, now)
 
 
 @command()
@@ -351,13 +351,13 @@ def encrypt(
 
     found = run(here.existing(), here.settings, key_file, remove_copies=remove_copies)
 
-    def told() -> None:
+    def print_text() -> None:
         here.output.line(f"{plural(found.memories, 'memory', 'memories')} encrypted with key {found.key}")
         here.output.line((f"  keep a copy of {found.key_file or 'the key'}: without it the memories are lost", "yellow"))
         if found.removed:
             here.output.line(f"  {plural(found.removed, 'file')} with plain text deleted")
 
-    here.output.show(found._asdict(), told, found.key)
+    here.output.show(found._asdict(), print_text, found.key)
 
 
 @command()

@@ -161,9 +161,9 @@ def login(
     address: Annotated[str, typer.Argument(metavar="URL", help="Address of the server, https://host.")],
     code: Annotated[str, typer.Argument(help="Code of the invitation.")],
 ) -> None:
-    """Enter a server of many projects with an invitation.
+    """Log in to a server of many projects with an invitation.
 
-    The token is kept in a file of yours. Commands with `--server` and `graphmem push` use it.
+    The token is stored in your data directory. Commands with `--server` and `graphmem push` use it.
     """
     import socket
 

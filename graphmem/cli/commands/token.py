@@ -54,7 +54,7 @@ def create(
     first = not tokens.exists
     made = tokens.create(name, scope or ("read",), visibility or sorted(SHARED), days)
     if here.output.as_json:
-        here.output.json({"token": made.token, **_shown(made.stored)})
+        here.output.json({"token": made.token, **_fields_of(made.stored)})
         return
     here.output.line(made.token)
     here.output.note((f"{', '.join(made.stored.scopes)}; sees {', '.join(made.stored.visibilities)} memories", "dim"))
@@ -70,7 +70,7 @@ def list_(
     """List the tokens of this index."""
     found = _tokens(here).all()
     if here.output.as_json:
-        here.output.json([_shown(one) for one in found])
+        here.output.json([_fields_of(one) for one in found])
         return
     if not found:
         here.output.note(("this index has no tokens", "dim"))
@@ -88,7 +88,7 @@ def revoke(
     tokens = _tokens(here)
     gone = tokens.revoke(which)
     if here.output.as_json:
-        here.output.json(_shown(gone))
+        here.output.json(_fields_of(gone))
         return
     here.output.line(f"revoked {gone.name} ({gone.id})")
     if not tokens.all():
@@ -104,7 +104,7 @@ def _tokens(here: Door) -> TokenFile:
     return TokenFile(here.location.data_dir / FILE)
 
 
-def _shown(one: StoredToken) -> dict[str, object]:
+def _fields_of(one: StoredToken) -> dict[str, object]:
     """Return a token's fields as a mapping, without the token's hash."""
     return {
         "id": one.id,

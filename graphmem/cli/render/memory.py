@@ -83,7 +83,7 @@ def memory(output: Output, info: MemoryInfo) -> None:
         "learnt in": ", ".join(info.sessions),
         "given as": ", ".join(info.aliases),
         "found by": "" if info.embedded else "its words; it has no vector yet",
-        **{name.replace("_", " "): _told(value) for name, value in ((info.work_unit or {}) | (info.details or {})).items()},
+        **{name.replace("_", " "): _as_text(value) for name, value in ((info.work_unit or {}) | (info.details or {})).items()},
     }
     facts += [(name, value) for name, value in optional.items() if value]
     shown: list[list[Cell]] = [[(name, common.DIM), value] for name, value in facts]
@@ -227,12 +227,12 @@ def _anchor(anchor: str) -> list[Cell]:
     return [(f"  {said}", common.UNSURE)] if said else []
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     """Write a value in the details of a memory as text."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_as_text(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_told, value))
+        return ", ".join(map(_as_text, value))
     return "" if value is None else str(value)
 
 

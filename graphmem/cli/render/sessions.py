@@ -29,7 +29,7 @@ WORDS: Final = {
     "late": "after events of later steps; accepted",
     "future": "with a time in the future; accepted with the current time",
     "clock_back": "with a time before the previous event; accepted",
-    "text_cut": "with a text over 4 KiB; accepted and cut",
+    "text_cut": "with a message or output over 4 KiB; accepted and cut",
     "args_cut": "with arguments too long or too many; accepted and cut",
     "let_go": "pieces of evidence dropped for lack of space",
     "pairs_left_out": "pairs of files omitted from the record",
@@ -100,7 +100,7 @@ def experiment(output: Output, found: Experiment) -> None:
     The groups of sessions are columns, and each measure is a line.
     """
 
-    def told(value: float | None, *, percent: bool = True) -> str:
+    def formatted(value: float | None, *, percent: bool = True) -> str:
         return "-" if value is None else f"{value:.0%}" if percent else f"{value:.1f}"
 
     groups = found.groups
@@ -108,15 +108,15 @@ def experiment(output: Output, found: Experiment) -> None:
         [
             ["", *((f"{one.group} ({one.percent}%)", common.NAME) for one in groups)],
             ["sessions", *(str(one.sessions) for one in groups)],
-            ["calls of tools a task", *(told(one.calls_per_task, percent=False) for one in groups)],
-            ["reads that were re-reads", *(told(one.rereads) for one in groups)],
-            ["checks that never failed", *(told(one.first_pass) for one in groups)],
-            ["dead ends that were known", *(told(one.dead_end_reentry) for one in groups)],
-            ["tokens injected a session", *(told(one.injected_tokens, percent=False) for one in groups)],
-            ["tokens of files read a session", *(told(one.read_tokens, percent=False) for one in groups)],
+            ["calls of tools a task", *(formatted(one.calls_per_task, percent=False) for one in groups)],
+            ["reads that were re-reads", *(formatted(one.rereads) for one in groups)],
+            ["checks that never failed", *(formatted(one.first_pass) for one in groups)],
+            ["dead ends that were known", *(formatted(one.dead_end_reentry) for one in groups)],
+            ["tokens injected a session", *(formatted(one.injected_tokens, percent=False) for one in groups)],
+            ["tokens of files read a session", *(formatted(one.read_tokens, percent=False) for one in groups)],
             ["memories shown", *(str(one.shown) for one in groups)],
-            ["of them disputed", *(told(one.corrections) for one in groups)],
-            ["of them used or agreed with", *(told(one.boosts) for one in groups)],
+            ["of them disputed", *(formatted(one.corrections) for one in groups)],
+            ["of them used or agreed with", *(formatted(one.boosts) for one in groups)],
         ]
     )
     for note in found.notes:

@@ -25,10 +25,10 @@ def client(source: Source, site: Site, row: Row) -> Iterator[End]:
         else source.text_of(site, row.path)
     )
     for one in source.variants(text, site):
-        yield from _asked(source, site, row, one)
+        yield from _requested(source, site, row, one)
 
 
-def _asked(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
+def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
     made = evaluate(text, source.look_up)
     found = paths.address(
         made.pattern, relative=not row.absolute and source.facts.language in ("csharp", "typescript", "tsx", "javascript")

@@ -132,8 +132,8 @@ class Source:
     def variants(self, text: str, site: Site) -> list[str]:
         """Return the expressions whose value a variable may have at a call.
 
-        These are the values of the last four assignments before the call, in the function that contains it. A text that is not a name is
-        returned unchanged.
+        These are the values of the last four assignments before the call, in the function that contains it. An expression that is not a
+        name is returned unchanged.
         """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []

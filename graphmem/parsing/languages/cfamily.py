@@ -55,7 +55,7 @@ MAX_MACRO: Final = 4000
 """Most characters of the text of a macro that are kept."""
 
 
-def _kept(parameters: str, text: str) -> str:
+def _without_strings(parameters: str, text: str) -> str:
     """Return the parameters and tokens of a macro; strings become `""`."""
     tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}"[: 2 * MAX_MACRO]) if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
@@ -125,7 +125,7 @@ class CFamilyHelper(Helper):
                 return builder.add((NAME, text))
             if "(" not in text and "##" not in text:
                 return builder.unknown
-            kept = _kept(builder.text(parameters) if parameters is not None else "", text)
+            kept = _without_strings(builder.text(parameters) if parameters is not None else "", text)
             return builder.add((OPERATOR, MACRO, builder.add((NAME, MACRO)), builder.add((STRING, kept))))
         if what == "pointer":  # `*p` is an item of what p points at, `&x` is x
             operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))

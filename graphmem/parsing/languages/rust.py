@@ -81,7 +81,7 @@ class RustHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node whose meaning depends on the code around it."""
         if what == "macro":
-            return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_shown(builder, node)), ()))
+            return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_formatted(builder, node)), ()))
         if what == "unary":
             inner = builder.term(node.named_children[0] if node.named_children else None)
             return builder.add((OPERATOR, builder.text(node.children[0]), inner, NO_TERM))
@@ -182,7 +182,7 @@ def _arguments(builder: TermBuilder, tree: Node) -> Iterator[TermIndex]:
     """Yield the arguments among the tokens `(a, b.c, …)` of a call in a macro."""
     for group in _groups(tree)[:MAX_ITEMS]:
         if group:
-            value = _whole(builder, group)
+            value = _macro_expression(builder, group)
             yield builder.unknown if value is None else value
 
 
@@ -211,7 +211,7 @@ _TRAITS: Final = {
 """Trait by the last letter of a placeholder; `Display` without a letter."""
 
 
-def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
+def _formatted(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     """Yield the operations that a macro such as `println!` performs.
 
     For `println!("{}", x)`, this is the operation `{Display}` of `x`. For `assert_eq!` and `assert_ne!`, it is a comparison.
@@ -223,7 +223,7 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     macro = node.child_by_field_name("macro")
     name = builder.text(macro).rpartition("::")[2].removeprefix("debug_") if macro is not None else ""
     if name in ("assert_eq", "assert_ne") and len(groups) > 1:
-        left, right = (_whole(builder, group) for group in groups[:2])
+        left, right = (_macro_expression(builder, group) for group in groups[:2])
         if left is not None:
             yield builder.add((OPERATOR, "==" if name == "assert_eq" else "!=", left, builder.unknown if right is None else right))
     for position, group in enumerate(groups):
@@ -250,14 +250,14 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
             what = str(following)
             following += 1
         if what.isdigit():
-            value = _whole(builder, groups[int(what)]) if int(what) < len(groups) else None
+            value = _macro_expression(builder, groups[int(what)]) if int(what) < len(groups) else None
         else:
-            value = _whole(builder, named[what]) if what in named else builder.add((NAME, what))
+            value = _macro_expression(builder, named[what]) if what in named else builder.add((NAME, what))
         if value is not None:
             yield builder.add((OPERATOR, f"{{{_TRAITS.get(how[-1:], 'Display')}}}", value, NO_TERM))
 
 
-def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
+def _macro_expression(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
     """Convert tokens of a macro, which may begin with `&`, to an expression.
 
     The result is None if the tokens are not a name, a path or a call.

@@ -84,7 +84,7 @@ class EcmascriptTypes(EcmascriptNames):
             return one((SELFTYPE,))
         if found[0] == CALL:
             _, callee, arguments, _ = found
-            return self._asked(inference, entry, scope, term, callee, arguments)
+            return self._call_type(inference, entry, scope, term, callee, arguments)
         return one((UNTYPED,)) if found[0] == UNKNOWN else EMPTY
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
@@ -112,7 +112,7 @@ class EcmascriptTypes(EcmascriptNames):
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
-    def _asked(self, inference: Inference, entry: FileEntry, scope: int, term: int, callee: int, arguments: Sequence[int]) -> Type:
+    def _call_type(self, inference: Inference, entry: FileEntry, scope: int, term: int, callee: int, arguments: Sequence[int]) -> Type:
         """Return the type of an annotation that the parser represents as a call.
 
         Examples are `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.

@@ -302,7 +302,7 @@ class Handing:
         for parameter in definition.parameters:
             for term in (parameter.default, *self._metadata(parameter.annotation)):
                 if term >= 0 and entry.terms[term][0] == CALL:
-                    yield from self._asked(symbol, definition.parent, term, definition.start_line)
+                    yield from self._providers(symbol, definition.parent, term, definition.start_line)
 
     def _metadata(self, annotation: int) -> Sequence[int]:
         """Return the expressions after the type in `Annotated[type, …]`."""
@@ -317,7 +317,7 @@ class Handing:
         _, items = given
         return items[1:]
 
-    def _asked(self, symbol: Symbol, scope: int, term: int, line: int) -> Iterator[Symbol]:
+    def _providers(self, symbol: Symbol, scope: int, term: int, line: int) -> Iterator[Symbol]:
         inference, entry = self.inference, self.entry
         _, called, positional, keywords = call_at(entry.terms, term)
         given = positional[0] if positional else next((value for name, value in keywords if name == "dependency"), -1)

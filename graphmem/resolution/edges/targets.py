@@ -304,7 +304,7 @@ class Targets:
     # from names
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
-        """Return the definitions with the bare name of a call, if they are few.
+        """Return the definitions with a call's bare name, unless there are many.
 
         Used when the type of the receiver is unknown.
         """

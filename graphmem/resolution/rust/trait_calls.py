@@ -69,7 +69,7 @@ class _Site:
                 yield from self.conversion(receiver, name)
 
     def operator(self, term: Operator) -> Iterator[list[Symbol]]:
-        """Yield the methods that an operator with one or two operands calls.
+        """Yield the trait methods that an operator, or a format string, calls.
 
         A sign such as `{Display}` means that a format string formats the value with this trait.
         """

@@ -15,7 +15,7 @@ from graphmem.analysis.semantic.layering import ALARMS, components, feedback, fr
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.roles import role_of
-from graphmem.analysis.semantic.titles import LONGEST, shortened, told_in
+from graphmem.analysis.semantic.titles import LONGEST, folder_descriptions, shortened
 from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.project import exploring
 from graphmem.project.graphmem import GraphMem
@@ -80,7 +80,7 @@ def test_rows_and_items_about_folders_are_found_in_overviews():
 - **Celery** happens at GitHub
 1. [`api`](src/api) — routes of the shop
 """
-    told = told_in([page])
+    told = folder_descriptions([page])
     assert told["parsing"] == "bytes to facts, one file at a time"
     assert shortened(told["store"]) == "the database and its queries"
     assert told["api"] == "routes of the shop"
