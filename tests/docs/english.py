@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -39,6 +39,17 @@ STOP_LIST: Final = {
     r"\btwice is once\b": "write 'idempotent'",
 }
 
+VAGUE: Final = {
+    r"\ba text\b(?! (?:file|field|block|hash)\b)": "name the thing: string, sentence, message, query, line, document",
+}
+"""Words that docstrings, strings and comments of the package avoid."""
+
+NO_NOUN: Final = re.compile(r"(?:What|Who|Whom|Whoever|How|Why|Where|When|It|Its|This|That|These|Those|They|Their)\b")
+"""First words of a summary that do not name a thing or an action."""
+
+RIDDLES: Final = frozenset(["said", "told", "asked", "heard", "meant", "mine", "whose"])
+"""Names of functions and parameters that tell nothing of what they return or hold."""
+
 PLAIN: Final = frozenset(["AttributeError", "FrozenInstanceError", "disk_refusal", "out_of_memory"])
 """Errors of Python with a fixed wording, and functions whose argument is a part of a sentence."""
 FULL_WORDS: Final = 4  # a shorter text of an error is a name or a value
@@ -61,10 +72,10 @@ class Finding(NamedTuple):
         return f"{self.path}:{self.line}: {self.message}"
 
 
-def of_text(path: str, first_line: int, text: str) -> Iterator[Finding]:
-    """Words of the stop list in a text."""
+def of_text(path: str, first_line: int, text: str, stop_list: Mapping[str, str] = STOP_LIST) -> Iterator[Finding]:
+    """Words of a stop list in a page, a string or a comment."""
     for number, line in enumerate(text.splitlines(), first_line):
-        for pattern, remedy in STOP_LIST.items():
+        for pattern, remedy in stop_list.items():
             if found := re.search(pattern, line, re.IGNORECASE):
                 yield Finding(path, number, f"'{found[0]}' is on the stop list; {remedy}")
 
@@ -77,9 +88,23 @@ def of_module(path: str, source: str) -> Iterator[Finding]:
         summary = (ast.get_docstring(node) or "").partition("\n")[0]
         if len(summary) > MAX_SUMMARY:
             yield Finding(path, node.body[0].lineno, f"the summary has {len(summary)} characters; use at most {MAX_SUMMARY}")
+        if found := NO_NOUN.match(summary):
+            yield Finding(path, node.body[0].lineno, f"the summary begins with '{found[0]}'; begin with a noun or a verb")
+        if not isinstance(node, ast.Module):
+            yield from of_names(path, node)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in (tokenize.STRING, tokenize.COMMENT) or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
-            yield from of_text(path, token.start[0], token.string)
+            yield from of_text(path, token.start[0], token.string, STOP_LIST | VAGUE)
+
+
+def of_names(path: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Finding]:
+    """Names of a function and of its parameters that are riddles."""
+    parameters = (
+        [] if isinstance(node, ast.ClassDef) else [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    )
+    for name in (node.name, *parameters):
+        if name.strip("_") in RIDDLES:
+            yield Finding(path, node.lineno, f"the name '{name}' is a riddle; say what the function returns, or what the value is")
 
 
 def of_errors(path: str, source: str) -> Iterator[Finding]:

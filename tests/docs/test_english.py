@@ -22,18 +22,28 @@ def test_texts_keep_to_the_style_page():
         ("raise BadInputError(f'{name!r} is no revision')", "is no r"),
         ("# The index is made anew.", "anew"),
         ('"""Put a damaged file aside."""', "aside"),
-        ('"""Whoever asks."""', "Whoever"),
-        ('"""What became of a memory."""', "What became of"),
+        ('"""Answer whoever asks."""', "whoever"),
+        ('"""Return what became of a memory."""', "what became of"),
         ("x = f'the answer of today has {count}'", "of today"),
+        ('"""Shorten a text."""', "a text"),
+        ('"""What the owner does."""', "What"),
+        ('"""It is the owner."""', "It"),
     ],
 )
 def test_a_word_of_the_stop_list_is_found(text, word):
     assert [one.message.split("'")[1] for one in english.of_module("x.py", text + "\n")] == [word]
 
 
-@pytest.mark.parametrize("text", ["# There is no longer a lock.", "x = aside", "# Not a finding."])
+@pytest.mark.parametrize(
+    "text", ["# There is no longer a lock.", "x = aside", "# Not a finding.", '"""Return whether a text file is empty."""']
+)
 def test_ordinary_words_are_not_found(text):
     assert list(english.of_module("x.py", text + "\n")) == []
+
+
+@pytest.mark.parametrize("source", ["def _told(): ...", "def f(*, said): ...", "class Kept:\n    def whose(self): ..."])
+def test_a_name_that_tells_nothing_is_found(source):
+    assert ["riddle" in one.message for one in english.of_module("x.py", source + "\n")] == [True]
 
 
 def test_a_long_summary_is_found():
