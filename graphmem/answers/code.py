@@ -75,10 +75,10 @@ def calls_told(rows: Sequence[KnownCalls]) -> str:
 
     Every interface shows it once in each answer that follows calls.
     """
-    return f"calls known from text, as measured elsewhere: {', '.join(map(_told, rows))}" if rows else ""
+    return f"calls known from text, as measured elsewhere: {', '.join(map(_recall_text, rows))}" if rows else ""
 
 
-def _told(row: KnownCalls) -> str:
+def _recall_text(row: KnownCalls) -> str:
     if row.recall is None:
         return f"{row.language} not measured"
     words = share_in_words(row.recall)
