@@ -224,11 +224,11 @@ def _run(args: Sequence[str], out: IO[bytes], err: IO[bytes], kept: IO[bytes], c
 
 def tell_memories(kept: IO[bytes]) -> None:
     """Have whatever command comes write every memory down when it is done, before it closes the index."""
-    from graphmem.cli.door import Door
+    from graphmem.cli.door import CommandContext
 
-    open_service = Door.service
+    open_service = CommandContext.service
 
-    def service(self: Door, **options: Any) -> Any:
+    def service(self: CommandContext, **options: Any) -> Any:
         opened = open_service(self, **options)
 
         def tell() -> None:
@@ -238,7 +238,7 @@ def tell_memories(kept: IO[bytes]) -> None:
         self._stack.callback(tell)
         return opened
 
-    Door.service = service  # type: ignore[method-assign]
+    CommandContext.service = service  # type: ignore[method-assign]
 
 
 def command(args: list[str]) -> int:

@@ -23,7 +23,7 @@ from strawberry.http.websocket_origin import normalize_origin
 from graphmem.api import explorer, page
 from graphmem.api.activity import NoteActivity
 from graphmem.api.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
-from graphmem.api.context import Door
+from graphmem.api.context import ServerState
 from graphmem.api.export import Export
 from graphmem.api.failures import STATUS, payload, shape
 from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
@@ -112,7 +112,7 @@ def build_app(
         more: further routes.
     """
     options = options or ServerOptions()
-    door = Door(service, options.limits)
+    door = ServerState(service, options.limits)
     keys = keys or keys_of(options)
     schema = build_schema(options.limits)
     view = GraphQLView(schema, door, load_operations(schema.graphql), keys, options.socket_origins, persisted_only=options.persisted_only)

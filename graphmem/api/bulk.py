@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from graphmem.answers import to_json
-from graphmem.api.context import Door
+from graphmem.api.context import ServerState
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.security.access import ACCESS, guarded
@@ -28,7 +28,7 @@ async def import_memories(request: Request) -> Response:
     The body is the JSON object `{"content", "path", "format"}`. The answer has the form of a GraphQL answer: `{"data": {"importMemories":
     …}}`, or errors.
     """
-    door: Door = request.app.state.door
+    door: ServerState = request.app.state.door
     try:
         operation = guarded(door.service, request.scope[ACCESS]).import_memories  # a missing permission is reported before the body is read
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":

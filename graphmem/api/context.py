@@ -27,7 +27,7 @@ NOTHING: Final = Access("nobody", frozenset(), frozenset())
 """Access of a connection without a token. It is refused before any operation runs, so it is not used for one."""
 
 
-class Door:
+class ServerState:
     """State that all requests of a server share: operations, limits, threads."""
 
     def __init__(self, service: Service, limits: ServerLimits) -> None:
@@ -61,7 +61,7 @@ class Connection:
     A WebSocket may carry many operations.
     """
 
-    door: Door
+    door: ServerState
     access: Access | None  # None until a valid token is presented
     stands: Callable[[Access], bool] = lambda access: True  # whether the access is still valid
     connection_params: dict[str, object] | None = None  # payload of a WebSocket's first message

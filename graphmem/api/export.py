@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from graphmem.api.context import Door
+from graphmem.api.context import ServerState
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError, LimitError
 from graphmem.reports.exporting import jsonl
@@ -58,7 +58,7 @@ class Export:
 
 
 async def _export(request: Request) -> Response:
-    door: Door = request.app.state.door
+    door: ServerState = request.app.state.door
 
     def begin() -> tuple[Iterator[dict[str, Any]], bytes]:
         rows = guarded(door.service, request.scope[ACCESS]).export()
@@ -78,7 +78,7 @@ async def _export(request: Request) -> Response:
     return StreamingResponse(body(), media_type="application/jsonl")
 
 
-async def _in_thread(door: Door, read: Callable[[], T]) -> T:
+async def _in_thread(door: ServerState, read: Callable[[], T]) -> T:
     return await door.runner.run(asyncio.get_running_loop().time() + door.limits.seconds, read)
 
 

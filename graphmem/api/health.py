@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 import graphmem
 from graphmem.api import metrics
-from graphmem.api.context import Door
+from graphmem.api.context import ServerState
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError
 from graphmem.security.access import ACCESS, guarded
@@ -35,7 +35,7 @@ async def health(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """Answer 200 when the server can answer questions, 503 until then."""
-    door: Door = request.app.state.door
+    door: ServerState = request.app.state.door
     found = await asyncio.to_thread(door.service.health)
     body = {"ready": found.ready, "status": found.status}
     return Response(orjson.dumps(body), 200 if found.ready else 503, media_type="application/json")
@@ -43,7 +43,7 @@ async def ready(request: Request) -> Response:
 
 async def exposed(request: Request) -> Response:
     """Answer with the counters and gauges in the Prometheus text format."""
-    door: Door = request.app.state.door
+    door: ServerState = request.app.state.door
 
     def text() -> str:
         service = guarded(door.service, request.scope[ACCESS])

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from graphmem.answers.injection import ContextReady
     from graphmem.answers.upkeep import Health
     from graphmem.api.app import Mounted
-    from graphmem.api.context import Door
+    from graphmem.api.context import ServerState
     from graphmem.model import IndexProgress
     from graphmem.operations.registry import Operations as Service
     from graphmem.project.graphmem import GraphMem
@@ -311,7 +311,7 @@ class HubApp:
 
     # ---- inside
 
-    def _doors(self) -> Iterable[Door]:
+    def _doors(self) -> Iterable[ServerState]:
         return [self.state.door, *(one.app.state.door for one in self._mounts.values())]
 
     def _may_enter(self, name: str, rest: str, headers: Headers) -> bool:

@@ -16,17 +16,17 @@ from graphmem.api.meter import head, sample
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
     from graphmem.answers.upkeep import Health
-    from graphmem.api.context import Door
+    from graphmem.api.context import ServerState
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def exposition(door: Door, health: Health, state: IndexState) -> str:
+def exposition(door: ServerState, health: Health, state: IndexState) -> str:
     """Return all counters and gauges of the server in Prometheus' format."""
     return "\n".join([*_all(door, health, state), ""])
 
 
-def _all(door: Door, health: Health, state: IndexState) -> Iterator[str]:
+def _all(door: ServerState, health: Health, state: IndexState) -> Iterator[str]:
     yield from sample("graphmem_ready", "gauge", "1 when questions are answered", int(health.ready))
     yield from head("graphmem_part_degraded", "gauge", "1 when answers do without it")
     for part in health.parts:

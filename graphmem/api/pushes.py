@@ -20,7 +20,7 @@ from graphmem.runtime.pushes import PUSH_PATH
 from graphmem.security.access import ACCESS, Access
 
 if TYPE_CHECKING:
-    from graphmem.api.context import Door
+    from graphmem.api.context import ServerState
     from graphmem.project.receiving import Receiving
 
 SCOPE: Final = "index"
@@ -38,7 +38,7 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
             return refusal(error)
 
     async def take(request: Request) -> Response:
-        door: Door = request.app.state.door
+        door: ServerState = request.app.state.door
         push, number = str(request.path_params["push"]), int(request.path_params["number"])
         try:
             _expect_right(request)
@@ -50,7 +50,7 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
             return Response(status_code=499)
 
     async def end(request: Request) -> Response:
-        door: Door = request.app.state.door
+        door: ServerState = request.app.state.door
         try:
             _expect_right(request)
             return _json(await door.runner.run_long(receiving.finish, str(request.path_params["push"]), await request.body()))

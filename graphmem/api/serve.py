@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import uvicorn
 from starlette.applications import Starlette
 
-from graphmem.api.context import Door
+from graphmem.api.context import ServerState
 from graphmem.api.holding import Acceptor, Connections, Slot
 from graphmem.api.protocol import BoundedHttp
 from graphmem.errors import SettingsError
@@ -33,7 +33,7 @@ GRACE_SECONDS: Final = 3
 LOOK_TICKS: Final = 5  # ticks (0.1 s each) between checks for late connections
 
 Ready = Callable[[str, int], None]
-Doors = Callable[[], Iterable[Door]]
+ServerStates = Callable[[], Iterable[ServerState]]
 
 
 def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> None:
@@ -106,7 +106,7 @@ class Server:
     """
 
     def __init__(self, app: Starlette | HubApp, host: str, port: int, tls: Tls | None = None) -> None:
-        door: Door = app.state.door
+        door: ServerState = app.state.door
         self.is_tls = tls is not None
         self._socket = listen(host, port)
         self._own = listen("127.0.0.1", 0) if tls is not None else None
@@ -165,7 +165,9 @@ class _Uvicorn(uvicorn.Server):
     It also closes subscriptions when it stops. A signal makes `run` return, and does not end the process.
     """
 
-    def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None, doors: Doors) -> None:
+    def __init__(
+        self, config: uvicorn.Config, door: ServerState, connections: Connections, own: socket.socket | None, doors: ServerStates
+    ) -> None:
         super().__init__(config)
         self._doors = doors
         self.on_started: Callable[[], None] | None = None

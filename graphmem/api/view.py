@@ -27,7 +27,7 @@ from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
 
-from graphmem.api.context import Connection, Door
+from graphmem.api.context import Connection, ServerState
 from graphmem.api.encoding import encoded
 from graphmem.api.failures import facts_of, payload, shape, shortened
 from graphmem.api.persisted import PersistedOperations
@@ -119,7 +119,7 @@ class GraphQLView(GraphQL[Connection, None]):
     def __init__(
         self,
         schema: BaseSchema,
-        door: Door,
+        door: ServerState,
         operations: PersistedOperations,
         keys: Keys,
         allowed_origins: tuple[str, ...] = (),

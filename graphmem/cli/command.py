@@ -1,7 +1,7 @@
 """Options that all commands share, and code around each command.
 
-A command is a function whose first parameter is the open `Door`. `@command` declares how the command differs from others. Two annotations
-extend typer's annotations: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
+A command is a function whose first parameter is the open `CommandContext`. `@command` declares how the command differs from others. Two
+annotations extend typer's annotations: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 import typer
 
 from graphmem.cli import options
-from graphmem.cli.door import Door, door
+from graphmem.cli.door import CommandContext, door
 from graphmem.cli.options import Setting, Was
 from graphmem.operations.declare import split
 
@@ -99,7 +99,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
     It has the command's own parameters and those that all commands share.
 
     Args:
-        work: receives the open `Door` and the command's own parameters by name.
+        work: receives the open `CommandContext` and the command's own parameters by name.
         own: the command's own parameters; their annotations are evaluated.
         frame: options of this command that differ from the default.
     """
@@ -145,7 +145,7 @@ def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) ->
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, said])
 
 
-def _warn(here: Door, was: Was, now: str) -> None:
+def _warn(here: CommandContext, was: Was, now: str) -> None:
     here.output.stderr.line(
         ("graphmem: ", "yellow"), f"{' and '.join(was.flags)} will be removed in the next release; use --{now.replace('_', '-')}"
     )

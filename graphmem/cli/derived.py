@@ -17,7 +17,7 @@ import typer
 
 from graphmem.answers.marks import MEMORY
 from graphmem.cli.command import Variant, framed
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.options import Was
 from graphmem.cli.rendering import rendering_of, show
@@ -68,7 +68,7 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
     readers = {one.name: _reader(one) for one in parameters}
     rendering = rendering_of(operation.name)
 
-    def work(here: Door, **given: Any) -> None:
+    def work(here: CommandContext, **given: Any) -> None:
         fails = given.pop(FAIL, not rendering.fail)
         asked = {name: readers[name](value) for name, value in given.items() if value not in (None, [])}
         answer = getattr(here.service(whole=operation.hints.searches), operation.name)(**asked, **filled, **fixed)

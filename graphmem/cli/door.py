@@ -23,7 +23,7 @@ SEARCHABLE_S: Final = 120.0  # longer than a large index needs to rebuild its wo
 
 
 @dataclass
-class Door:
+class CommandContext:
     """The context in which a command runs: output, settings, index, service."""
 
     output: Output
@@ -132,7 +132,7 @@ def door(
     server: str | None = None,
     project: Path | None = None,
     flags: Mapping[str, Any] | None = None,
-) -> Iterator[Door]:
+) -> Iterator[CommandContext]:
     """Load the settings, run a command in the block, and report its errors.
 
     An error prints one sentence and ends the process with its exit code.
@@ -147,13 +147,13 @@ def door(
         flags: other settings given on the command line, by key.
     """
     output = Output(as_json, quiet)
-    opened: Door | None = None
+    opened: CommandContext | None = None
     try:
         root = directory(project) if project is not None else find_project(Path.cwd())
         given = {"db": str(db) if db is not None else None, "home": home or None, "server": server, **(flags or {})}
         settings = load_settings(root, os.environ, given)
         _log_to_stderr(settings)
-        opened = Door(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))
+        opened = CommandContext(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))
         with opened._stack:
             said = ""
             try:

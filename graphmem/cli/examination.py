@@ -16,7 +16,7 @@ from graphmem.runtime.vault import ENCRYPTING, ON
 from graphmem.server import owner
 
 if TYPE_CHECKING:
-    from graphmem.cli.door import Door
+    from graphmem.cli.door import CommandContext
 
 # Packages with a required version, and the reason.
 _PINNED = (
@@ -42,7 +42,7 @@ class Finding(NamedTuple):
     data: Any = None  # more data for --json, if any
 
 
-def examine(here: Door) -> list[Finding]:
+def examine(here: CommandContext) -> list[Finding]:
     """Return the results of all checks: of the installation, then the index."""
     return [*_installation(), *_index(here)]
 
@@ -82,7 +82,7 @@ def _git() -> Finding:
     return Finding("git", "ok", said.removeprefix("git version "))
 
 
-def _index(here: Door) -> list[Finding]:
+def _index(here: CommandContext) -> list[Finding]:
     location = here.location
     if not location.exists and not location.has_memories:
         return [Finding("index", "note", f"none in {location.data_dir}; make one with `graphmem index`")]

@@ -17,11 +17,11 @@ from graphmem.server import owner
 from graphmem.settings import DEFAULT_ORIGIN
 
 if TYPE_CHECKING:
-    from graphmem.cli.door import Door
+    from graphmem.cli.door import CommandContext
     from graphmem.server.hosting import Hosting
 
 
-def serve_projects(here: Door) -> None:
+def serve_projects(here: CommandContext) -> None:
     """Serve all projects of a directory until Ctrl-C or SIGTERM.
 
     Raises:
@@ -73,7 +73,7 @@ def serve_projects(here: Door) -> None:
     here.output.note("stopped")
 
 
-def _announce(here: Door, hosting: Hosting, address: str) -> None:
+def _announce(here: CommandContext, hosting: Hosting, address: str) -> None:
     output = here.output
     names = hosting.names()
     if output.as_json:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import graphmem
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
@@ -40,7 +40,7 @@ PLACE_S = 0.25  # between checks that the folder of the index was not moved
 SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
-def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
+def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
     """Run the server until Ctrl-C, SIGTERM, or an idle time.
 
     The server ends after `idle_s` seconds without a request; with 0 it never ends by itself. With `watch`, changed files are indexed.
@@ -123,7 +123,7 @@ def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopb
 
 
 @contextmanager
-def _opening(here: Door) -> Iterator[Future[GraphMem]]:
+def _opening(here: CommandContext) -> Iterator[Future[GraphMem]]:
     """Open the index in a thread while the block loads Python modules.
 
     Both take about the same time. The index is closed when the block raises an error.
@@ -146,7 +146,7 @@ class _Run:
 
     def __init__(
         self,
-        here: Door,
+        here: CommandContext,
         service: GraphMem,
         server: Server,
         token: str,
@@ -357,7 +357,7 @@ def expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -
         )
 
 
-def _refuse_second(here: Door) -> None:
+def _refuse_second(here: CommandContext) -> None:
     serving = owner.find(here.location.owner_file)
     if serving is not None:
         raise StoreBusyError(
@@ -368,7 +368,7 @@ def _refuse_second(here: Door) -> None:
         )
 
 
-def _open(here: Door) -> GraphMem:
+def _open(here: CommandContext) -> GraphMem:
     """Open the index; wait while other commands have it open."""
     from graphmem.project.graphmem import GraphMem
 

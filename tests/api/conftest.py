@@ -14,7 +14,7 @@ import pytest
 import starlette
 
 from graphmem.api.app import ServerOptions, build_app
-from graphmem.api.context import Door
+from graphmem.api.context import ServerState
 from graphmem.api.limits import ServerLimits
 from graphmem.api.serve import Server
 from graphmem.project.graphmem import GraphMem
@@ -56,7 +56,7 @@ def service(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 class Client:
     """Asks a server on loopback."""
 
-    def __init__(self, address: str, port: int, door: Door) -> None:
+    def __init__(self, address: str, port: int, door: ServerState) -> None:
         self.address = address
         self.port = port
         self.door = door  # of the server, which runs in this process

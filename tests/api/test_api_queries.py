@@ -362,7 +362,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
 
     from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-    from graphmem.api.context import Connection, Door
+    from graphmem.api.context import Connection, ServerState
     from graphmem.api.encoding import encoded
     from graphmem.api.limits import ServerLimits
     from graphmem.api.persisted import load_operations
@@ -413,7 +413,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
 
     def render():
         async def run():
-            door = Door(service, limits)
+            door = ServerState(service, limits)
             try:
                 for name, given in variables.items():
                     text = load_operations(build_schema(ServerLimits()).graphql).find({"id": name}).text

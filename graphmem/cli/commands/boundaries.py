@@ -8,7 +8,7 @@ import typer
 
 from graphmem.cli.command import command
 from graphmem.cli.commands.exports import write
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 
@@ -17,7 +17,7 @@ MOST: Final = 10_000  # dependencies that a baseline may accept
 
 @command()
 def check(
-    here: Door,
+    here: CommandContext,
     *,
     update_baseline: Annotated[
         bool,
@@ -46,7 +46,7 @@ def check(
         raise SystemExit(REFUSED)
 
 
-def _write(here: Door, lines: list[str], total: int) -> None:
+def _write(here: CommandContext, lines: list[str], total: int) -> None:
     """Write the baseline: dependencies that break a rule and are accepted.
 
     A failure leaves the old file.

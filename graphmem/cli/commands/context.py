@@ -8,10 +8,10 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 
 if TYPE_CHECKING:
-    from graphmem.cli.door import Door
+    from graphmem.cli.door import CommandContext
 
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
 Form = Annotated[str, typer.Option("--format", help="xml, markdown, text or json.")]
@@ -24,7 +24,7 @@ PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to ope
 
 @command()
 def context(
-    here: Door,
+    here: CommandContext,
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The person's prompt; default: context for the start of a session.")] = "",
     *,
     point: Annotated[
@@ -51,7 +51,7 @@ def context(
 
 @command()
 def trust(
-    here: Door,
+    here: CommandContext,
     level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="Trust level: cautious, standard, confident, autonomous or auto.")] = "",
 ) -> None:
     """Show or set how sure a memory must be to reach agents.

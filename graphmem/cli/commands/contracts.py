@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.output import plural
 from graphmem.contracts import projects
 from graphmem.errors import BadInputError
@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError
 
 @command(without=("path", "project", "db", "home", "as_json"))
 def add(
-    here: Door,
+    here: CommandContext,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Roots of projects that use each other's contracts.")],
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the projects from the list instead of adding them.")] = False,

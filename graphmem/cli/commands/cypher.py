@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.errors import BadInputError
 
 
 @command()
 def cypher(
-    here: Door,
+    here: CommandContext,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The query: MATCH … RETURN …; - reads the query from standard input.")],
     *,
     param: Annotated[

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.errors import BadInputError
 
 
 @command()
 def evaluate(
-    here: Door,
+    here: CommandContext,
     *,
     accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to search.")] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of search.")] = False,

@@ -12,7 +12,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.errors import BadInputError
 from graphmem.runtime.inside import inside
 from graphmem.runtime.vault import unlock
@@ -53,7 +53,7 @@ To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=
 
 @command()
 def export(
-    here: Door,
+    here: CommandContext,
     targets: Annotated[
         list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files whose dependents the view shows.")
     ] = None,
@@ -126,7 +126,7 @@ def export(
 
 @command()
 def report(
-    here: Door,
+    here: CommandContext,
     to: To = None,
 ) -> None:
     """Write one HTML file about the whole project.

@@ -11,7 +11,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 
@@ -42,7 +42,7 @@ class Direction(StrEnum):
 
 @command()
 def impact(
-    here: Door,
+    here: CommandContext,
     targets: Annotated[
         list[str] | None,
         typer.Argument(

@@ -9,7 +9,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.options import Setting
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ EVIDENCE_PANEL: Final = "Outside evidence"
 
 @command(takes_root=True)
 def index(
-    here: Door,
+    here: CommandContext,
     *,
     full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
     workers: options.Workers = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door, directory
+from graphmem.cli.door import CommandContext, directory
 from graphmem.errors import BadInputError
 from graphmem.settings import find_project, models_dir
 
@@ -39,7 +39,7 @@ Root = Annotated[
     )
 )
 def install(
-    here: Door,
+    here: CommandContext,
     agents: Agents = None,
     *,
     every: All = False,
@@ -77,7 +77,7 @@ def install(
     )
 )
 def uninstall(
-    here: Door,
+    here: CommandContext,
     agents: Agents = None,
     *,
     user: User = False,
@@ -134,7 +134,7 @@ def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
     return [TO_CONFIRM[agent, scope] for agent in agents if (agent, scope) in TO_CONFIRM]
 
 
-def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool, dry_run: bool) -> None:
+def _finish(here: CommandContext, changes: list[Change], vault: Vault, *, installing: bool, dry_run: bool) -> None:
     from graphmem.hooks.install import apply
 
     if not dry_run:

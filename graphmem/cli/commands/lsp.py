@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.errors import BadInputError
 from graphmem.settings import load_settings, locate
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @command(takes_root=True, without=("as_json", "quiet"), is_quiet=True)
 def lsp(
-    here: Door,
+    here: CommandContext,
     port: Annotated[
         int,
         typer.Option(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 
 
 @command()
 def doctor(
-    here: Door,
+    here: CommandContext,
 ) -> None:
     """Check the installation and the index.
 
@@ -32,7 +32,7 @@ def doctor(
 
 @command()
 def config(
-    here: Door,
+    here: CommandContext,
 ) -> None:
     """Print each setting with its value and origin."""
     from graphmem.settings import known_settings
@@ -63,7 +63,7 @@ def config(
 
 
 @command(without=("db", "home", "project", "quiet"))
-def version(here: Door) -> None:
+def version(here: CommandContext) -> None:
     """Print the versions of graphmem, its engine and Python."""
     from importlib.metadata import version as version_of
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 
 
 @command(takes_root=True, without=("as_json", "quiet"), is_quiet=True)
-def mcp(here: Door) -> None:
+def mcp(here: CommandContext) -> None:
     """Answer a coding agent over standard input and output.
 
     graphmem speaks the Model Context Protocol, for one editor window or agent.

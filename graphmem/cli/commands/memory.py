@@ -12,7 +12,7 @@ import typer
 from graphmem.answers import to_json
 from graphmem.cli import options
 from graphmem.cli.command import Variant, command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
@@ -41,7 +41,7 @@ Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH",
 
 @command()
 def remember(
-    here: Door,
+    here: CommandContext,
     text: Annotated[
         list[str], typer.Argument(metavar="TEXT...", help="Text of the memory: one fact in one to three sentences; - reads standard input.")
     ],
@@ -115,7 +115,7 @@ recall = Variant(
 
 @command()
 def forget(
-    here: Door,
+    here: CommandContext,
     ids: Ids,
     *,
     hard: Annotated[bool, typer.Option("--hard", help="Delete permanently, from the graph and the journal too.")] = False,
@@ -132,7 +132,7 @@ def forget(
 
 @command()
 def pin(
-    here: Door,
+    here: CommandContext,
     id: Id,  # noqa: A002 - the word of the domain
     *,
     off: Annotated[bool, typer.Option("--off", help="Unpin the memory instead of pinning it.")] = False,
@@ -145,7 +145,7 @@ def pin(
 
 @command()
 def list_(
-    here: Door,
+    here: CommandContext,
     *,
     types: Types = None,
     files: Files = None,
@@ -179,14 +179,14 @@ def list_(
 
 
 @command()
-def verify(here: Door, id: Id) -> None:  # noqa: A002
+def verify(here: CommandContext, id: Id) -> None:  # noqa: A002
     """Mark a memory as true now; a forgotten memory is restored."""
     show(here.output, _vouched(here, id).verify(_id(id), actor=ACTOR), rendering_of("memory"))
 
 
 @command()
 def alias(
-    here: Door,
+    here: CommandContext,
     term: Annotated[
         str | None, typer.Argument(metavar="[TERM]", help="The search term that has the alias; default: show all aliases.")
     ] = None,
@@ -204,7 +204,7 @@ def alias(
 
 
 @command()
-def status(here: Door) -> None:
+def status(here: CommandContext) -> None:
     """Count memories; show the state of learning and the trust level."""
     service = here.service()
     counts = {one: service.memories(MemoryFilter(statuses=[one]), limit=1).total for one in STATUSES}
@@ -222,7 +222,9 @@ def status(here: Door) -> None:
 
 @command()
 def onboard(
-    here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of memories.")] = 10
+    here: CommandContext,
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of memories.")] = 10,
 ) -> None:
     """List memories that a newcomer should read, most trusted first."""
     from graphmem.cli.render import memory as render
@@ -233,7 +235,7 @@ def onboard(
 
 @command()
 def edit(
-    here: Door,
+    here: CommandContext,
     id: Id,  # noqa: A002
     text: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="New text of the memory; - reads standard input.")] = None,
     *,
@@ -258,7 +260,7 @@ def edit(
 
 @command()
 def auto(
-    here: Door,
+    here: CommandContext,
     state: Annotated[str, typer.Argument(metavar="[STATE]", help="New state: on, off or paused; default: show the state.")] = "",
     *,
     minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this many minutes.")] = None,
@@ -276,7 +278,7 @@ def auto(
 
 @command()
 def config(
-    here: Door,
+    here: CommandContext,
     preset: Annotated[
         str, typer.Argument(metavar="[PRESET]", help="Preset: conservative, balanced or aggressive; default: show all presets.")
     ] = "",
@@ -314,7 +316,7 @@ def config(
 
 @command()
 def prune(
-    here: Door,
+    here: CommandContext,
     *,
     apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option the memories are only listed.")] = False,
 ) -> None:
@@ -327,7 +329,7 @@ def prune(
 
 @command()
 def encrypt(
-    here: Door,
+    here: CommandContext,
     *,
     key_file: Annotated[
         Path | None,
@@ -361,7 +363,7 @@ def encrypt(
 
 
 @command()
-def decrypt(here: Door) -> None:
+def decrypt(here: CommandContext) -> None:
     """Decrypt the memories on disk. No server may run meanwhile."""
     from graphmem.project.encrypting import decrypt as run
 
@@ -372,7 +374,7 @@ def decrypt(here: Door) -> None:
 
 @command()
 def scan(
-    here: Door,
+    here: CommandContext,
     *,
     apply: Annotated[bool, typer.Option("--apply", help="Remove the secrets; without this option only their places are listed.")] = False,
 ) -> None:
@@ -387,7 +389,7 @@ def scan(
 
 @command()
 def phases(
-    here: Door,
+    here: CommandContext,
     *,
     accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to the ranking.")] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of the ranking.")] = False,
@@ -408,7 +410,7 @@ def phases(
 
 @command()
 def delete_all(
-    here: Door,
+    here: CommandContext,
     *,
     confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="Name of the project, to confirm the deletion.")] = "",
 ) -> None:
@@ -431,7 +433,7 @@ def delete_all(
     )
 
 
-def _vouched(here: Door, id: str) -> Service:  # noqa: A002
+def _vouched(here: CommandContext, id: str) -> Service:  # noqa: A002
     """Return the service, if a person typed the command, not an agent.
 
     Only people may verify memories.

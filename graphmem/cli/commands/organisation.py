@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.settings import Settings
@@ -37,7 +37,7 @@ SHOWN: Final = "bold"
 
 @command()
 def sync(
-    here: Door,
+    here: CommandContext,
     url: Annotated[
         str, typer.Argument(metavar="[URL]", help="Address of the database, postgresql://host/name; default: the setting sync_url.")
     ] = "",
@@ -62,7 +62,7 @@ def sync(
 
 @command(without=("path", "project", "db", "home", "as_json", "quiet"))
 def try_(
-    here: Door,
+    here: CommandContext,
     *,
     once: Annotated[bool, typer.Option("--once", help="Exit after the demonstration, instead of waiting for Ctrl-C.")] = False,
 ) -> None:

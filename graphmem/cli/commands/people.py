@@ -10,7 +10,7 @@ import typer
 
 from graphmem.cli.command import command
 from graphmem.cli.commands.memory import ACTOR
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @command()
 def import_(
-    here: Door,
+    here: CommandContext,
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="File to import: CLAUDE.md, AGENTS.md, .cursorrules, an export, …; - reads standard input."),

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError
 
 
 @command(without=("server",))
 def push(
-    here: Door,
+    here: CommandContext,
     address: Annotated[
         str, typer.Argument(metavar="[URL]", help="Address of the project on the server, https://host/p/NAME; default: the setting server.")
     ] = "",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import GraphMemError
 
@@ -38,7 +38,7 @@ class Tried(NamedTuple):
 
 
 @command(without=("db", "home", "project"))
-def self_check(here: Door) -> None:
+def self_check(here: CommandContext) -> None:
     """Test the installation on a small temporary project.
 
     The test indexes a project, asks questions, stores a memory and searches, with the configured embedding model. The exit code is 1 if a
@@ -60,7 +60,7 @@ def self_check(here: Door) -> None:
         raise SystemExit(REFUSED)
 
 
-def _tried(here: Door) -> Iterator[Tried]:
+def _tried(here: CommandContext) -> Iterator[Tried]:
     """Test each ability of the installation and yield its result.
 
     If indexing fails, the other tests are left out.

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.failures import REFUSED
 
 PROGRESS_S: Final = 5.0  # between two reports of progress
@@ -16,7 +16,7 @@ PROGRESS_S: Final = 5.0  # between two reports of progress
 
 @command()
 def modules(
-    here: Door,
+    here: CommandContext,
     name: Annotated[
         str | None,
         typer.Argument(metavar="[MODULE]", help="Show only this module, given by its name, its id, or the path of a file in it."),
@@ -38,7 +38,7 @@ def modules(
 
 @command()
 def describe(
-    here: Door,
+    here: CommandContext,
     *,
     wait: Annotated[int, typer.Option("--wait", min=0, help="Maximum seconds to wait for the model; 0: only report the progress.")] = 600,
 ) -> None:
@@ -61,7 +61,7 @@ def describe(
 
 @command()
 def drift(
-    here: Door,
+    here: CommandContext,
     base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both revisions.")],
     head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the indexed files.")] = None,
     *,

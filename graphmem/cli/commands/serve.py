@@ -9,13 +9,13 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.options import Setting
 
 
 @command(takes_root=True)
 def serve(
-    here: Door,
+    here: CommandContext,
     *,
     host: Annotated[
         str | None, typer.Option("--host", help="Address to serve on; addresses other than loopback need a token and TLS."), Setting()

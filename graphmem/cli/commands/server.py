@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.options import Setting
 from graphmem.cli.output import plural
 from graphmem.errors import BadInputError
@@ -29,7 +29,7 @@ Team = Annotated[str, typer.Option("--team", help="Name of a team.")]
 
 @command(without=WITHOUT)
 def invite(
-    here: Door,
+    here: CommandContext,
     login: Login,
     *,
     name: Annotated[str, typer.Option("--name", help="Name of the person; default: the login.")] = "",
@@ -54,7 +54,7 @@ def invite(
 
 @command(without=WITHOUT)
 def role(
-    here: Door,
+    here: CommandContext,
     on: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.")],
     level: Annotated[str, typer.Argument(metavar="LEVEL", help="The role: read, write, curate or admin; none takes it away.")],
     *,
@@ -73,7 +73,7 @@ def role(
 
 @command(without=WITHOUT)
 def team(
-    here: Door,
+    here: CommandContext,
     name: Annotated[str, typer.Argument(metavar="TEAM", help="Name of the team; it exists while it has members.")],
     login: Login,
     *,
@@ -87,7 +87,7 @@ def team(
 
 @command(without=WITHOUT)
 def token(
-    here: Door,
+    here: CommandContext,
     login: Login,
     name: Annotated[str, typer.Argument(help="Name of the token, such as the machine that uses it.")],
     *,
@@ -111,7 +111,7 @@ def token(
 
 @command(without=WITHOUT)
 def enable(
-    here: Door,
+    here: CommandContext,
     login: Login,
     *,
     off: Annotated[bool, typer.Option("--off", help="Block the person, and end the person's tokens and sessions.")] = False,
@@ -123,7 +123,7 @@ def enable(
 
 
 @command(without=WITHOUT)
-def people(here: Door, *, projects: Projects = None) -> None:
+def people(here: CommandContext, *, projects: Projects = None) -> None:
     """List the people of the server, with teams, roles and tokens."""
     found = _people(here).all()
     if here.output.as_json:
@@ -138,7 +138,7 @@ def people(here: Door, *, projects: Projects = None) -> None:
 
 @command(without=WITHOUT)
 def audit(
-    here: Door,
+    here: CommandContext,
     *,
     login: Annotated[str, typer.Option("--login", help="Login of a person; default: everybody.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of entries.")] = 100,
@@ -157,7 +157,7 @@ def audit(
 
 @command(without=WITHOUT)
 def login(
-    here: Door,
+    here: CommandContext,
     address: Annotated[str, typer.Argument(metavar="URL", help="Address of the server, https://host.")],
     code: Annotated[str, typer.Argument(help="Code of the invitation.")],
 ) -> None:
@@ -174,7 +174,7 @@ def login(
     here.output.note((f"the token is kept in {file}", "dim"))
 
 
-def _people(here: Door) -> People:
+def _people(here: CommandContext) -> People:
     """Return the people of the server in the setting `projects`."""
     from graphmem.security.people import People
 

@@ -10,14 +10,14 @@ from typing import Annotated, Any, Final, TextIO
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 
 BATCH: Final = 1_000  # lines in one request
 
 
 @command()
 def show(
-    here: Door,
+    here: CommandContext,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="Id of the session, or a prefix of the id.")],
     *,
     every: Annotated[
@@ -36,7 +36,7 @@ def show(
 
 @command()
 def observe(
-    here: Door,
+    here: CommandContext,
     session: Annotated[str, typer.Option("--session", help="Id of the session for events that name none.")] = "",
 ) -> None:
     """Record events of agents' sessions from standard input.

@@ -8,12 +8,12 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 
 
 @command()
 def symbol(
-    here: Door,
+    here: CommandContext,
     refs: Annotated[
         list[str],
         typer.Argument(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.output import plural
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ app = typer.Typer(name="token", help="Tokens for other clients of this index's s
 
 @command()
 def create(
-    here: Door,
+    here: CommandContext,
     name: Annotated[str, typer.Argument(help="Name of the token in the audit log: letters, digits, dots, underscores and hyphens.")],
     *,
     scope: Annotated[
@@ -65,7 +65,7 @@ def create(
 
 @command()
 def list_(
-    here: Door,
+    here: CommandContext,
 ) -> None:
     """List the tokens of this index."""
     found = _tokens(here).all()
@@ -81,7 +81,7 @@ def list_(
 
 @command()
 def revoke(
-    here: Door,
+    here: CommandContext,
     which: Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the token.")],
 ) -> None:
     """Revoke a token; the server rejects it from the next request on."""
@@ -95,7 +95,7 @@ def revoke(
         here.output.note((f"the server still requires a token; delete {tokens.path} to stop that", "dim"))
 
 
-def _tokens(here: Door) -> TokenFile:
+def _tokens(here: CommandContext) -> TokenFile:
     """Return the token file of an existing index."""
     from graphmem.client.connecting import expect_index
     from graphmem.security.tokens import FILE, TokenFile

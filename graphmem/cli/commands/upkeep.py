@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import Door
+from graphmem.cli.door import CommandContext
 from graphmem.cli.output import plural
 from graphmem.cli.render.upkeep import megabytes
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @command()
 def backup(
-    here: Door,
+    here: CommandContext,
     dest: Annotated[
         Path | None,
         typer.Argument(metavar="[DEST]", help="Directory, or new .zip file, for the backup; default: `backups` in the index directory."),
@@ -66,7 +66,7 @@ def backup(
 
 @command()
 def restore(
-    here: Door,
+    here: CommandContext,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The backup to restore: a path, or a name from `graphmem backup --list`.")],
     *,
     rules: Annotated[
@@ -100,7 +100,7 @@ def restore(
 
 @command()
 def rebuild(
-    here: Door,
+    here: CommandContext,
 ) -> None:
     """Rebuild everything from the files and the journal.
 
