@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import resource
 from typing import TYPE_CHECKING, Any
+
+from graphmem.runtime.system import soft_limit
 
 __version__ = "0.1.0"
 __all__ = ["GraphMem", "__version__"]
@@ -14,7 +15,7 @@ __all__ = ["GraphMem", "__version__"]
 if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
 
-if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+if soft_limit("AS") is not None:
     from graphmem.runtime.limits import be_frugal
 
     be_frugal()

@@ -12,7 +12,6 @@ import enum
 import errno
 import logging
 import math
-import resource
 import socket
 import ssl
 import struct
@@ -21,6 +20,8 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.runtime.system import soft_limit
 
 if TYPE_CHECKING:
     from graphmem.api.limits import ServerLimits
@@ -80,8 +81,8 @@ def room(limits: ServerLimits) -> int:
 
     It is the configured number, or less if the process may open fewer files.
     """
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = limits.connections if soft == resource.RLIM_INFINITY else soft - OWN_FILES
+    soft = soft_limit("NOFILE")
+    files = limits.connections if soft is None else soft - OWN_FILES
     return max(FEWEST, min(limits.connections, files))
 
 
@@ -144,8 +145,8 @@ class Connections:
         self._times = times(limits)
         self._most = room(limits)
         self._most_of_one = min(limits.connections_per_address, self._most - self._most // 4)
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._last_file = None if soft == resource.RLIM_INFINITY else soft - min(LAST_FILES, soft // 8)
+        soft = soft_limit("NOFILE")
+        self._last_file = None if soft is None else soft - min(LAST_FILES, soft // 8)
         self._slots: set[Slot] = set()
         self._by_address: Counter[str] = Counter()
 

@@ -23,6 +23,7 @@ from graphmem.api.context import ServerState
 from graphmem.api.holding import Acceptor, Connections, Slot
 from graphmem.api.protocol import BoundedHttp
 from graphmem.errors import SettingsError
+from graphmem.runtime.system import IS_WINDOWS
 
 if TYPE_CHECKING:
     from graphmem.api.hub import HubApp
@@ -234,7 +235,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if not IS_WINDOWS:  # there it would let another program listen at the same address
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(1024)
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from pathlib import Path
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from graphmem.client.connecting import checked_server
 from graphmem.client.remote import TIMEOUT_S
 from graphmem.client.wire import Wire
+from graphmem.runtime import system
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.replacing import replace_file
 from graphmem.settings import user_data_dir
@@ -56,7 +56,7 @@ def _keep(address: str, token: str) -> Path:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.with_name(f"{FILE}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            system.lock(lock.fileno(), wait=True)
             try:
                 known = dict(json.loads(file.read_text(encoding="utf-8"))["servers"])
             except (FileNotFoundError, ValueError, KeyError, TypeError):

@@ -6,7 +6,6 @@ no other index is opened.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.contracts import rows
 from graphmem.contracts.rows import Published
 from graphmem.errors import BadInputError
+from graphmem.runtime import system
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.replacing import replace_file
 from graphmem.settings import Settings, locate, user_data_dir
@@ -70,7 +70,7 @@ def change(roots: Iterable[Path], *, remove: bool = False) -> list[Path]:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.with_name(f"{LIST}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            system.lock(lock.fileno(), wait=True)
             known = listed()
             kept = [one for one in known if one not in wanted] if remove else [*dict.fromkeys([*known, *wanted])]
             replace_file(file, (json.dumps({"projects": [str(one) for one in kept]}, indent=2) + "\n").encode())

@@ -6,11 +6,12 @@ process got since the last call, and from the idle time of all processors.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from graphmem.runtime.system import ticks
 
 GOT: Final = 0.8  # with a smaller part of its threads' time, the process competes with others
 NEARLY: Final = 0.25  # part of a processor: so much less than a whole one still counts as idle
@@ -58,7 +59,7 @@ class IdleProcessors:
 def _moment() -> Moment:
     try:
         fields = _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()
-        idle = int(fields[4]) / os.sysconf("SC_CLK_TCK")
+        idle = int(fields[4]) / ticks()
     except (OSError, ValueError, IndexError):
         idle = 0.0
     return Moment(time.monotonic(), time.process_time(), idle)

@@ -18,6 +18,8 @@ from multiprocessing.process import BaseProcess
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from graphmem.runtime.system import after_fork
+
 _RESUMED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")
 TOOL_NAME: Final = "graphmem"
@@ -64,7 +66,7 @@ class Recorder:
         else:
             self._profile()
         self._is_on = True
-        os.register_at_fork(after_in_parent=self._forked)  # it cannot be unregistered, so it checks `_is_on`
+        after_fork(self._forked, in_parent=True)  # it cannot be unregistered, so it checks `_is_on`
 
     def stop(self) -> None:
         """Stop recording; the recorded calls stay readable."""

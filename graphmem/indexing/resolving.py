@@ -9,13 +9,11 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import selectors
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -28,6 +26,7 @@ from graphmem.parsing.worker import receive, send
 from graphmem.resolution.resolver import Dependencies
 from graphmem.resolution.shelf import BUDGET_BYTES
 from graphmem.resolution.solver import NOTHING
+from graphmem.runtime import system
 from graphmem.runtime.free_memory import free_memory
 
 if TYPE_CHECKING:
@@ -170,7 +169,7 @@ class _Run:
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
                 pass_fds=[writing for _, writing in pipes],
-                process_group=0,  # its children end with it
+                **system.own_group(),  # its children end with it
             )
         ends.callback(self._end)
         self._start: Start | None = None
@@ -196,22 +195,21 @@ class _Run:
     def _receive(self) -> None:
         """Read the messages of all children until each has ended."""
         total, done = len(self._job.files), 0
-        with selectors.DefaultSelector() as selector:
+        with closing(system.Pipes()) as unread:
             for number, output in enumerate(self._outputs):
-                selector.register(output, selectors.EVENT_READ, number)
-            while selector.get_map():
-                for key, _ in selector.select(_POLL_S):
-                    number = key.data
+                unread.add(output, number)
+            while unread:
+                for number in unread.ready(_POLL_S):
                     message = receive(self._outputs[number])
                     if message is None:
                         if number not in self._ended:
-                            killed = len(self._outputs) == 1 and self._process.wait() == -signal.SIGKILL
+                            killed = len(self._outputs) == 1 and self._process.wait() == system.KILLED
                             raise _FailedError(
                                 "a process that resolves references ended before it sent all results; "
                                 "graphmem tries again with one process",
                                 killed=killed,
                             )
-                        selector.unregister(self._outputs[number])
+                        unread.remove(self._outputs[number])
                         continue
                     said = _read(message)
                     if isinstance(said, Start):
@@ -264,7 +262,7 @@ class _Run:
 
     def _end(self) -> None:
         with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            system.kill_group(self._process.pid)
         self._process.wait()
         cast("IO[bytes]", self._process.stdin).close()
 
@@ -291,7 +289,7 @@ def processes_for(files: int, size: int, workers: int | None, free: int | None) 
         workers: the maximum number of processes that the user allows; None for one per processor.
         free: free bytes of memory; None if unknown.
     """
-    if files < MANY_FILES:
+    if files < MANY_FILES or not system.CAN_FORK:
         return 0
     most = min(workers or default_workers(), files // BATCH, MOST_PROCESSES)
     if free is not None:

@@ -30,6 +30,7 @@ from graphmem.parsing.worker import receive, send
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.shelf import Shelf
+from graphmem.runtime import system
 
 if TYPE_CHECKING:
     from graphmem.contracts.rows import ContractRow
@@ -106,7 +107,7 @@ def main(outputs: Sequence[int]) -> None:
         return
     threading.Thread(target=_end_with_caller, name="graphmem-caller", daemon=True).start()
     job: Job = pickle.loads(message)  # noqa: S301 - from the process that started this one
-    os.nice(job.niceness)
+    system.be_nice(job.niceness)
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:  # noqa: PTH123 - no file of a disk
         score.write(_OOM_SCORE)
     gc.disable()  # millions of rows and few cycles
@@ -127,7 +128,7 @@ def main(outputs: Sequence[int]) -> None:
     children: list[int] = []
     mine = 0
     for number in range(1, len(outputs)):
-        child = os.fork()
+        child = system.fork()
         if not child:
             mine = number
             break

@@ -5,8 +5,6 @@ The CPU time includes ended worker processes.
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ import pyarrow.compute as pc
 
 from graphmem.answers import DiagnosticInfo, IndexSummary
 from graphmem.projection.arrays import EDGE_KINDS
+from graphmem.runtime.system import cpu_seconds, peak_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +32,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self._cpu = _cpu_seconds()
+        self._cpu = cpu_seconds()
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -46,18 +45,7 @@ class Meter:
 
     def cpu_seconds(self) -> float:
         """CPU seconds since the meter was made, including ended workers."""
-        return _cpu_seconds() - self._cpu
-
-
-def _cpu_seconds() -> float:
-    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-
-def peak_memory_mb() -> float:
-    """Peak resident memory of this process, in MB."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)  # macOS counts bytes, Linux KiB
+        return cpu_seconds() - self._cpu
 
 
 def summarise(
@@ -94,7 +82,7 @@ def summarise(
         diagnostic_count=len(diagnostics),
         seconds={name: round(value, 3) for name, value in meter.seconds.items()},
         cpu_seconds=round(meter.cpu_seconds(), 3),
-        peak_memory_mb=round(peak_memory_mb(), 1),
+        peak_memory_mb=round(peak_bytes() / (1 << 20), 1),
     )
 
 

@@ -34,6 +34,7 @@ from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 from graphmem.runtime.checksums import seal, unseal
 from graphmem.runtime.limits import disk_refusal, unless_refused
 from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.system import sync, write_at
 from graphmem.runtime.worktree import journal_folder
 from graphmem.store.capabilities import local_file
 
@@ -196,7 +197,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
             _write(scratch, staging, manifest)
         check(scratch, settings)
         scratch.replace(target)
-        _sync(target.parent)
+        sync(target.parent)
     except OSError as error:
         raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent, "choose another directory") from error
     finally:
@@ -441,7 +442,7 @@ def _write(scratch: Path, staging: Path, manifest: Manifest) -> None:
                 zipped.write(path, name, zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED)
         out.flush()
         place = os.fstat(out.fileno()).st_size - _DIGITS
-        os.pwrite(out.fileno(), b"%08x" % _sum(scratch, place), place)
+        write_at(out.fileno(), b"%08x" % _sum(scratch, place), place)
         os.fsync(out.fileno())
 
 
@@ -558,11 +559,3 @@ def _no_backup(archive: Path, message: str) -> BadInputError:
 
 def _not_whole(archive: Path, message: str) -> DatabaseDamagedError:
     return DatabaseDamagedError(message, path=str(archive), reason=message)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,6 +11,7 @@ from typing import Final
 from graphmem.errors import BadInputError, GitError
 from graphmem.runtime.own_folder import FOR_PEOPLE, hide_from_git
 from graphmem.runtime.sqlite_file import PRIVATE
+from graphmem.runtime.system import is_own
 from graphmem.settings import DATABASE
 
 NAME: Final = ".graphmem"  # of an index next to its project
@@ -115,7 +116,7 @@ def _restrict(path: Path) -> None:
     """
     try:
         found = path.lstat()
-        if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if not stat.S_ISLNK(found.st_mode) and is_own(found) and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             path.chmod(PRIVATE_FOLDER if stat.S_ISDIR(found.st_mode) else PRIVATE)
     except FileNotFoundError:
         return  # it existed only for a moment

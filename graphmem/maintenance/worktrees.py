@@ -6,7 +6,6 @@ file systems that share blocks (Btrfs, XFS), the copy takes no additional space.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import shutil
@@ -17,6 +16,7 @@ from typing import Final
 from graphmem.errors import GraphMemError, StoreBusyError
 from graphmem.maintenance.backup import JOURNAL, copy_file
 from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_strangers
+from graphmem.runtime.system import clone
 from graphmem.runtime.vault import FILE as ENCRYPTION
 from graphmem.runtime.worktree import first_index
 from graphmem.store.lock import DatabaseLock
@@ -27,7 +27,6 @@ _ALWAYS: Final = ("facts.sqlite", "history.sqlite", ENCRYPTION)
 _CLOSED: Final = (DATABASE, "graph.projection", "memories.projection", "inputs.sqlite", "explorer.projection", "contracts.json")
 _REPLACED: Final = ".projection"  # such files are never changed in place, only replaced, so worktrees can share their bytes
 _WORDS: Final = "words-"
-_CLONE: Final = 0x40049409  # FICLONE of linux/fs.h
 _log = logging.getLogger(__name__)
 
 
@@ -96,8 +95,9 @@ def _cloned(source: Path, target: Path) -> bool:
     """Copy a file by sharing its blocks; return whether the disk supports it."""
     try:
         with source.open("rb") as old, target.open("xb") as new:
-            fcntl.ioctl(new.fileno(), _CLONE, old.fileno())
+            is_cloned = clone(old, new)
     except OSError:
+        is_cloned = False
+    if not is_cloned:
         target.unlink(missing_ok=True)
-        return False
-    return True
+    return is_cloned

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 
 from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
+from graphmem.runtime import system
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.limits import kind_of, refusal
 from graphmem.runtime.sqlite_file import private
@@ -185,7 +186,7 @@ class Journal:
                 self._begin_segment()
             if self._file is None:
                 assert self._path is not None  # noqa: S101 - _begin_segment has named one
-                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | system.OPEN)
             self._write(self._file, data)
         except OSError as error:
             raise _refusal(self._folder, error) from error
@@ -234,7 +235,7 @@ class Journal:
         if self._folder.exists():
             self._folder.rename(old)
         new.rename(self._folder)
-        _sync_folder(self._folder.parent)
+        system.sync(self._folder.parent)
         _remove_folder(old)
         self._begin()
 
@@ -277,7 +278,7 @@ class Journal:
                 out.flush()
                 os.fsync(out.fileno())
             scratch.replace(packed)
-            _sync_folder(self._folder)
+            system.sync(self._folder)
             path.unlink()
 
     def delete(self) -> list[str]:
@@ -369,9 +370,9 @@ class Journal:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.close()
         path = self._folder / f"journal-{self.head.number + 1:010d}.jsonl"
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.OPEN, 0o600)
         self._path, self._entries_here, self._size = path, 0, path.stat().st_size
-        _sync_folder(self._folder)
+        system.sync(self._folder)
         self.compress()
 
     def _write(self, file: int, data: bytes) -> None:
@@ -420,7 +421,7 @@ class Journal:
             out.flush()
             os.fsync(out.fileno())
         scratch.replace(path)
-        _sync_folder(self._folder)
+        system.sync(self._folder)
 
 
 def _first_of(path: Path) -> int | None:
@@ -477,14 +478,6 @@ def _refusal(folder: Path, error: OSError) -> GraphMemError:
     return JournalError(
         f"the memories' journal cannot be written ({error.strerror or error}), so the memory was not kept; {remedy}", path=str(folder)
     )
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _remove_folder(folder: Path) -> None:

@@ -6,7 +6,6 @@ which are ranked together with the project's memories.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
+from graphmem.runtime import system
 from graphmem.runtime.replacing import replace_file
 
 FILE: Final = "memories.jsonl"
@@ -110,7 +110,7 @@ class UserBook:
         try:
             self._file.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
             with _private(self._file.with_name(FILE + ".lock")) as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                system.lock(lock.fileno(), wait=True)
                 known = self.all()
                 before = dict(known)
                 yield known
@@ -127,7 +127,7 @@ class UserBook:
 
 def _private(path: Path) -> IO[bytes]:
     """Open a file for writing that only its owner can read."""
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE), "r+b")
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | system.OPEN, _PRIVATE), "r+b")
 
 
 def _row(line: bytes) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from zlib import crc32
 from graphmem.observe.acts import Act
 from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_info, session_record
 from graphmem.runtime.checksums import MISMATCH
+from graphmem.runtime.system import sync
 from graphmem.runtime.vault import opened_text, vault_of
 
 TRAIL: Final = ".trail"
@@ -132,11 +133,7 @@ class Trail:
         if not self.dirty:
             return
         self.dirty = False
-        descriptor = os.open(self.path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync(self.path)
 
 
 def _sealed(line: str) -> bytes:

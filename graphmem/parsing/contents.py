@@ -8,8 +8,9 @@ import stat
 from typing import Final
 
 from graphmem.parsing.language import languages
+from graphmem.runtime import system
 
-_OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_OPEN_FLAGS: Final = os.O_RDONLY | system.OPEN | system.REGULAR
 _LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80
 _LONGEST_LINE: Final = 5000  # bytes; a line this long that is half of its file is data or a bundle
 _GENERATED: Final = re.compile(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from graphmem.runtime import system
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.sqlite_file import PRIVATE
 
@@ -46,7 +47,7 @@ class Marker:
         """
         if self._descriptor is not None:
             data = sealed_json({"at": path, "suspects": self._suspects})
-            os.pwrite(self._descriptor, data, 0)
+            system.write_at(self._descriptor, data, 0)
             os.ftruncate(self._descriptor, len(data))
 
 
@@ -57,7 +58,7 @@ def marking(file: Path | None) -> Iterator[Marker]:
     The marker file names the file that is being parsed. If `file` is None or not writable, no path is recorded and no file is suspect.
     """
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE) if file is not None else None
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | system.OPEN, PRIVATE) if file is not None else None
     except OSError as error:
         _log.info("%s cannot be written, so a source that ends this process will end the next one, too: %s", file, error)
         descriptor = None
@@ -78,7 +79,7 @@ def _suspects(descriptor: int) -> list[str]:
     The last path is that of the file that the previous process was parsing when it ended.
     """
     try:
-        said = read_sealed_json(os.pread(descriptor, 1 << 20, 0) or b"{}")
+        said = read_sealed_json(system.read_at(descriptor, 1 << 20, 0) or b"{}")
         listed = [one for one in said.get("suspects", ()) if isinstance(one, str)]
         last = said.get("at", "")
     except (ValueError, AttributeError, TypeError):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import marshal
 import os
-import selectors
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.marker import marking
 from graphmem.parsing.packing import Packed, ParsedFile
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
+from graphmem.runtime import system
 from graphmem.runtime.faults import RAISE
 from graphmem.runtime.processors import processors
 
@@ -151,7 +151,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=self.complaints,
             bufsize=0,  # a selector sees the pipe, not a buffer
-            process_group=0,  # Ctrl-C is for this process, which then ends its workers
+            **system.own_group(),  # Ctrl-C is for this process, which then ends its workers
         )
         self.input = cast("IO[bytes]", self.process.stdin)
         self.output = cast("IO[bytes]", self.process.stdout)
@@ -169,9 +169,6 @@ class _Worker:
     def stderr_text(self) -> str:
         self.complaints.seek(0)
         return self.complaints.read().decode("utf-8", "replace").strip()
-
-    def complaint(self) -> str:
-        return self.stderr_text().rpartition("\n")[2]
 
     def end(self) -> int:
         """Kill the worker and wait for its end; return its exit code."""
@@ -196,7 +193,7 @@ class _Pool:
         self.ask = ask
         self.waiting: deque[FoundFile] = deque(files)
         self.wanted = min(workers, -(-len(files) // BATCH))
-        self.selector = selectors.DefaultSelector()
+        self.pipes = system.Pipes()
         self.living: list[_Worker] = []
 
     def results(self) -> Iterator[ParsedFile]:
@@ -204,8 +201,8 @@ class _Pool:
             for _ in range(self.wanted):
                 self._start()
             while self.living:
-                for key, _ in self.selector.select(_POLL_S):
-                    parsed = self._received(key.data)
+                for worker in self.pipes.ready(_POLL_S):
+                    parsed = self._received(worker)
                     if parsed is not None:
                         yield parsed
                 if self.ask():
@@ -215,12 +212,12 @@ class _Pool:
         finally:
             for worker in list(self.living):
                 self._forget(worker)
-            self.selector.close()
+            self.pipes.close()
 
     def _start(self) -> None:
         worker = _Worker(self.project, self.time_limit_s, self.niceness)
         self.living.append(worker)
-        self.selector.register(worker.output, selectors.EVENT_READ, worker)
+        self.pipes.add(worker.output, worker)
         self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
@@ -235,7 +232,7 @@ class _Pool:
 
     def _forget(self, worker: _Worker) -> int:
         self.living.remove(worker)
-        self.selector.unregister(worker.output)
+        self.pipes.remove(worker.output)
         return worker.end()
 
     def _received(self, worker: _Worker) -> ParsedFile | None:
@@ -256,25 +253,27 @@ class _Pool:
 
         The file that it was parsing gets a diagnostic. Its other files are given to a new worker.
         """
-        complaint = worker.complaint()
+        said = worker.stderr_text()
+        complaint = said.rpartition("\n")[2]
         was_ready = worker.is_ready
         self.living.remove(worker)
-        self.selector.unregister(worker.output)
+        self.pipes.remove(worker.output)
         code = worker.process.wait()
         worker.end()
         if code == -signal.SIGINT:  # a terminal interrupted this process before the worker had its own group
             raise IndexCancelledError("the index run was interrupted, and the index is unchanged; index again to continue", stage="parse")
         if not was_ready:
             raise IndexingError(f"a parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
+        is_late = system.ended_by_alarm(code, said)
         culprit = worker.pending.popleft() if worker.pending else None
         self.waiting.extendleft(reversed(worker.pending))
         if self.waiting:
             self._start()
         if culprit is None:
             return None
-        if code > 0 and os.environ.get(RAISE):
+        if code > 0 and not is_late and os.environ.get(RAISE):
             raise IndexingError(f"a parsing process crashed on {culprit.path}: {complaint}; reinstall graphmem", stage="parse")
-        if code in (-signal.SIGPROF, -signal.SIGALRM):
+        if is_late:
             return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return without_facts(culprit, "crashed", f"the parser ended on it ({how}{': ' + complaint if complaint else ''})")

@@ -2,7 +2,7 @@
 
 A worker reads batches from standard input and writes one message per file, in order, to standard output. So if a worker crashes, it was
 parsing the first unanswered file. A worker does not use the database, and is started as a new program, never forked. It ends when its input
-ends. If a file takes too long, the signal SIGALRM ends the worker, even inside the parser.
+ends. If a file takes too long, an alarm ends the worker, even inside the parser.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import gc
 import logging
 import marshal
 import os
-import resource
-import signal
 import struct
 import sys
 from contextlib import suppress
@@ -30,6 +28,7 @@ from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.packing import ParsedFile, pack
 from graphmem.parsing.prose import is_drawing
 from graphmem.parsing.salvage import parsed
+from graphmem.runtime import system
 from graphmem.runtime.faults import CODE, fault
 from graphmem.runtime.limits import unless_refused
 
@@ -136,12 +135,11 @@ def _exactly(stream: IO[bytes], size: int) -> bytes | None:
 
 def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     """Parse the batches of files on standard input until it ends."""
-    os.nice(niceness)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    system.be_nice(niceness)
+    system.arm()
+    most = system.hard_limit("AS")
     with suppress(ValueError, OSError):  # macOS does not limit the address space
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
+        system.set_limit("AS", MEMORY_BYTES if most is None else min(MEMORY_BYTES, most), most)
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(2, 1)  # keeps output of libraries out of the messages
     logging.basicConfig(level=logging.DEBUG)  # to the file that the parent process reads at the end
@@ -150,12 +148,10 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     send(sink, READY)
     while (message := receive(source)) is not None:
         for row in marshal.loads(message):  # noqa: S302 - from the process that started this one
-            signal.setitimer(signal.ITIMER_PROF, time_limit_s)
-            signal.setitimer(signal.ITIMER_REAL, time_limit_s * IDLE)
+            system.alarm(time_limit_s, time_limit_s * IDLE)
             file = FoundFile(*row)
             parsed = parse_file(file, project)
             packed = pack(parsed.facts, parsed.chunks)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            system.alarm(0, 0)
             send(sink, marshal.dumps(tuple(packed)))
         gc.collect()

@@ -93,6 +93,7 @@ from graphmem.project.usages import UsageQuestions
 from graphmem.project.user_memories import UserMemories
 from graphmem.project.watching import Following
 from graphmem.projection.projections import Projections
+from graphmem.runtime.system import after_fork
 from graphmem.runtime.vault import unlock
 from graphmem.runtime.worktree import journal_folder
 from graphmem.search.accepted import WeightBook
@@ -474,4 +475,4 @@ def _close_at_exit() -> None:
 
 
 atexit.register(_close_at_exit)
-os.register_at_fork(after_in_child=_open.clear)
+after_fork(_open.clear)

@@ -21,6 +21,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem.runtime.system import read_at, write_at
+
 _AT: Final = 68  # of `application_id` in the header of SQLite's file format
 _SIZE: Final = 4
 _HEADER: Final = 100  # bytes
@@ -76,9 +78,9 @@ def seal(path: Path) -> None:
         return
     try:
         with path.open("r+b") as file:
-            if os.fstat(file.fileno()).st_size < _HEADER or any(os.pread(file.fileno(), _SIZE, _AT)):
+            if os.fstat(file.fileno()).st_size < _HEADER or any(read_at(file.fileno(), _SIZE, _AT)):
                 return
-            os.pwrite(file.fileno(), _sums(path)[1].to_bytes(_SIZE, "big"), _AT)
+            write_at(file.fileno(), _sums(path)[1].to_bytes(_SIZE, "big"), _AT)
     except OSError:  # the file stays without a seal, and the next process checks it instead
         return
 

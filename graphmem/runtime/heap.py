@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import sys
 from pathlib import Path
 from typing import Final
+
+from graphmem.runtime.system import c_library, page_bytes
 
 _M_ARENA_MAX: Final = -8  # of malloc.h
 ARENAS: Final = 2
@@ -22,7 +22,7 @@ def few_arenas() -> None:
     By default the library makes eight heaps for each core, and memory freed in a heap can be reused only by that heap's threads. Each
     reopening of the database starts new threads, so without this limit a server's memory grew by a third of a megabyte with each edit.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    mallopt = getattr(c_library(), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, ARENAS)
 
@@ -41,7 +41,7 @@ def give_back(*, between: bool = False) -> None:
         return
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = getattr(c_library(), "malloc_trim", None)
     if trim is not None:
         trim(0)
     _resident = resident_bytes()
@@ -50,6 +50,6 @@ def give_back(*, between: bool = False) -> None:
 def resident_bytes() -> int:
     """Return the resident memory of this process in bytes; 0 if not reported."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * page_bytes()
     except (OSError, ValueError, IndexError):
         return 0

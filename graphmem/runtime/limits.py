@@ -10,13 +10,13 @@ import errno
 import logging
 import os
 import re
-import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import BadInputError, DiskFullError, GraphMemError, ResourceError
+from graphmem.runtime.system import OPEN, Limit, page_bytes, soft_limit
 
 _log = logging.getLogger(__name__)
 
@@ -25,9 +25,9 @@ _ARENA_MAX: Final = -8  # malloc.h: M_ARENA_MAX
 _UNWINDER: Final = "libgcc_s.so.1"
 _FRUGAL: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
-_MEMORY_LIMITS: Final = (
-    (resource.RLIMIT_AS, "address space", "`ulimit -v`, LimitAS="),
-    (resource.RLIMIT_DATA, "data", "`ulimit -d`, LimitDATA="),
+_MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
+    ("AS", "address space", "`ulimit -v`, LimitAS="),
+    ("DATA", "data", "`ulimit -d`, LimitDATA="),
 )
 
 
@@ -58,21 +58,12 @@ _ELSEWHERE: Final = "keep the index elsewhere with --db"
 _OF_THE_PROCESS: Final = ("descriptors", "memory")
 
 
-def limit_of(which: int) -> int | None:
-    """Return this process's soft limit of a resource; None if unlimited.
-
-    `which` is a constant such as `resource.RLIMIT_AS`, which also gives the unit.
-    """
-    soft = resource.getrlimit(which)[0]
-    return None if soft == resource.RLIM_INFINITY else soft
-
-
 def limited_memory() -> bool:
     """Whether a limit can refuse memory although the machine has some left.
 
     If so, a process may run out of memory because of the limit and not because of its input.
     """
-    if limit_of(resource.RLIMIT_AS) is not None or limit_of(resource.RLIMIT_DATA) is not None:
+    if soft_limit("AS") is not None or soft_limit("DATA") is not None:
         return True
     try:
         return Path("/proc/sys/vm/overcommit_memory").read_text(encoding="ascii").strip() == "2"
@@ -82,11 +73,11 @@ def limited_memory() -> bool:
 
 def free_address_space() -> int | None:
     """Bytes of address space left; None if unlimited or unknown."""
-    limit = limit_of(resource.RLIMIT_AS)
+    limit = soft_limit("AS")
     if limit is None:
         return None
     try:
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * page_bytes()
     except (OSError, ValueError, IndexError):
         return None
     return max(0, limit - used)
@@ -99,7 +90,7 @@ def be_frugal() -> None:
 
     Each further heap reserves 64 MiB, each further thread 8 MiB.
     """
-    limit = limit_of(resource.RLIMIT_AS)
+    limit = soft_limit("AS")
     if limit is None or limit >= TIGHT_BYTES:
         return
     for name, value in _FRUGAL.items():
@@ -144,7 +135,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
     """
     kind = kind_of(error, str(path))
     if kind == "descriptors":
-        allowed = limit_of(resource.RLIMIT_NOFILE) or 0
+        allowed = soft_limit("NOFILE") or 0
         return ResourceError(
             f"{doing} failed: all {allowed:,} file descriptors of this process are in use; raise the limit (`ulimit -n`, LimitNOFILE=) "
             "or try again when fewer are open",
@@ -156,7 +147,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
     if kind == "memory":
         return out_of_memory(doing, path)
     if kind == "file_size":
-        allowed = limit_of(resource.RLIMIT_FSIZE) or 0
+        allowed = soft_limit("FSIZE") or 0
         most = f"a file of this process may have {allowed:,} bytes" if allowed else "the file system allows no larger file"
         return ResourceError(
             f"{doing} failed: {most}; raise the limit (`ulimit -f`, LimitFSIZE=) and try again",
@@ -212,7 +203,7 @@ def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = 
 def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
     """Return an error for a lack of memory or address space, with the limit."""
     for which, name, unit in _MEMORY_LIMITS:
-        if (allowed := limit_of(which)) is not None:
+        if (allowed := soft_limit(which)) is not None:
             return ResourceError(
                 f"{doing} failed: this process may use {allowed >> 20:,} MiB of {name}, which is too little; raise the limit ({unit})",
                 limit="address_space",
@@ -247,7 +238,7 @@ def kept_if_possible(what: str) -> Iterator[None]:
 
 def _descriptor_left() -> bool:
     try:
-        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+        os.close(os.open(os.devnull, os.O_RDONLY | OPEN))
     except OSError:
         return False
     return True

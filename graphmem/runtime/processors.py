@@ -10,6 +10,5 @@ def processors() -> int:
 
     Linux knows those a process was restricted to. On other systems it is the number of all processors.
     """
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return max(1, os.cpu_count() or 1)
+    usable = getattr(os, "sched_getaffinity", None)
+    return max(1, (len(usable(0)) if usable is not None else os.cpu_count()) or 1)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from graphmem.errors import GraphMemError, ResourceError
 from graphmem.runtime.checksums import MISMATCH, Proof, proof
 from graphmem.runtime.limits import refusal
+from graphmem.runtime.system import OPEN
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write
@@ -25,7 +26,7 @@ def private(path: str, flags: int) -> int:
 
     The permissions do not depend on the umask. The function is an `opener` for `open`.
     """
-    return os.open(path, flags, PRIVATE)
+    return os.open(path, flags | OPEN, PRIVATE)
 
 
 def private_file(path: Path) -> Path:
@@ -34,7 +35,7 @@ def private_file(path: Path) -> Path:
     SQLite copies the rights of a file to its logs.
     """
     with contextlib.suppress(OSError):  # the open call reports a file that cannot be made
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | OPEN, PRIVATE))
     return path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import StoreBusyError
+from graphmem.runtime import system
 from graphmem.settings import JOURNAL
 
 INDEX: Final = ".graphmem"  # index directory in its project
@@ -51,7 +51,7 @@ def first_index(data_dir: Path) -> Path | None:
     first = first_worktree(data_dir.absolute().parent) if data_dir.name == INDEX else None
     index = first / INDEX if first is not None else None
     try:
-        usable = index is not None and index.is_dir() and not index.is_symlink() and index.stat().st_uid == os.getuid()
+        usable = index is not None and index.is_dir() and not index.is_symlink() and system.is_own(index.stat())
     except OSError:
         return None
     return index if usable else None
@@ -81,7 +81,7 @@ def journal_lock(journal: Path) -> Iterator[None]:
         StoreBusyError: another worktree held the lock for 30 s.
     """
     try:
-        descriptor = os.open(journal.with_name(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(journal.with_name(LOCK), os.O_RDWR | os.O_CREAT | system.OPEN, 0o600)
     except OSError:  # a read-only or full disk, on which the write itself is refused
         yield
         return
@@ -89,7 +89,7 @@ def journal_lock(journal: Path) -> Iterator[None]:
         until = time.monotonic() + LOCK_S
         while True:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                system.lock(descriptor)
                 break
             except BlockingIOError:
                 if time.monotonic() > until:

@@ -8,7 +8,6 @@ never over the network. A server sees a change at the next request.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
 import logging
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import BadInputError, GraphMemError, ResourceError
+from graphmem.runtime import system
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.replacing import replace_file
@@ -237,9 +237,9 @@ class TokenFile:
         Only its owner may read the file.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        turn = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        turn = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | system.OPEN, 0o600)
         try:
-            fcntl.flock(turn, fcntl.LOCK_EX)
+            system.lock(turn, wait=True)
             known = self._read()
             yield known
             replace_file(self.path, sealed_json({"version": VERSION, "tokens": [asdict(one) for one in known]}, indent=1), durable=True)

@@ -20,6 +20,7 @@ from graphmem.errors import OwnerUnreachableError
 from graphmem.hooks.here import is_here, is_stopped
 from graphmem.runtime.identity import INDEX_HEADER, index_id
 from graphmem.runtime.replacing import replace_file
+from graphmem.runtime.system import is_alive
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
@@ -124,13 +125,7 @@ def is_running(owner: Owner) -> bool:
         return False
     if owner.started:
         return process_start(owner.pid) == owner.started
-    try:
-        os.kill(owner.pid, 0)  # signal 0 asks, it does not send
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return is_alive(owner.pid)
 
 
 def process_start(pid: int) -> str:

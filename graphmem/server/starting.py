@@ -7,7 +7,6 @@ may start it, and the others look again. If two servers start anyway, for exampl
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError, OwnerUnreachableError
 from graphmem.maintenance.place import prepare_data_dir
+from graphmem.runtime import system
 from graphmem.server import owner
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _start(location: Location) -> owner.Owner:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # the server outlives the window that started it, and does not receive its Ctrl-C
+            **system.detached(),
             close_fds=True,
             env=environment(),
         )
@@ -114,7 +114,7 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
     The lock is released when the process that holds it ends.
     """
     try:
-        descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | system.OPEN, 0o600)
     except OSError as error:  # another account's index, or a read-only disk
         raise BadInputError(
             f"the index directory {data_dir} cannot be written to ({error.strerror}); make it writable, or keep the index in "
@@ -124,7 +124,7 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
         ) from error
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(descriptor)
         except OSError:
             yield False
             return

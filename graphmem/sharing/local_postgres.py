@@ -6,7 +6,6 @@ The server listens only on a socket in its own directory, which only its user ma
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Final
 from urllib.parse import quote
 
 from graphmem.errors import SharingError
+from graphmem.runtime.system import give_to, has_account, is_root
 
 BINARIES: Final = "/usr/lib/postgresql"
 ACCOUNT: Final = "postgres"  # of Debian's package; PostgreSQL refuses to run as root
@@ -36,11 +36,8 @@ def missing() -> str:
     """Return why PostgreSQL cannot be started on this machine; "" if it can."""
     if binaries() is None:
         return "PostgreSQL is not installed; run `apt-get install postgresql`"
-    if os.geteuid() == 0:
-        try:
-            pwd.getpwnam(ACCOUNT)
-        except KeyError:
-            return f"PostgreSQL cannot run as root, and the account {ACCOUNT} does not exist; run this as another user"
+    if is_root() and not has_account(ACCOUNT):
+        return f"PostgreSQL cannot run as root, and the account {ACCOUNT} does not exist; run this as another user"
     try:
         import psycopg  # noqa: F401 - only whether it is there
     except ImportError as error:  # psycopg without its library raises this too
@@ -71,9 +68,8 @@ class LocalPostgres:
     def start(self) -> LocalPostgres:
         """Make the server's files if needed, and start the server."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.geteuid() == 0:
-            account = pwd.getpwnam(ACCOUNT)
-            os.chown(self.folder, account.pw_uid, account.pw_gid)
+        if is_root():
+            give_to(self.folder, ACCOUNT)
         if not (self._data / "PG_VERSION").exists():
             sync = [] if self._durable else ["--no-sync"]
             self._run("initdb", "-D", str(self._data), "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", *sync)
@@ -102,7 +98,7 @@ class LocalPostgres:
         found = binaries()
         assert found is not None  # noqa: S101 - `missing` has looked
         command: Sequence[str] = [str(found / program), *arguments]
-        is_root = os.geteuid() == 0
+        as_root = is_root()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {"LC_ALL": "C"}
         done = subprocess.run(
             command,
@@ -113,9 +109,9 @@ class LocalPostgres:
             stderr=subprocess.PIPE if program != "pg_ctl" else subprocess.DEVNULL,
             timeout=2 * START_S,
             check=False,
-            user=ACCOUNT if is_root else None,
-            group=ACCOUNT if is_root else None,
-            extra_groups=[] if is_root else None,
+            user=ACCOUNT if as_root else None,
+            group=ACCOUNT if as_root else None,
+            extra_groups=[] if as_root else None,
         )
         if done.returncode:
             said = (done.stderr or b"").decode("utf-8", "replace").strip().splitlines()[-1:]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
+from graphmem.runtime import system
 from graphmem.runtime.limits import disk_refusal
 from graphmem.store import embeddings, files, times
 from graphmem.store.building import build
@@ -154,7 +155,7 @@ class StoreChanges(LiveFile):
         files.check_room(target, self._file.stat().st_size)
         try:
             files.copy(self._file, target)
-            files.sync(target)
+            system.sync(target)
         except OSError as error:
             target.unlink(missing_ok=True)
             raise disk_refusal(error, f"copying {self._file.name}", target) from error

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 import sys
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError
+from graphmem.runtime.system import hard_limit, page_bytes, set_limit, soft_limit
 from graphmem.store.engine import Engine
 
 MOST_BYTES: Final = 16 << 20  # of an answer, as JSON
@@ -60,12 +60,9 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
 def _confine(seconds: float) -> None:
     """Limit the resources of this process for good, except memory."""
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
-    for what, most in (
-        (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (most, most))
+    set_limit("CPU", cpu, cpu)
+    set_limit("FSIZE", 0, 0)
+    set_limit("CORE", 0, 0)
 
 
 def _confine_query() -> None:
@@ -75,11 +72,11 @@ def _confine_query() -> None:
     The limit is added to the used memory because the engine decides how much address space it reserves.
     """
     if sys.platform == "linux":  # macOS does not limit the address space; the limits of time and files hold there, too
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-        given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * page_bytes()
+        given = [one for one in (soft_limit("AS"), hard_limit("AS")) if one is not None]
         most = min([used + SPARE_BYTES, *given])
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_STANDARD, _STANDARD))
+        set_limit("AS", most, most)
+    set_limit("NOFILE", _STANDARD, _STANDARD)
 
 
 def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
 from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.system import IS_WINDOWS
 from graphmem.store.base import AskedRows
 from graphmem.store.cypher_filter import checked
 from graphmem.store.cypher_process import MOST_BYTES
@@ -107,6 +108,8 @@ class CypherSandbox:
         return path
 
     def _run(self, copy: Path, request: dict[str, Any]) -> AskedRows:
+        if IS_WINDOWS:
+            raise BadInputError("Cypher queries need limits of a process, which Windows lacks; use another operation", argument="query")
         command = [sys.executable, "-P", "-m", "graphmem.store.cypher_process", self._engine, str(copy), str(self._max_db_bytes)]
         seconds: float = request["seconds"]
         late = DeadlineError(

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from graphmem.errors import DatabaseDamagedError, GraphMemError, SchemaTooNewError
 from graphmem.model import GraphDelta
+from graphmem.runtime import system
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.limits import disk_refusal
 from graphmem.store import files, times
@@ -77,7 +78,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
         said = {"format": FORMAT, "schema": newest_of(connection), "meta": dict(meta), "rows": rows}
         (folder / META_FILE).write_text(json.dumps(said, indent=1, sort_keys=True), encoding="utf-8")
         for file in sorted(folder.iterdir()):
-            files.sync(file)
+            system.sync(file)
     except OSError as error:
         raise disk_refusal(error, "writing a dump", folder) from error
     return rows

@@ -12,7 +12,6 @@ import ctypes
 
 # kuzu uses importlib.util without importing it.
 import importlib.util
-import os
 import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError, GraphMemError, ResourceError, SettingsError
 from graphmem.runtime.limits import free_address_space, out_of_memory
+from graphmem.runtime.system import after_fork
 from graphmem.store.engine_errors import translated
 from graphmem.store.times import to_naive_utc
 
@@ -392,4 +392,4 @@ def _after_fork() -> None:
         database.abandon()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+after_fork(_after_fork)

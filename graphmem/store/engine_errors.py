@@ -18,7 +18,8 @@ from graphmem.errors import (
     ResourceError,
     StoreBusyError,
 )
-from graphmem.runtime.limits import limit_of, refusal
+from graphmem.runtime.limits import refusal
+from graphmem.runtime.system import soft_limit
 
 # Engine messages about a file with wrong bytes. Only a separate process that reports them proves damage: see `opening`.
 _DAMAGE: Final = (
@@ -89,10 +90,8 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
 
 def _outgrown(path: Path, max_db_bytes: int) -> LimitError:
     """Return the error for a database file larger than its address space."""
-    import resource
-
     has = f"{path} would become larger than the {max_db_bytes >> 20:,} MiB of address space reserved for the database"
-    allowed = limit_of(resource.RLIMIT_AS)
+    allowed = soft_limit("AS")
     if allowed is not None:
         remedy = f"raise the address space limit of this process (`ulimit -v`, LimitAS=), which is {allowed >> 20:,} MiB"
     else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import resource
 import shutil
 import struct
 import time
@@ -25,8 +24,8 @@ from graphmem.errors import (
     SchemaTooNewError,
     SettingsError,
 )
-from graphmem.runtime.limits import limit_of
 from graphmem.runtime.sqlite_file import PRIVATE, private_file
+from graphmem.runtime.system import soft_limit, sync
 from graphmem.store.engine import ENGINES, EngineSpec
 
 _log = logging.getLogger(__name__)
@@ -230,15 +229,6 @@ def remove(path: Path) -> None:
             file.unlink()
 
 
-def sync(path: Path) -> None:
-    """Flush a file, or a directory's entries, to disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def check_room(path: Path, needed: int) -> None:
     """Refuse a large write in advance if it would fill the disk.
 
@@ -247,7 +237,7 @@ def check_room(path: Path, needed: int) -> None:
     Raises:
         DiskFullError, ResourceError: the disk, or the size limit of a file, has room for less than `needed` plus `RESERVE` bytes.
     """
-    most = limit_of(resource.RLIMIT_FSIZE)
+    most = soft_limit("FSIZE")
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
         raise ResourceError(
             f"{path.name} may grow beyond {most:,} bytes, the limit for files of this process, and nothing was changed; raise the "

@@ -7,7 +7,6 @@ the owner.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import threading
@@ -17,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem import __version__
 from graphmem.errors import StoreBusyError
+from graphmem.runtime import system
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.store.files import beside
@@ -108,7 +108,7 @@ class DatabaseLock:
         who = (os.getpid(), socket.gethostname(), self._since, __version__, self._engine)
         record = Record(*who, clean, size, database, checkpoint, log, compact, checksum, known)
         data = sealed_json(record._asdict(), indent=1).ljust(RECORD_BYTES)
-        os.pwrite(self._descriptor, data, 0)
+        system.write_at(self._descriptor, data, 0)
         os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
@@ -118,24 +118,24 @@ class DatabaseLock:
                 _register.pop(key, None)
             _held.discard(self)
             if self._descriptor is not None:
-                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+                system.unlock(self._descriptor)
                 os.close(self._descriptor)
                 self._descriptor = None
 
     def _acquire(self) -> None:
         file = beside(self.path, ".lock")
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | system.OPEN
         try:
             descriptor = os.open(file, flags, PRIVATE)
         except OSError:
             if not self._shared:
                 raise
             try:  # a directory that is not writable
-                descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+                descriptor = os.open(file, os.O_RDONLY | system.OPEN)
             except (FileNotFoundError, PermissionError):
                 return  # has no writer, or belongs to another account: the engine's own lock on the file keeps writers and readers apart
         try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if self._shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            system.lock(descriptor, shared=self._shared)
         except OSError as error:
             record = _parse(descriptor)
             os.close(descriptor)
@@ -166,7 +166,7 @@ class DatabaseLock:
 def read_record(path: Path) -> Record | None:
     """Read the lock file of a database, locked or not; None if missing."""
     try:
-        descriptor = os.open(beside(path, ".lock"), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(beside(path, ".lock"), os.O_RDONLY | system.OPEN)
     except OSError:
         return None
     try:
@@ -179,7 +179,7 @@ def read_record(path: Path) -> Record | None:
 
 def _parse(descriptor: int) -> Record | None:
     try:
-        found = read_sealed_json(os.pread(descriptor, 65_536, 0).rstrip(b" "))
+        found = read_sealed_json(system.read_at(descriptor, 65_536, 0).rstrip(b" "))
         return Record(**{name: kind(found.get(name, kind()) if name in _LATER else found[name]) for name, kind in _TYPES.items()})
     except (ValueError, KeyError, TypeError):
         return None
@@ -220,4 +220,4 @@ def _after_fork() -> None:
     _register.clear()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+system.after_fork(_after_fork)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -27,6 +26,7 @@ from graphmem.errors import (
 )
 from graphmem.model import GraphDelta
 from graphmem.runtime.limits import disk_refusal, limited_memory, out_of_memory
+from graphmem.runtime.system import FAULTS, KILLED, page_bytes, sync
 from graphmem.store import files, times
 from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import Catalog
@@ -46,8 +46,6 @@ _log = logging.getLogger(__name__)
 PROBE_SECONDS: Final = 120.0
 PROBE_LOOK_S: Final = 0.05  # between two checks of its memory
 PROBE_SPARE: Final = 1 << 30  # bytes of memory in addition to the buffer pool and four times the file
-# signals that end an engine on a torn file
-_OF_A_FAULT: Final = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 PROBE: Final = ".probe"  # prefix of a test copy's suffix after the database's name
 _COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
 
@@ -193,9 +191,9 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
     except OSError as error:
         scratch.unlink(missing_ok=True)
         raise disk_refusal(error, f"copying {path} before the change of its schema (nothing was changed)", path) from error
-    files.sync(scratch)
+    sync(scratch)
     scratch.replace(kept)
-    files.sync(path.parent)
+    sync(path.parent)
     _log.warning("migrating the schema to %s; %s is the previous database, for an earlier graphmem", version, kept)
     return options.open(path)
 
@@ -328,13 +326,13 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
         return _Probe(True, "", words[1], int(words[2]))
     if done.returncode == DAMAGED and said:
         return _Probe(False, said, "", 0)
-    if died in _OF_A_FAULT and not limited_memory():
+    if died in FAULTS and not limited_memory():
         return _Probe(False, f"the engine crashes on it (signal {died})", "", 0)
     if done.returncode == BUSY:
         raise StoreBusyError(f"{said}; try again", path=str(copy), owner=None)
     if done.returncode == FULL:
         raise DiskFullError(said, path=str(copy))
-    if died in _OF_A_FAULT:
+    if died in FAULTS:
         raise out_of_memory(f"examining the database {_COPY.sub('', copy.name)}", copy)
     last = done.stderr.strip().splitlines() or ["its process said nothing"]
     why = f"its process was ended by signal {died}" if died > 0 else last[-1]
@@ -374,7 +372,7 @@ def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subpr
                 except subprocess.TimeoutExpired:
                     if _resident(process.pid) > most_bytes:
                         process.kill()
-                        return subprocess.CompletedProcess(command, -signal.SIGKILL, *process.communicate()), True
+                        return subprocess.CompletedProcess(command, KILLED, *process.communicate()), True
                     if time.monotonic() > due:
                         raise
         finally:
@@ -384,7 +382,7 @@ def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subpr
 def _resident(pid: int) -> int:
     """Return how many bytes of a process are in memory; 0 if unknown."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * page_bytes()
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -109,7 +109,7 @@ def test_a_handle_left_open_is_noticed_and_the_log_is_replayed(child, path, open
 
 FULL_DISK = """
     import resource
-    files.limit_of = lambda which: None  # so that the engine itself meets the refusal
+    files.soft_limit = lambda which: None  # so that the engine itself meets the refusal
     world = suite.World(3, files=6)
     store = reopen()
     store.apply(world.full())
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_the_old_graph_and_a_working_store(child, action, bas
 def test_a_full_disk_while_the_file_is_brought_up_to_date_loses_nothing(child):
     process = child("""
         import resource
-        files.limit_of = lambda which: None  # so that the engine itself meets the refusal
+        files.soft_limit = lambda which: None  # so that the engine itself meets the refusal
         world = suite.World(3, files=6)
         store = reopen()
         store.apply(world.full())
@@ -205,7 +205,7 @@ def test_a_change_too_large_for_the_buffer_pool_is_written_as_a_new_file(store, 
 def test_no_room_to_make_a_database_is_one_sentence_and_leaves_nothing(child, path):
     process = child("""
         import resource
-        files.limit_of = lambda which: None  # so that the engine itself meets the refusal
+        files.soft_limit = lambda which: None  # so that the engine itself meets the refusal
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
         try:
             reopen()

@@ -159,7 +159,7 @@ def test_a_large_change_torn_anywhere_takes_nothing_before_it_along(child, path,
 def test_a_full_disk_refuses_a_memory_and_keeps_the_others(child):
     process = child("""
         import resource
-        files.limit_of = lambda which: None  # so that the engine itself meets the refusal
+        files.soft_limit = lambda which: None  # so that the engine itself meets the refusal
         from graphmem.knowledge import KnowledgeDelta
         store = reopen()
         store.apply(suite.World(1).full())

@@ -15,6 +15,7 @@ from graphmem.cli.command import command
 from graphmem.cli.door import CommandContext
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
+from graphmem.runtime.system import wait_for_signal
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def try_(
                     output.line((f"  graphmem sync '{url}'", SHOWN))
                     output.line("Ctrl-C ends the database and removes it.")
                     while True:
-                        signal.pause()
+                        wait_for_signal()
         finally:
             server.stop()
             for one, handler in before.items():
