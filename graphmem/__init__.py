@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
-
-from graphmem.runtime.system import soft_limit
 
 __version__ = "0.1.0"
 __all__ = ["GraphMem", "__version__"]
@@ -15,10 +14,13 @@ __all__ = ["GraphMem", "__version__"]
 if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
 
-if soft_limit("AS") is not None:
-    from graphmem.runtime.limits import be_frugal
+if sys.platform != "win32":
+    import resource  # not by `runtime.system`: the pytest plugin loads no other module
 
-    be_frugal()
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        from graphmem.runtime.limits import be_frugal
+
+        be_frugal()
 
 
 def __getattr__(name: str) -> Any:

@@ -23,6 +23,7 @@ OF_A_PROCESS = {
 }
 """Options of `subprocess` that mean something on one system alone."""
 ALLOWED = {
+    ("__init__.py", "import resource"): "on POSIX alone; no other module may be loaded there",
     ("indexing/resolving.py", "pass_fds"): "asked only where processes can fork",
     ("sharing/local_postgres.py", "user"): "None but for the superuser, whom Windows does not have",
     ("sharing/local_postgres.py", "group"): "the same",
