@@ -1,7 +1,7 @@
 """Whether a wheel of every dependency exists for Linux, macOS and Windows.
 
 `python -m benchmarks wheels` follows the requirements of the base installation and of the extra `lsp`, with the markers of each system and
-Python. It asks pip for a wheel of each (`pip install --dry-run --only-binary :all:`) in the version of `requirements/constraints.txt`. Where
+Python. It asks pip for a wheel of each (`pip install --dry-run --only-binary :all:`) in the version of our constraints file. Where
 that version has none, it asks for any version that the requirements allow. Needs the package index of pip. Nothing is installed.
 """
 

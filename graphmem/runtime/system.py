@@ -93,7 +93,7 @@ def _lock_bytes(descriptor: int, *, shared: bool) -> None:
             with contextlib.suppress(PermissionError):  # another process has locked one of the bytes
                 msvcrt.locking(descriptor, msvcrt.LK_NBLCK, size)
                 return
-    raise BlockingIOError(errno.EAGAIN, "the file is locked by another process")
+    raise BlockingIOError(errno.EAGAIN, "another process has locked the file; try again")
 
 
 def read_at(descriptor: int, size: int, at: int) -> bytes:
@@ -148,7 +148,7 @@ def is_root() -> bool:
 
 
 def has_account(name: str) -> bool:
-    """Whether this machine has an account; never on Windows, which has no need."""
+    """Whether this machine has an account; always false on Windows."""
     if sys.platform == "win32":
         return False
     import pwd  # only for `organisation try`
@@ -161,7 +161,7 @@ def has_account(name: str) -> bool:
 
 
 def give_to(path: Path, account: str) -> None:
-    """Make an account the owner of a file or directory. No effect on Windows."""
+    """Make an account the owner of a file or directory; not on Windows."""
     if sys.platform != "win32":
         import shutil
 
@@ -183,7 +183,7 @@ def soft_limit(which: Limit) -> int | None:
 
 
 def hard_limit(which: Limit) -> int | None:
-    """Return the most that this process may set a limit to; None if unlimited."""
+    """Return the hard limit of a resource; None if unlimited."""
     return _limits(which)[1]
 
 
@@ -260,12 +260,12 @@ def be_nice(niceness: int) -> None:
 def fork() -> int:
     """Fork this process, if `CAN_FORK`; return 0 in the child."""
     if sys.platform == "win32":
-        raise NotImplementedError("Windows has no fork")
+        raise NotImplementedError("Windows has no fork; ask `CAN_FORK` first")
     return os.fork()
 
 
 def after_fork(call: Callable[[], None], *, in_parent: bool = False) -> None:
-    """Call a function in the child of each fork of this process, or in the parent."""
+    """Call a function in each forked child of this process, or in the parent."""
     if sys.platform != "win32":
         if in_parent:
             os.register_at_fork(after_in_parent=call)
@@ -359,7 +359,7 @@ def arm() -> None:
 
 
 def ended_by_alarm(code: int, said: str) -> bool:
-    """Whether `alarm` ended a process, from its exit code and its error output."""
+    """Whether `alarm` ended a process, from its exit code and error output."""
     if sys.platform == "win32":
         return _ALARM_SAID in said
     return code in (-signal.SIGPROF, -signal.SIGALRM)
