@@ -253,8 +253,8 @@ class _Pool:
 
         The file that it was parsing gets a diagnostic. Its other files are given to a new worker.
         """
-        said = worker.stderr_text()
-        complaint = said.rpartition("\n")[2]
+        stderr_text = worker.stderr_text()
+        complaint = stderr_text.rpartition("\n")[2]
         was_ready = worker.is_ready
         self.living.remove(worker)
         self.pipes.remove(worker.output)
@@ -264,7 +264,7 @@ class _Pool:
             raise IndexCancelledError("the index run was interrupted, and the index is unchanged; index again to continue", stage="parse")
         if not was_ready:
             raise IndexingError(f"a parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
-        is_late = system.ended_by_alarm(code, said)
+        is_late = system.ended_by_alarm(code, stderr_text)
         culprit = worker.pending.popleft() if worker.pending else None
         self.waiting.extendleft(reversed(worker.pending))
         if self.waiting:

@@ -49,7 +49,7 @@ _CLONE: Final = 0x40049409  # FICLONE of linux/fs.h
 _STILL_ACTIVE: Final = 259  # exit code of a running process
 _QUERY: Final = 0x1000  # PROCESS_QUERY_LIMITED_INFORMATION
 _DENIED: Final = 5  # ERROR_ACCESS_DENIED
-_ALARM_SAID: Final = "Timeout ("  # how `faulthandler` begins
+_ALARM_TEXT: Final = "Timeout ("  # how `faulthandler` begins
 
 
 def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> None:
@@ -358,10 +358,10 @@ def arm() -> None:
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
 
 
-def ended_by_alarm(code: int, said: str) -> bool:
+def ended_by_alarm(code: int, stderr_text: str) -> bool:
     """Whether `alarm` ended a process, from its exit code and error output."""
     if sys.platform == "win32":
-        return _ALARM_SAID in said
+        return _ALARM_TEXT in stderr_text
     return code in (-signal.SIGPROF, -signal.SIGALRM)
 
 
