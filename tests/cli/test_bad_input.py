@@ -45,41 +45,41 @@ def test_an_empty_folder(process, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, process, shop: Path) -> None:
+def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, shop: Path) -> None:
     (shop / "shop" / "broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n    return (\n")
-    ran = process("index", shop)
+    ran = graphmem("index", shop)
     assert ran.code == 0, ran.said
     assert "Diagnostics" in ran.out
     assert "shop/broken.py" in ran.out
     _still_answers(graphmem, shop)
-    assert process("symbol", "whole", "-q", cwd=shop).code == 0
+    assert graphmem("symbol", "whole", "-q", cwd=shop).code == 0
 
 
-def test_wrong_encodings_are_read_or_said(graphmem, process, shop: Path) -> None:
+def test_wrong_encodings_are_read_or_said(graphmem, shop: Path) -> None:
     (shop / "shop" / "latin.py").write_bytes(b"# caf\xe9\ndef latin():\n    return '\xe9'\n")
     (shop / "shop" / "nul.py").write_bytes(b"def nul():\n    return '\x00'\n")
     (shop / "shop" / "wide.py").write_bytes("def wide():\n    return 1\n".encode("utf-16"))
-    ran = process("index", shop)
+    ran = graphmem("index", shop)
     assert ran.code == 0, ran.said
     assert "Traceback" not in ran.said
     _still_answers(graphmem, shop)
 
 
-def test_a_file_of_a_hundred_megabytes_is_counted_and_skipped(graphmem, process, shop: Path) -> None:
+def test_a_file_of_a_hundred_megabytes_is_counted_and_skipped(graphmem, shop: Path) -> None:
     with (shop / "shop" / "huge.py").open("wb") as file:
         file.truncate(100 * 1024 * 1024)
-    ran = process("index", shop)
+    ran = graphmem("index", shop)
     assert ran.code == 0, ran.said
     assert "skipped" in ran.out
     assert "too_large 1" in ran.out or "too large 1" in ran.out
     _still_answers(graphmem, shop)
 
 
-def test_a_symlink_loop_ends(graphmem, process, shop: Path) -> None:
+def test_a_symlink_loop_ends(graphmem, shop: Path) -> None:
     (shop / "shop" / "again").symlink_to(shop, target_is_directory=True)
     (shop / "a").symlink_to(shop / "b")
     (shop / "b").symlink_to(shop / "a")
-    ran = process("index", shop, timeout=60)
+    ran = graphmem("index", shop)
     assert ran.code == 0, ran.said
     _still_answers(graphmem, shop)
 
@@ -131,35 +131,35 @@ def test_an_index_that_may_not_be_entered_or_written_is_said(graphmem, shop: Pat
     _still_answers(graphmem, shop)
 
 
-def test_a_project_that_cannot_be_written_to_says_where_else(graphmem, process, shop: Path) -> None:
+def test_a_project_that_cannot_be_written_to_says_where_else(graphmem, shop: Path) -> None:
     (shop / ".graphmem").write_text("a file in the way\n")
-    _refused(process("index", shop), "is a file", code=2)
+    _refused(graphmem("index", shop), "is a file", code=2)
 
 
-def test_a_repository_without_git(graphmem, process, shop: Path) -> None:
+def test_a_repository_without_git(graphmem, shop: Path) -> None:
     shutil.rmtree(shop / ".git")
     assert graphmem("index", shop, "-q").code == 0
     _still_answers(graphmem, shop)
-    _refused(process("impact", "--diff", cwd=shop), "is not under git", code=2)
+    _refused(graphmem("impact", "--diff", cwd=shop), "is not under git", code=2)
 
 
-def test_a_diff_in_a_file_is_said_how_to_give(graphmem, process, shop: Path) -> None:
+def test_a_diff_in_a_file_is_said_how_to_give(graphmem, shop: Path) -> None:
     assert graphmem("index", shop, "-q").code == 0
     (shop / "change.diff").write_text("")
-    _refused(process("impact", "--diff", "change.diff", cwd=shop), "--diff - < change.diff", code=2)
+    _refused(graphmem("impact", "--diff", "change.diff", cwd=shop), "--diff - < change.diff", code=2)
 
 
-def test_a_revision_that_is_not_there_is_named(graphmem, process, shop: Path) -> None:
+def test_a_revision_that_is_not_there_is_named(graphmem, shop: Path) -> None:
     assert graphmem("index", shop, "-q").code == 0
-    _refused(process("impact", "--diff", "nosuch..HEAD", cwd=shop), "nosuch..HEAD", code=2)
+    _refused(graphmem("impact", "--diff", "nosuch..HEAD", cwd=shop), "nosuch..HEAD", code=2)
 
 
-def test_no_git_installed(graphmem, process, shop: Path, tmp_path: Path) -> None:
+def test_no_git_installed(graphmem, shop: Path, tmp_path: Path) -> None:
     nothing = tmp_path / "bin"
     nothing.mkdir()
     assert graphmem("index", shop, "-q", PATH=str(nothing)).code == 0
     _still_answers(graphmem, shop)
-    _refused(process("impact", "--diff", cwd=shop, PATH=str(nothing)), "git", code=2)
+    _refused(graphmem("impact", "--diff", cwd=shop, PATH=str(nothing)), "git", code=2)
 
 
 def test_a_database_of_a_newer_version(graphmem, process, shop: Path) -> None:
@@ -204,7 +204,7 @@ def _grow(shop: Path, part: str = "") -> None:
 
 
 @pytest.mark.parametrize("command", ["index", "serve"])
-def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, process, shop: Path, environ, command: str) -> None:
+def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, shop: Path, environ, command: str) -> None:
     assert graphmem("index", shop, "-q").code == 0
     _grow(shop)
     args = [sys.executable, "-m", "graphmem", command, str(shop), *(["--port", "0"] if command == "serve" else [])]
@@ -222,7 +222,7 @@ def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, process, shop
         assert running.returncode == 130, out + err
         assert len([line for line in err.splitlines() if "interrupted" in line]) == 1
     _still_answers(graphmem, shop)
-    assert process("symbol", "DiGraph", "-C", shop).code == 1
+    assert graphmem("symbol", "DiGraph", "-C", shop).code == 1
 
 
 @pytest.mark.parametrize("where", ["graphmem.cli.main.run", "typer.core.TyperGroup.invoke", "graphmem.cli.door.load_settings"])
@@ -237,7 +237,7 @@ def test_ctrl_c_is_one_sentence_wherever_it_meets_the_command(where: str, enviro
     assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "graphmem: interrupted\n")
 
 
-def test_a_run_that_is_killed_leaves_the_previous_index(graphmem, process, shop: Path, environ) -> None:
+def test_a_run_that_is_killed_leaves_the_previous_index(graphmem, shop: Path, environ) -> None:
     assert graphmem("index", shop, "-q").code == 0
     _grow(shop)
     running = subprocess.Popen(

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from commands import FILES, write
 from graphmem.answers import to_json
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.server import owner
@@ -15,13 +16,23 @@ from graphmem.server import owner
 TRAP = "Price.total rounds after multiplying; shop/cart.py relies on it."
 
 
+def _remembering(graphmem, root: Path) -> Path:
+    for args in (("index", root, "-q"), ("remember", TRAP, "--type", "gotcha", "--tag", "money", "-C", root)):
+        ran = graphmem(*args)
+        assert ran.code == 0, ran.said
+    return root
+
+
 @pytest.fixture
 def known(graphmem, shop: Path) -> Path:
     """An index with one memory."""
-    for args in (("index", shop, "-q"), ("remember", TRAP, "--type", "gotcha", "--tag", "money", "-C", shop)):
-        ran = graphmem(*args)
-        assert ran.code == 0, ran.said
-    return shop
+    return _remembering(graphmem, shop)
+
+
+@pytest.fixture(scope="module")
+def unchanged(graphmem, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, made once, for what changes nothing."""
+    return _remembering(graphmem, write(tmp_path_factory.mktemp("unchanged") / "shop", FILES))
 
 
 def _ids(graphmem, root: Path, *more: str) -> list[str]:
@@ -157,13 +168,13 @@ def test_deleting_everything_wants_the_projects_name(graphmem, known: Path) -> N
         (("memory", "list", "--sort", "colour"), "colour"),
     ],
 )
-def test_bad_input_is_refused_with_one_sentence_and_nothing_is_kept(graphmem, known: Path, args, words) -> None:
-    before = _ids(graphmem, known)
-    ran = graphmem(*args, "-C", known)
+def test_bad_input_is_refused_with_one_sentence_and_nothing_is_kept(graphmem, unchanged: Path, args, words) -> None:
+    before = _ids(graphmem, unchanged)
+    ran = graphmem(*args, "-C", unchanged)
     assert ran.code in {1, 2}, ran.said
     assert words in ran.said
     assert "internal error" not in ran.said
-    assert _ids(graphmem, known) == before
+    assert _ids(graphmem, unchanged) == before
 
 
 def test_every_door_gives_the_same_memory(graphmem, serve, known: Path) -> None:

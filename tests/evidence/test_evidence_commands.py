@@ -1,35 +1,22 @@
-"""Outside evidence from the command line, as real processes."""
+"""Outside evidence from the command line."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
+
+from commands import run_here
 
 
 @pytest.fixture
 def command(shop, tmp_path):
-    """`graphmem …` in the project; (exit code, stdout, stderr)."""
+    """`graphmem …` in the project, in this process; (exit code, stdout, stderr)."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
     environ = {**kept, "XDG_DATA_HOME": str(tmp_path), "GRAPHMEM_EMBEDDER": "none"}
-
-    def ran(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "graphmem", *arguments],
-            cwd=shop,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    return ran
+    return lambda *arguments: tuple(run_here(environ, *arguments, cwd=shop))
 
 
 def test_a_recorded_run_is_found_by_index_told_by_doctor_and_used_by_impact(shop, run_pytest, command):

@@ -15,6 +15,7 @@ import zlib
 
 import pytest
 
+from commands import run_here
 from graphmem import GraphMem
 from graphmem.errors import EncryptionError
 from graphmem.project.encrypting import decrypt, encrypt
@@ -196,15 +197,9 @@ def test_an_export_is_encrypted_and_comes_back(project, key, tmp_path):
     settings = {"GRAPHMEM_MEMORY_KEY_FILE": str(key), "GRAPHMEM_EMBEDDER": "none"}
 
     def run(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "graphmem", *arguments, "--project", str(project)],
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        done = run_here({**os.environ, **settings}, *arguments, "--project", project)
+        assert done.code == 0, done.err
+        return done.out
 
     run("remember", PLANTED)
     file = project / "out.json"

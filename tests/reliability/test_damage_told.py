@@ -10,11 +10,11 @@ FACTS = ("Ports of the proxy begin at 8000.", "Carts are emptied at midnight.", 
 
 
 @pytest.fixture
-def command(repo, graphmem):
+def command(repo, here):
     """Runs commands in a project with code and three memories, without a server."""
 
     def run(*args):
-        return graphmem(*args, cwd=repo)
+        return here(*args, cwd=repo)
 
     assert run("index", "--quiet").returncode == 0
     for fact in FACTS:

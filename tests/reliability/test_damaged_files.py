@@ -75,11 +75,11 @@ def test_a_text_that_does_not_inflate_is_built_again_while_it_is_asked_for(index
         *("trust.json", "memory-md.json", "parsing.json", "memories/journal-*.jsonl", "trails/*.trail", "backups/*.zip"),
     ],
 )
-def test_verify_calls_no_flipped_bit_sound(folder, graphmem, tmp_path, pattern):
+def test_verify_calls_no_flipped_bit_sound(folder, here, tmp_path, pattern):
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     flip(one(copy, pattern))
-    ran = graphmem("verify", "--db", copy, "--json")
+    ran = here("verify", "--db", copy, "--json")
     assert ran.returncode in (0, 1), ran.stderr
     name = Path(pattern).name.partition("*")[0]
     told = [check for check in json.loads(ran.stdout)["checks"] if check["level"] in ("bad", "note") and name in check["said"]]
@@ -112,13 +112,14 @@ def test_what_cannot_be_made_again_is_put_aside_and_said(folder, open_index, nam
     assert not any(note.startswith(name) for note in open_index().damage)
 
 
-def test_tokens_that_are_damaged_open_nothing(folder, open_index, graphmem):
-    graphmem("token", "create", "ci", "--scope", "read", "--db", folder)
+def test_tokens_that_are_damaged_open_nothing(folder, open_index, here):
+    here("token", "create", "ci", "--scope", "read", "--db", folder)
     flip(folder / "tokens.json")
     again = open_index()
     assert any(note.startswith("tokens.json is damaged") for note in again.damage)
     assert (folder / "tokens.json").exists()
-    assert graphmem("token", "list", "--db", folder).returncode == 2
+    again.close()
+    assert here("token", "list", "--db", folder).returncode == 2
 
 
 @pytest.mark.parametrize("how", ["emptied", "is gone", "cut off"])

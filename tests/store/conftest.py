@@ -99,8 +99,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = set(inspect.signature(metafunc.function).parameters)
     local = {"open_at", "path", "monkeypatch"} & asked or metafunc.definition.get_closest_marker("local")
     if "store" in asked and not local and metafunc.module.__name__.rpartition(".")[2] in READ_AND_WRITE:
-        elsewhere = [POSTGRESQL] if metafunc.config.getoption("--engine", default="kuzu") == "kuzu" else []
-        metafunc.parametrize("store", ["embedded", SERVER, *elsewhere], indirect=True)
+        elsewhere = [SERVER, POSTGRESQL] if metafunc.config.getoption("--engine", default="kuzu") == "kuzu" else []
+        metafunc.parametrize("store", ["embedded", *elsewhere], indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On the other engine, run only what uses it: all else is the same there as in the run on kuzu."""
+    if config.getoption("--engine", default="kuzu") == "kuzu":
+        return
+    using, same = [], []
+    for item in items:
+        (using if "engine" in getattr(item, "fixturenames", ()) else same).append(item)
+    config.hook.pytest_deselected(items=same)
+    items[:] = using
 
 
 def check_equal(store: KuzuStore, world: World) -> None:

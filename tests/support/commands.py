@@ -65,35 +65,40 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
+def run_here(environ: Mapping[str, str], *args: str | Path, cwd: Path | None = None, stdin: str | None = None) -> Ran:
+    """Run `graphmem ARGS` through its entry point, in this process: the same code without the start of an interpreter."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name not in environ]:
+            patch.delenv(name)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        patch.setattr(sys, "argv", ["graphmem", *map(str, args)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((stdin or "").encode()), encoding="utf-8"))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        try:
+            main.run()
+            code: object = 0
+        except SystemExit as end:
+            code = end.code or 0
+    assert isinstance(code, int)
+    said = []
+    for stream in (out, err):
+        stream.flush()
+        said.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
+    return Ran(code, *said)
+
+
 @pytest.fixture(scope="session")
 def graphmem(environ: Mapping[str, str]) -> Run:
-    """Run `graphmem ARGS` through its entry point, in this process: the same code without the start of an interpreter."""
+    """Run `graphmem ARGS` in this process; see `run_here`."""
 
     def run(*args: str | Path, cwd: Path | None = None, stdin: str | None = None, timeout: float = 120, **variables: str) -> Ran:
         del timeout  # pytest's own ends a hanging test
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-        with pytest.MonkeyPatch.context() as patch:
-            for name in [name for name in os.environ if name not in environ]:
-                patch.delenv(name)
-            for name, value in {**environ, **variables}.items():
-                patch.setenv(name, value)
-            if cwd is not None:
-                patch.chdir(cwd)
-            patch.setattr(sys, "argv", ["graphmem", *map(str, args)])
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((stdin or "").encode()), encoding="utf-8"))
-            patch.setattr(sys, "stdout", out)
-            patch.setattr(sys, "stderr", err)
-            try:
-                main.run()
-                code: object = 0
-            except SystemExit as end:
-                code = end.code or 0
-        assert isinstance(code, int)
-        said = []
-        for stream in (out, err):
-            stream.flush()
-            said.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
-        return Ran(code, *said)
+        return run_here({**environ, **variables}, *args, cwd=cwd, stdin=stdin)
 
     return run
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import run_here
 from graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -76,5 +77,16 @@ def graphmem(environ: Mapping[str, str]) -> Callable[..., subprocess.CompletedPr
     def run(*args: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-P", "-m", "graphmem", *map(str, args)]
         return subprocess.run(command, env=dict(environ), capture_output=True, text=True, timeout=100, check=False, **options)
+
+    return run
+
+
+@pytest.fixture
+def here(environ: Mapping[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `graphmem ARGS` in this process, for tests that have no index open meanwhile."""
+
+    def run(*args: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        done = run_here(environ, *args, cwd=cwd)
+        return subprocess.CompletedProcess(args, done.code, done.out, done.err)
 
     return run
