@@ -115,7 +115,7 @@ def test_a_busy_machine_costs_no_file_its_tree():
     grammar = load_grammar("python")
     whole = grammar.parse(source)
     bounded = syntax.Bounded(grammar.language, 10_000_000)
-    with pytest.warns(DeprecationWarning, match="timeout_micros"):
+    with pytest.warns(DeprecationWarning, match="progress_callback"):
         bounded.parser.timeout_micros = 1_000  # the library's clock runs out again and again, as when others have the processor
     with pytest.raises(ValueError, match="Parsing failed"):
         bounded.parser.parse(source)
