@@ -61,6 +61,10 @@ class FileRules(Protocol):
         """
         ...
 
+    def is_structural(self, entry: FileEntry, position: int) -> bool:
+        """Whether other classes satisfy a class by having its members."""
+        ...
+
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class of a receiver expression; -1 for other expressions.
 

@@ -76,7 +76,8 @@ class Project:
         `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) · `having`:
         classes with an attribute of a bare name · `passed`: arguments that (path, scope) passes to callees of a bare name · `uses`:
         attributes that (path, function) uses of its parameters · `module`: the files of a dotted module name · `named`: definitions of a
-        bare name · `embeds`: structural interfaces with a base of a bare name · `shared`: the files of (dotted name) that bind (name) ·
+        bare name · `demands`: methods of structural interfaces with a bare name · `embeds`: structural interfaces with a base of a bare
+        name · `shared`: the files of (dotted name) that bind (name) ·
         `calls`: call sites of a bare name · `made`: whether a class's name is used · `subclasses`: of (symbol id) · `file`: whether a path
         exists · `clause`: the package and the builds that (path) declares.
         """
@@ -149,7 +150,7 @@ class Project:
 
         A class satisfies a structural interface if it has all methods of the interface.
         """
-        self.touch("named", name)
+        self.touch("demands", name)
         return sorted(self._demanded.get(name, ()), key=_place)
 
     def embedding(self, name: str) -> list[Symbol]:
@@ -298,6 +299,8 @@ class Project:
                 definition = entry.definitions[symbol.index]
                 signature = (definition.modifiers, tuple((p.name, p.kind, p.default < 0) for p in definition.parameters))
                 contents["named", symbol.name, symbol.id] = signature
+        for symbol in _demanded(entry):
+            contents["demands", symbol.name, symbol.id] = True
         return contents
 
     def _fingerprints(self, entry: FileEntry) -> dict[Key, Any]:
@@ -340,10 +343,8 @@ class Project:
         for symbol in symbols:
             if symbol.kind in _CALLABLE_KINDS:
                 self._named.setdefault(symbol.name, set()).add(symbol)
-        if rules.interfaces_are_structural:
-            for symbol in entry.symbols:
-                if symbol.kind == "method" and entry.definitions[entry.definitions[symbol.index].parent].kind == "interface":
-                    self._demanded.setdefault(symbol.name, set()).add(symbol)
+        for symbol in _demanded(entry):
+            self._demanded.setdefault(symbol.name, set()).add(symbol)
         for name, symbol in _embedded(entry):
             self._embedding.setdefault(name, set()).add(symbol)
         for name, symbol in entry.attributes():
@@ -407,6 +408,15 @@ def _folders(dotted: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
+def _demanded(entry: FileEntry) -> Iterator[Symbol]:
+    """Yield the methods of a file's structural interfaces."""
+    structural = {position for position in range(len(entry.definitions)) if entry.rules.is_structural(entry, position)}
+    if structural:
+        for symbol in entry.symbols:
+            if symbol.kind == "method" and entry.definitions[symbol.index].parent in structural:
+                yield symbol
+
+
 def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
     """Yield (base name, interface) for the structural interfaces of a file."""
     for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
@@ -418,8 +428,8 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input to which part of a file's content contributes.
 
-    The inputs `named`, `having`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
+    The inputs `named`, `demands`, `having`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
     """
     if key[0] == "shared":
         return key[:3]
-    return key[:2] if key[0] in ("named", "embeds", "module", "calls", "made", "having") else key
+    return key[:2] if key[0] in ("named", "demands", "embeds", "module", "calls", "made", "having") else key

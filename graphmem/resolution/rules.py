@@ -44,7 +44,7 @@ RULES: Final[dict[str, Rule]] = {
     "base": Rule(0.95, "The class header names it."),
     "same_method": Rule(0.95, "A base class defines a method of the same name."),
     "module": Rule(0.95, "The import names this file."),
-    "satisfies": Rule(0.9, "It has every method of the interface, with the same types."),
+    "satisfies": Rule(0.9, "It has every member of the interface, and its methods take the same arguments."),
     "external": Rule(0.9, "The import leads outside the project."),
     "scip": Rule(1.0, "An indexer that checks types reports it."),
     "runtime": Rule(1.0, "A run of the tests recorded it."),

@@ -142,6 +142,10 @@ class ClassRules:
         """
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
+    def is_structural(self, entry: FileEntry, position: int) -> bool:
+        """Return whether other classes satisfy a class by having its members."""
+        return self.interfaces_are_structural and entry.definitions[position].kind == "interface"
+
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the interfaces that a class implicitly satisfies.
 

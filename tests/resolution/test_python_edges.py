@@ -224,3 +224,73 @@ def test_versions_of_one_method_do_not_share_the_confidence_of_their_name(resolv
     )
     guesses = {edge.confidence for edge in found.results["a.py"].edges if edge.rule == "ambiguous_name"}
     assert guesses == {0.65, 0.25}
+
+
+PROTOCOLS = """
+import typing
+from typing import Protocol
+
+class Store(Protocol):
+    name: str
+    def put(self, key, value, *, force=False): ...
+    def get(self, key): ...
+
+class Reads(typing.Protocol[int]):
+    def get(self, key): ...
+"""
+
+
+def test_a_method_overrides_that_of_a_protocol_whose_members_its_class_has(resolve):
+    found = resolve(
+        files(
+            a=PROTOCOLS,
+            b="""
+            class Disk:
+                def __init__(self):
+                    self.name = "disk"
+                def put(self, key, value, force=False): ...
+                def get(self, key, default=None): ...
+            class Quick(Disk):
+                def get(self, *rest): ...
+            """,
+        )
+    )
+    assert found.edges("OVERRIDES") == {
+        ("b.py:Quick.get", "b.py:Disk.get"),
+        ("b.py:Disk.put", "a.py:Store.put"),
+        ("b.py:Disk.get", "a.py:Store.get"),
+        ("b.py:Disk.get", "a.py:Reads.get"),
+        ("b.py:Quick.get", "a.py:Store.get"),
+        ("b.py:Quick.get", "a.py:Reads.get"),
+    }
+
+
+def test_a_class_without_a_member_of_a_protocol_or_with_other_parameters_does_not_satisfy_it(resolve):
+    found = resolve(
+        files(
+            a=PROTOCOLS,
+            b="""
+            from a import Reads, Store
+            class NoName:
+                def put(self, key, value, force=False): ...
+                def get(self, key, other): ...
+            class Demanding:
+                name = ""
+                def put(self, key, value, *, force): ...
+                def get(self, key, other): ...
+            class Declared(Reads):
+                def get(self, key): ...
+            class Plain:
+                def get(self, key): ...
+            class Deriving(Plain, Reads): ...
+            """,
+            tests__test_a="""
+            from typing import Protocol
+            class Fake(Protocol):
+                def get(self, key): ...
+            """,
+        )
+    )
+    assert found.edges("OVERRIDES") == {("b.py:Plain.get", "a.py:Reads.get"), ("b.py:Declared.get", "a.py:Reads.get")}
+    rules = {edge.rule for edge in found.results["b.py"].edges if edge.kind == "OVERRIDES"}
+    assert rules == {"satisfies", "same_method"}

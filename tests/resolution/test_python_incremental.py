@@ -272,6 +272,34 @@ def test_an_attribute_assigned_elsewhere_reaches_its_class():
     assert after == {path: fresh.resolve(path) for path in other}
 
 
+PROTOCOL = "from typing import Protocol\nclass Reads(Protocol):\n    def get(self, key): ...\n"
+DISK = "class Disk:\n    def get(self, key): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("", PROTOCOL),
+        (PROTOCOL, ""),
+        (PROTOCOL, PROTOCOL + "    def put(self, key): ...\n"),
+        (PROTOCOL, PROTOCOL.replace("key", "key, other")),
+        (PROTOCOL, PROTOCOL + "    name: str\n"),
+        (PROTOCOL, PROTOCOL.replace("(Protocol)", "(object)")),
+    ],
+)
+def test_an_edit_of_a_protocol_reaches_the_classes_that_satisfied_it_or_now_do(first, then):
+    resolver = Resolver("p")
+    resolver.update({"a.py": extract("a.py", first.encode(), "python", ""), "disk.py": extract("disk.py", DISK.encode(), "python", "")}, ())
+    before = {path: resolver.resolve(path) for path in ("a.py", "disk.py")}
+    todo = resolver.update({"a.py": extract("a.py", then.encode(), "python", "x")}, ())
+    after = {**before, **{path: resolver.resolve(path) for path in todo}}
+    fresh = Resolver("p")
+    fresh.update({"a.py": extract("a.py", then.encode(), "python", "x"), "disk.py": extract("disk.py", DISK.encode(), "python", "")}, ())
+    assert after == {path: fresh.resolve(path) for path in ("a.py", "disk.py")}
+    assert [edge.rule for edge in before["disk.py"].edges if edge.kind == "OVERRIDES"] == ["satisfies"] * bool(first)
+    assert [edge.rule for edge in after["disk.py"].edges if edge.kind == "OVERRIDES"] == ["satisfies"] * (not first)
+
+
 SHAPES = {
     "a.py": "class Plain: ...\ndef build(base):\n    class Built(base): ...\n\n"
     "class Shape:\n    kind = Plain\n    def make(self):\n        return build(self.kind)\n",

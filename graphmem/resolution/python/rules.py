@@ -21,7 +21,7 @@ from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, IT
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import items_or_itself
+from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTINS,
@@ -379,6 +379,62 @@ class PythonRules(PythonTypes):
         """Return whether `typing.Protocol` is a direct base of a class."""
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
+    def is_structural(self, entry: FileEntry, position: int) -> bool:
+        """Return whether the header of a class names `Protocol` as a base."""
+        return any(_header_name(entry, term) == "Protocol" for _, term in entry.definitions[position].bases)
+
+    def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
+        """Return the methods of protocols that a method implements.
+
+        Its class has every member of the protocol and does not inherit it. Methods accept the arguments that the protocol allows; types
+        are not compared.
+        """
+        project = inference.project
+        demanded = project.demanded(method.name) if method.kind == "method" else []
+        if not demanded:
+            return ()
+        entry = project.entry(method)
+        position = entry.definitions[method.index].parent
+        if entry.definitions[position].kind not in CLASS_KINDS or self.is_structural(entry, position):
+            return ()
+        owner, found = entry.symbols[position], []
+        for one_of_protocol in demanded:
+            other = project.entry(one_of_protocol)
+            protocol = other.symbols[other.definitions[one_of_protocol.index].parent]
+            is_seen = not other.in_tests or other is entry
+            if is_seen and protocol not in inference.mro(owner) and self._satisfies(inference, owner, protocol):
+                found.append(one_of_protocol)
+        return found
+
+    def _satisfies(self, inference: Inference, symbol: Symbol, protocol: Symbol) -> bool:
+        """Return whether a class has every member of a protocol."""
+        if not self.is_protocol(inference, protocol):
+            return False
+        for part in inference.mro(protocol):
+            if not isinstance(part, Symbol):
+                continue
+            entry = inference.project.entry(part)
+            for name in entry.names(part.index):
+                owner = inference.owner(symbol, name)
+                if not isinstance(owner, Symbol):
+                    return False
+                wanted = inference.functions(part, name)
+                given = inference.functions(owner, name)
+                if wanted and given and not any(self._accepts(inference, one, wanted[0]) for one in given):
+                    return False
+        return True
+
+    def _accepts(self, inference: Inference, method: Symbol, demanded: Symbol) -> bool:
+        """Return whether a method accepts the arguments of a protocol's method."""
+        kinds = inference.project.definition(demanded).parameters[1:]
+        positional = sum(one.kind in ("normal", "positional") for one in kinds)
+        needed = sum(one.kind in ("normal", "positional") and one.default < 0 for one in kinds)
+        keywords = tuple(one.name for one in kinds if one.kind == "keyword")
+        asked = tuple(one.name for one in kinds if one.kind == "keyword" and one.default < 0)
+        definition = inference.project.definition(method)
+        most = self.takes(definition, positional, keywords, bound=True)
+        return most and (needed == positional or self.takes(definition, needed, asked, bound=True))
+
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
         """Return the calls that a library function makes to its arguments.
 
@@ -410,6 +466,12 @@ class PythonRules(PythonTypes):
     def is_common_name(self, name: str) -> bool:
         """Return whether common builtin types have a method of this name."""
         return name in COMMON_METHODS
+
+
+def _header_name(entry: FileEntry, term: int) -> str:
+    """Return the last part of a base: `Protocol` for `typing.Protocol[T]`."""
+    base = entry.terms[term]
+    return last_name(entry.terms[base[1]] if base[0] == INDEX else base)
 
 
 def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
