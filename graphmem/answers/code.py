@@ -147,7 +147,7 @@ class FileInfo:
     size_bytes: int
     is_test: bool
     error_count: Annotated[int, Doc("number of places in the file that could not be parsed")]
-    diagnostic: Annotated[str, Doc("why parts of this file are not in the graph; empty when the whole file is")]
+    diagnostic: Annotated[str, Doc("why parts of this file are not in the graph; empty when nothing is missing")]
 
 
 @answer(page="files")

@@ -139,7 +139,7 @@ class ImpactReport:
     )
     outside: Annotated[
         list[OutsideUse],
-        Doc("code of the organisation's other projects that uses a route, procedure or topic of the targets and hits, the likeliest first"),
+        Doc("code of the organisation's other projects that uses a route, procedure or topic of the targets or hits, most likely first"),
         Size(10),
     ] = field(default_factory=list)
     miss_chance: Annotated[

@@ -108,7 +108,7 @@ class ScanAnswer:
 
 @answer
 class DeleteAnswer:
-    """The outcome of deleting everything."""
+    """The outcome of deleting all memories and sessions of a project."""
 
     memories: int
     sessions: int

@@ -12,7 +12,7 @@ from graphmem.answers.vocabulary import Moment, MomentOrNone
 
 @answer
 class ProjectAccess:
-    """A role in one project."""
+    """The role of a person or a team in one project."""
 
     project: Annotated[str, Doc("identifier of the project in the team's database")]
     level: Annotated[str, Doc("role of the person or team in the project: read, write, curate or admin")]

@@ -75,7 +75,7 @@ def _compiled_init(cls: type) -> Callable[..., None]:
 
 
 def _refused(self: object, name: str, *value: object) -> None:
-    """Reject changes, because answers are frozen."""
+    """Raise an error for a change of an answer, which is frozen."""
     raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
 
 

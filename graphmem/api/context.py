@@ -40,7 +40,7 @@ class ServerState:
         self.activity = Activity()
 
     def end_streams(self) -> None:
-        """End all subscriptions."""
+        """End all GraphQL subscriptions of the server's clients."""
         self.progress.close()
         self.memory_news.close()
         self.context_news.close()

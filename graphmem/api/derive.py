@@ -232,7 +232,7 @@ def _enum(known: Vocabulary, words: tuple[str, ...]) -> Any:
 
 @cache
 def _pair(kind: type) -> type:
-    described = {int: "A count with a name.", float: "A number with a name.", str: "A sentence with a name."}
+    described = {int: "A name and its count.", float: "A name and its number.", str: "A name and a sentence about it."}
     attributes = {"__annotations__": {"name": str, "value": kind}, "__module__": __name__}
     return strawberry.type(type(_PAIRS[kind], (), attributes), description=described[kind])
 

@@ -244,7 +244,7 @@ class Acceptor:
         self._loop.add_reader(listener, self._accept)
 
     def close(self) -> None:
-        """Accept no more connections."""
+        """Accept no more connections; existing ones continue."""
         self._loop.remove_reader(self._listener)
         if self._again is not None:
             self._again.cancel()

@@ -162,7 +162,7 @@ class HubService:
             return impact_across(target, in_project, chosen, folders, max_depth, limit)
 
     def health(self) -> Health:
-        """Report that the server answers."""
+        """Return the health of the server; its status is always "ok"."""
         from graphmem.answers.upkeep import Health, MemoryCost, Searches
         from graphmem.runtime.heap import resident_bytes
 
@@ -174,7 +174,7 @@ class HubService:
         )
 
     def close(self) -> None:
-        """End the feeds of events."""
+        """End the feeds of events, so that their subscriptions end."""
         for one in (self._progress, self._memories, self._context):
             one.close()
 

@@ -49,7 +49,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The answer of the `index` mutation."""
+    """The answer of the mutation `index`: the id of the run, or its result."""
 
     run_id: str
     summary: answers.IndexSummary | None

@@ -277,7 +277,7 @@ class GraphQLView(GraphQL[Connection, None]):
         return UnsetType()
 
     def decode_json(self, data: str | bytes) -> object:
-        """Decode JSON of a request."""
+        """Decode the JSON body of a request."""
         return orjson.loads(data)
 
     def encode_json(self, data: object) -> bytes:

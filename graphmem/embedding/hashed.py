@@ -40,7 +40,7 @@ class HashedEmbedder:
 
     @property
     def dim(self) -> int:
-        """Length of a vector, in numbers."""
+        """Length of every vector that this embedder computes."""
         return self._dim
 
     @property

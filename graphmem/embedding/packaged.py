@@ -25,7 +25,7 @@ class PackagedFile(NamedTuple):
 
     @property
     def distribution(self) -> str:
-        """Name of the package in pip."""
+        """Name of the Python package that contains the file."""
         return self.package.replace("_", "-")
 
     def path(self) -> Path | None:

@@ -71,7 +71,7 @@ class QuantisedEmbedder:
 
     @property
     def dim(self) -> int:
-        """Length of a vector."""
+        """Length of every vector that the model computes."""
         return DIM
 
     @property

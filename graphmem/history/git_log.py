@@ -22,7 +22,7 @@ _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%aN%x00%s%x00"
 
 
 class Commit(NamedTuple):
-    """One commit and its changed paths."""
+    """A Git commit: author, time, subject and changed paths."""
 
     sha: str
     at: float  # committer's time, seconds since 1970

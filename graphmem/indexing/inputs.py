@@ -85,7 +85,7 @@ class Inputs:
             self._failed(error)
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the file of dependencies. Idempotent."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -43,11 +43,11 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         return made
 
     def append(self, row: _Row) -> None:
-        """Append one row."""
+        """Append one row, which is packed together with its neighbours."""
         self.extend((row,))
 
     def extend(self, rows: Iterable[_Row]) -> None:
-        """Append rows."""
+        """Append rows in their order; see `append`."""
         self._open.extend(rows)
         if len(self._open) >= _BATCH:
             self.seal()

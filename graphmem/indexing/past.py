@@ -209,7 +209,7 @@ class Past:
         )
 
     def forget(self) -> None:
-        """Drop all kept states."""
+        """Delete all stored earlier states of the graph."""
         if self._path.exists():
             with self._open(create=False) as db, _writing(db):
                 db.execute("DELETE FROM state")

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """Options of a run."""
+    """Options of an index run, such as the number of processes."""
 
     discovery: DiscoveryOptions
     workers: int | None  # processes that parse and resolve; None: chosen by the amount of work

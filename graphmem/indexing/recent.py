@@ -85,5 +85,5 @@ class Recent:
             del self._known[path]
 
     def forget(self) -> None:
-        """Clear the cache."""
+        """Clear the cache of rows, after the graph changed in another way."""
         self._known = {}

@@ -60,7 +60,7 @@ class Spill:
         return data
 
     def close(self) -> None:
-        """Release memory and file. Idempotent."""
+        """Release the memory and the temporary file. Idempotent."""
         self._file.close()
 
     @contextmanager

@@ -86,7 +86,7 @@ class Unfinished:
             self.discard()
 
     def discard(self) -> None:
-        """Delete the file. Idempotent."""
+        """Delete the file with the parsed files of a run. Idempotent."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -75,7 +75,7 @@ class TrustBook:
         self._now = _read(self._file)
 
     def now(self) -> Experience:
-        """The current experience of the project."""
+        """Return the current counts of sessions and of corrected memories."""
         return self._now
 
     def threshold(self) -> float:

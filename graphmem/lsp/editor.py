@@ -108,7 +108,7 @@ class Editor(LanguageServer):
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"graphmem: {error.message}"))
 
     def tell(self, text: str) -> None:
-        """Show the person a message."""
+        """Show a message to the person at the editor."""
         self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
 
     def cut(self, found: SymbolDetail, *relations: str) -> None:

@@ -17,10 +17,10 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock."""
+    """A clock with the current time of this machine."""
 
     def now(self) -> datetime:
-        """Return the machine's time."""
+        """Return the current time of this machine, aware, in UTC."""
         return datetime.now(UTC)
 
 
@@ -35,7 +35,7 @@ class ManualClock:
         self._now = start.astimezone(UTC)
 
     def now(self) -> datetime:
-        """Return the time that was set."""
+        """Return the time that the clock was set to, aware."""
         return self._now
 
     def advance(self, by: timedelta) -> None:

@@ -27,7 +27,7 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """For one signal: the sessions to compare with, and the minimum share."""
+    """The sessions with which a signal is compared, and the minimum share."""
 
     of: str
     least: float  # share of those sessions

@@ -338,7 +338,7 @@ class Observer:
             return sorted(rows, key=lambda row: row[0].id)
 
     def runs(self, session_id: str) -> bool:
-        """Whether a session is open."""
+        """Whether a session was started and has not ended."""
         with self._lock:
             named = self._renamed.get(session_id, session_id)
             return named in self._running or named in self._resting

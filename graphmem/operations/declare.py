@@ -220,7 +220,7 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True)
 class Operation:
-    """One declared operation."""
+    """An operation as declared: its signature, documentation and rules."""
 
     name: str
     function: Callable[..., Any] = field(repr=False)
@@ -253,7 +253,7 @@ class Operation:
 
     @cached_property
     def bounds(self) -> dict[str, Bounds]:
-        """The bounds of numbers, by parameter."""
+        """Minimum and maximum of the parameters that are numbers, by name."""
         return {one.name: bounds for one in self.parameters if (bounds := one.mark(Bounds)) is not None}
 
     @cached_property

@@ -54,7 +54,7 @@ def find_command(name: str) -> Operation | None:
 
 
 def _in_order(likely: str = "") -> list[tuple[str, str]]:
-    """Modules to search: the likely one, then loaded ones, then others."""
+    """Return the modules in which to search, those loaded already first."""
     return sorted(DECLARED_IN, key=lambda one: (one[0] != likely, f"graphmem.operations.{one[0]}" not in sys.modules))
 
 

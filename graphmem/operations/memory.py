@@ -73,7 +73,7 @@ class RememberExtras(TypedDict, total=False):
 
 
 class RememberInput(RememberExtras, total=False):
-    """A memory to write."""
+    """A new memory to store, with its optional fields."""
 
     content: Required[Annotated[str, Doc("text of the memory, 1 to 8,000 characters; 500 or fewer are best")]]
     type: Annotated[str | None, Doc("type of the memory; default: inferred from its content")]

@@ -29,7 +29,7 @@ _ABSENT: Final = ""  # instead of the hash of a file
 
 
 class Earlier(NamedTuple):
-    """An earlier graph, with its identification."""
+    """An earlier state of the graph, with its time and generation."""
 
     view: GraphView
     state: EarlierState

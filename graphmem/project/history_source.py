@@ -170,7 +170,7 @@ class HistorySource:
         self._known.renew(lambda history: None)
 
     def close(self) -> None:
-        """Close the log of changes."""
+        """Close the file with the log of commits and sessions."""
         self.log.end(HistoryLog.close)
 
 

@@ -29,7 +29,7 @@ class Lazy(Generic[T]):
 
     @property
     def is_made(self) -> bool:
-        """Whether the value was made."""
+        """Whether the value was already computed by a first use."""
         return bool(self._made)
 
     def end(self, close: Callable[[T], object]) -> None:

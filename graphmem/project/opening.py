@@ -148,7 +148,7 @@ class Parts:
     endings: tuple[Callable[[], object], ...]
 
     def close(self) -> None:
-        """Close every part. Idempotent."""
+        """Close all parts of the open project. Idempotent."""
         _open.discard(self)
         for end in self.endings:
             end()

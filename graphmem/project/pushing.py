@@ -63,7 +63,7 @@ class FileRows(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Pushing:
-    """Sends an index to a server."""
+    """Sends a project's index to a server of several projects."""
 
     graph: GraphSource
     store: GraphStore
@@ -168,7 +168,7 @@ def _empty() -> dict[str, Any]:
 
 
 class _Server:
-    """The server that receives an index."""
+    """HTTP client of the server that receives a pushed index."""
 
     def __init__(self, address: str, token: str, key: str) -> None:
         parts = urlsplit(address)

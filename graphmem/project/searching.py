@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class SearchQuestions:
-    """Searches code and memories."""
+    """Implements the operation `search` for code and memories."""
 
     graph: GraphSource
     projections: Projections

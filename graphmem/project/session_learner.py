@@ -36,7 +36,7 @@ class BookClock:
         self._book = book
 
     def now(self) -> datetime:
-        """The current time."""
+        """Return the current time of the repository's clock."""
         return self._book.clock.now()
 
 

@@ -49,7 +49,7 @@ def text(values: Any) -> Any:
 
 
 def joined(parts: list[Any]) -> Any:
-    """Concatenate string columns to one."""
+    """Concatenate several columns of strings to one column."""
     return pa.concat_arrays([text(part) for part in parts])
 
 

@@ -381,7 +381,7 @@ class WordIndex:
             return db.execute("SELECT id, text_hash, symbol FROM entries ORDER BY id").fetchall()
 
     def __len__(self) -> int:
-        """Return the number of chunks."""
+        """Return the number of chunks in the word index."""
         with self._reading(None) as db:
             return int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
 

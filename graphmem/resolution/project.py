@@ -128,7 +128,7 @@ class Project:
         return entry.constraint
 
     def file(self, path: str) -> FileEntry | None:
-        """Return the file at a path."""
+        """Return the facts of the file at a path, with indexes, or None."""
         self.touch("file", path)
         return self.files.get(path)
 

@@ -19,7 +19,7 @@ class Reranker(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Name of the model."""
+        """Name of the cross-encoder, for the search answer."""
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the relevance of each text to the query; higher is more relevant.

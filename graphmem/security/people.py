@@ -115,7 +115,7 @@ class People:
         return self._path.exists()
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the file with people, teams and roles. Idempotent."""
         with self._lock:
             if self._db is not None:
                 self._db.close()
@@ -332,7 +332,7 @@ class People:
         return self._credential(SESSION, login, "session", "", timedelta(hours=SESSION_HOURS))
 
     def end_session(self, secret: str) -> None:
-        """End a session of a browser."""
+        """End the session of a browser: log the person out."""
         holder = self.holder(secret, kinds=(SESSION,))
         if holder is not None:
             self._change("DELETE FROM credential WHERE id = ?", holder.credential)

@@ -76,7 +76,7 @@ class Hosting:
         return bool(PROJECT_NAME.fullmatch(name)) and (self.folder / name / INDEX).is_dir()
 
     def is_open(self, name: str) -> bool:
-        """Whether a project is open now."""
+        """Whether the index of a project is open now."""
         return name in self._open
 
     def data_dir(self, name: str) -> Path:
@@ -165,7 +165,7 @@ class Hosting:
         return [name for name in idle if self._close(name)]
 
     def close(self) -> None:
-        """Close all projects. Idempotent."""
+        """Close the indexes of all open projects. Idempotent."""
         self._closed = True
         for name in list(self._open):
             self._close(name, always=True)

@@ -81,7 +81,7 @@ class LocalPostgres:
         return self
 
     def stop(self) -> None:
-        """End the server. Idempotent."""
+        """Stop the PostgreSQL server. Idempotent."""
         if (self._data / "postmaster.pid").exists():
             self._run("pg_ctl", "-D", str(self._data), "-w", "-t", str(START_S), "-m", "fast", "stop")
 

@@ -393,7 +393,7 @@ class LocalFile(Protocol):
 
 
 class CypherQueries(Protocol):
-    """Executor of user-written queries."""
+    """Interface to run Cypher queries that users write."""
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Return the rows of a user-written query.

@@ -99,7 +99,7 @@ def write_links(transaction: Transaction, shape: LinkShape, stored: Iterable[Lin
 
 
 def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Delete links, found by their keys."""
+    """Delete links of memories, each found by its two ends and its role."""
     if not links:
         return
     fills = ends(shape.pair) if shape.drop_one == "delete_edge" else shape.fills

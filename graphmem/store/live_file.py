@@ -449,7 +449,7 @@ class LiveFile:
                     try:
                         files.cut(beside(self._file, ".wal"), whole)
                     except OSError as error:
-                        raise disk_refusal(error, "undoing a write that failed", self._file) from error
+                        raise disk_refusal(error, "undoing a failed write", self._file) from error
                 self._open_again()
             raise
 

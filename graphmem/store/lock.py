@@ -112,7 +112,7 @@ class DatabaseLock:
         os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
-        """Release the lock. Idempotent."""
+        """Release the lock on the database. Idempotent."""
         with _register_lock:
             for key in self._keys:
                 _register.pop(key, None)

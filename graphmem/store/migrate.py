@@ -190,5 +190,5 @@ def check_tables(connection: Connection, path: Path) -> None:
 
 
 def table_names(connection: Connection) -> set[str]:
-    """Return the names of all tables."""
+    """Return the names of all tables in the database."""
     return {row[0] for row in connection.rows(*load_catalog()["tables"].bind({})).rows}

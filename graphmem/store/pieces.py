@@ -54,7 +54,7 @@ class Pieces:
         return self._pieces("dump_nodes_between", self._last_of(label), label=label)
 
     def vectors(self, table: EmbeddingTable) -> Iterator[pa.Table]:
-        """Yield all vectors of one dimension."""
+        """Yield the rows of a table of vectors, in pieces."""
         return self._pieces("dump_embeddings_between", self._highest("last_embedding", table=table), table=table)
 
     def edges(self, pair: Pair) -> Iterator[pa.Table]:

@@ -14,7 +14,7 @@ MAX_DIMENSIONS: Final = 4096  # of a vector: four times the largest sentence mod
 
 
 class NodeTable(StrEnum):
-    """Node tables of queries/schema."""
+    """Names of the database's tables for nodes, as in `queries/schema`."""
 
     FILE = "File"
     SYMBOL = "Symbol"
@@ -33,7 +33,7 @@ class NodeTable(StrEnum):
 
 
 class RelTable(StrEnum):
-    """Relationship tables of queries/schema."""
+    """Names of the database's tables for edges, as in `queries/schema`."""
 
     DEFINES = "DEFINES"
     IMPORTS = "IMPORTS"

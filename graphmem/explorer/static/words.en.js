@@ -359,7 +359,7 @@ export const words = {
       to: "To",
       files: "Files of the two modules that depend on each other",
       too_light: "This dependency has too few edges to be listed by file.",
-      heaviest: "Only the 6,000 heaviest edges of the project are listed by file.",
+      heaviest: "Only the 6,000 dependencies with the most edges are listed by file.",
     },
     cut: {
       title: "Where would I cut this module?",

@@ -34,7 +34,7 @@ def put_modules(queries: Queries, modules: Sequence[ModuleRow], depends_on: Sequ
 
 
 def put_flows(queries: Queries, flows: Sequence[FlowRow]) -> None:
-    """Replace the stored flows."""
+    """Replace the stored flows (paths of calls from entry points)."""
     queries.run("delete_all", label=NodeTable.FLOW)
     queries.add_rows("flow", derived.FLOW_COLUMNS, [(one.id, one.name, one.kind, one.confidence) for one in flows])
     _replace(queries, RelTable.STARTS_AT, derived.ENDS, [(one.id, one.entry) for one in flows], {1: NodeTable.SYMBOL})

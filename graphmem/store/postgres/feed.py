@@ -74,7 +74,7 @@ class Feed:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread. Idempotent."""
+        """Stop the thread that reads the changes. Idempotent."""
         self._ending.set()
         if self._thread is not None:
             self._thread.join()
