@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Timeline,
     )
     from graphmem.answers.code import KnownCalls
+    from graphmem.answers.projects import ProjectsSearch, ReachedProject
     from graphmem.errors import GraphMemError
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
@@ -90,10 +91,10 @@ def place(symbol: SymbolInfo) -> str:
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 
-def impact(report: ImpactReport, budget: int) -> str:
+def impact(report: ImpactReport, budget: int, reached: Sequence[ReachedProject] = ()) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    For dependents, the text has the risk of a change and the tests to run. The text states how complete the list is.
+    `reached` are places in other projects of a server that could break. For dependents, the text has the risk of a change and the tests to run. The text states how complete the list is.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
@@ -130,6 +131,7 @@ def impact(report: ImpactReport, budget: int) -> str:
         f"- {use.place.project}: {use.place.path}:{use.place.line} {use.place.name} ({use.kind} {use.name}) {use.place.confidence:.2f}"
         for use in report.outside
     ]
+    outside += [_of_project(one) for one in reached]
     if outside:
         outside.insert(0, f"other projects {'use it' if breaks else 'it uses'} ({len(outside)}):")
     room = max(0, budget - tokens("\n".join(head)))
@@ -207,6 +209,30 @@ def search(answer: SearchAnswer, budget: int) -> str:
     waiting = [f"{len(held)} more wait for a person's review: text from outside"] if held else []
     near = [f"similar to {one.word}: {one.ref}" for one in answer.near]
     return fitted([*_missing(answer), *waiting, *near], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+
+
+def search_projects(answer: ProjectsSearch, budget: int) -> str:
+    """Write the hits of a search in several projects of a server, best first.
+
+    `get` reads a hit of another project at that project's address.
+    """
+    rows = [f"{one.project}: {_row(one.hit)}" for one in answer.hits]
+    head = [*answer.notes, f"searched {', '.join(answer.projects)}"]
+    return fitted(head, rows or ["nothing found"], budget, "raise `budget` or lower `limit`")
+
+
+def _row(hit: SearchHit) -> str:
+    if hit.memory is not None:
+        return f"{hit.memory.type} #{hit.memory.short_id} {hit.memory.title}{_doubt(hit.memory)}"
+    where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
+    return f"{hit.symbol_kind or hit.kind} {where} {hit.qualname or hit.title}{_told(hit)}"
+
+
+def _of_project(one: ReachedProject) -> str:
+    place = f"{one.place.path}:{one.place.line} {one.place.name}".rstrip()
+    names = ", ".join(symbol.qualname for symbol in one.affected[:3])
+    more = f"; {one.total} more depend on it: {names}{', …' * (one.total > 3)}" if names else ""
+    return f"- {one.project}: {place} ({one.through}) {one.place.confidence:.2f}{more}"
 
 
 def packed(answer: SearchAnswer) -> str:

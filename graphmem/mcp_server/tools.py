@@ -30,6 +30,7 @@ from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
+    from graphmem.answers.projects import ReachedProject
     from graphmem.client.connecting import Service
 
 Arguments = Mapping[str, Any]
@@ -45,8 +46,8 @@ _OF_ONE: Final = (SymbolNotFoundError, AmbiguousSymbolError, MemoryNotFoundError
 _BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
 
 INSTRUCTIONS: Final = (
-    "What calls what, what breaks, which tests to run, in this repository. Before you change a function ask `impact`; to find code "
-    "ask `search`, then `get` the few you need. A symbol is written path:Class.name, Class.name or path:line. "
+    "Before you change a function ask `impact`; to find code "
+    "ask `search`, then `get` the few you need. A symbol is path:Class.name, Class.name or path:line. "
     "Keep what you learnt the hard way with `remember`."
 )
 
@@ -99,11 +100,30 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
             argument="targets",
         )
     if ways == ["targets"]:
-        return text.impact(service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds), budget)
+        report = service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds)
+        reached = _reached(service, given, bounds.get("max_depth")) if report.direction == "dependents" else []
+        return text.impact(report, budget, reached)
     return text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
 
 
+def _reached(service: Service, given: Arguments, max_depth: int | None) -> list[ReachedProject]:
+    """Return places in other projects of the server that a change of the targets could break."""
+    if len(service.projects().projects) < 2:
+        return []
+    bounds = {} if max_depth is None else {"max_depth": max_depth}
+    found: dict[tuple[str, str, int, str], ReachedProject] = {}
+    for target in given["targets"]:
+        try:
+            for one in service.impact_projects(target, **bounds).reached:
+                found.setdefault((one.project, one.place.path, one.place.line, one.through), one)
+        except _OF_ONE:  # the report says which targets are left out, and why
+            continue
+    return list(found.values())
+
+
 def _search(service: Service, given: Arguments, budget: int) -> str:
+    if given.get("everywhere"):
+        return text.search_projects(service.search_projects(given["query"], limit=given.get("limit", 10)), budget)
     rest = {name: given[name] for name in ("limit", "files", "kinds", "phase") if name in given}
     if given.get("full"):
         return text.packed(service.search(given["query"], explain=False, budget_tokens=budget, **rest))
@@ -184,20 +204,21 @@ def _timeline(service: Service, given: Arguments, budget: int) -> str:
 
 TOOLS: Final[dict[str, Tool]] = {
     "impact": Tool(
-        "What breaks if these symbols or files, or this diff, change: dependents by depth with confidence and evidence, "
-        "tests to run, risk. `base`: git revision to compare the tree with.",
+        "What breaks if these symbols, files or this diff change: dependents with confidence and evidence, tests to run, risk. "
+        "`base`: git revision to compare with.",
         ("impact", "impact_of_diff"),
         ("targets", "diff", "base", "direction", "max_depth", "min_confidence"),
         800,
         _impact,
     ),
     "search": Tool(
-        "Find code, docs and memories by words, identifiers or meaning: rows for `get`; `full`: text. `files`: those you work on.",
+        "Find code, docs and memories by words or meaning: rows for `get`; `full`: text. `files`: those you work on. "
+        "`everywhere`: all projects.",
         ("search",),
-        ("query", "limit", "files", "kinds", "phase", "full"),
+        ("query", "limit", "files", "kinds", "phase", "full", "everywhere"),
         600,
         _search,
-        {"full": {"type": "boolean"}},
+        {"full": {"type": "boolean"}, "everywhere": {"type": "boolean"}},
     ),
     "get": Tool(
         "In full: a symbol's source, callers, callees, tests; a memory by #id.",
@@ -209,7 +230,7 @@ TOOLS: Final[dict[str, Tool]] = {
     ),
     "path": Tool("How `source` comes to depend on `target`, edge by edge.", ("path",), ("source", "target"), 400, _path),
     "co_access": Tool(
-        "Files that change together with these in history, also those without an edge in the code.",
+        "Files that change with these in history, also without an edge in the code.",
         ("co_access",),
         ("files", "limit", "depth", "min_sessions"),
         400,

@@ -9,10 +9,13 @@ import sys
 import time
 import uuid
 import zlib
+from functools import partial
 
+import anyio
 import httpx
 import psycopg
 import pytest
+from mcp.client import Client
 
 from commands import environ, graphmem
 from graphmem.answers import to_json
@@ -73,6 +76,24 @@ def test_a_pushed_project_answers_as_its_own_index(tmp_path, server):
         ):
             here, there = (_plain(getattr(one, operation)(*arguments)) for one in (own, remote))
             assert here == there, operation
+
+
+def test_agents_of_one_project_hear_of_the_others(tmp_path, server):
+    for name, files in (("shop", SHOP), ("site", SITE)):
+        with indexed(tmp_path / name, files) as own:
+            own.push_index(server.project(name))
+
+    async def asked(name: str, **arguments) -> str:
+        async with Client(f"{server.project('shop')}/mcp") as client:
+            return "\n".join(part.text for part in (await client.call_tool(name, arguments)).content)
+
+    breaks = anyio.run(partial(asked, "impact", targets=["rounded"]))
+    assert "other projects use it (1):\n- site: site/client.py:5 cart_of (http GET /carts/{}) " in breaks
+    assert "; 1 more depend on it: page" in breaks
+    found = anyio.run(partial(asked, "search", query="cart", everywhere=True))
+    assert "searched shop, site" in found
+    assert "site: function site/client.py:4 cart_of" in found
+    assert "shop: function shop/app.py:" in found
 
 
 def _plain(answer):

@@ -163,6 +163,9 @@ class Walls:
             given = {key: self._filled(ASKED.get(key, "prices rounded late"), hidden) for key in needed}
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": given}}
             yield f"MCP {name}", self.http.post(address, json=call, headers=headers).text
+            if "everywhere" in known:
+                given["everywhere"] = True
+                yield f"MCP {name} everywhere", self.http.post(address, json=call, headers=headers).text
         self.http.delete(address, headers=headers)
 
     @staticmethod
