@@ -225,7 +225,7 @@ def _row(hit: SearchHit) -> str:
     if hit.memory is not None:
         return f"{hit.memory.type} #{hit.memory.short_id} {hit.memory.title}{_doubt(hit.memory)}"
     where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
-    return f"{hit.symbol_kind or hit.kind} {where} {hit.qualname or hit.title}{_told(hit)}"
+    return f"{hit.symbol_kind or hit.kind} {where} {hit.qualname or hit.title}{_summary_of(hit)}"
 
 
 def _of_project(one: ReachedProject) -> str:
