@@ -94,7 +94,8 @@ def place(symbol: SymbolInfo) -> str:
 def impact(report: ImpactReport, budget: int, reached: Sequence[ReachedProject] = ()) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    `reached` are places in other projects of a server that could break. For dependents, the text has the risk of a change and the tests to run. The text states how complete the list is.
+    `reached` are places in other projects of a server that could break. For dependents, the text has the risk of a change and the tests
+    to run. The text states how complete the list is.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
