@@ -107,7 +107,10 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
 
 
 def _reached(service: Service, given: Arguments, max_depth: int | None) -> list[ReachedProject]:
-    """Return places in other projects of the server that a change of the targets could break."""
+    """Return the code of other projects that a change could break.
+
+    A server of one project has none.
+    """
     if len(service.projects().projects) < 2:
         return []
     bounds = {} if max_depth is None else {"max_depth": max_depth}
