@@ -39,6 +39,7 @@ _log = logging.getLogger(__name__)
 
 MIN_BUDGET: Final = 100
 MAX_BUDGET: Final = 20_000
+PROJECTS_DEPTH: Final = 3  # default number of steps inside each project, as in `impact_projects`
 MEMORY_SIGN: Final = "#"
 _MEMORY_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{2,35}", re.IGNORECASE)  # a short or full id, with an optional sign
 ACTOR: Final = "mcp"
@@ -113,11 +114,11 @@ def _reached(service: Service, given: Arguments, max_depth: int | None) -> list[
     """
     if len(service.projects().projects) < 2:
         return []
-    bounds = {} if max_depth is None else {"max_depth": max_depth}
+    depth = PROJECTS_DEPTH if max_depth is None else max_depth
     found: dict[tuple[str, str, int, str], ReachedProject] = {}
     for target in given["targets"]:
         try:
-            for one in service.impact_projects(target, **bounds).reached:
+            for one in service.impact_projects(target, max_depth=depth).reached:
                 found.setdefault((one.project, one.place.path, one.place.line, one.through), one)
         except _OF_ONE:  # the report says which targets are left out, and why
             continue
