@@ -150,17 +150,17 @@ os.kill(os.getpid(), {int(signal.SIGKILL)})
         holder.communicate(b"")
 
 
-def test_a_damaged_index_is_mended_for_the_command_line_with_a_sentence(index, repo, tmp_path, graphmem):
+def test_a_damaged_index_is_mended_for_the_command_line_with_a_sentence(index, repo, tmp_path, here):
     index.close()
     folder = tmp_path / "index"
     os.truncate(folder / "graph.db", 5000)
-    ran = graphmem("verify", "--db", folder)
+    ran = here("verify", "--db", folder)
     assert "quarantined" in ran.stdout
     os.truncate(folder / "graph.db", 5000)
-    again = graphmem("index", repo, "--db", folder)
+    again = here("index", repo, "--db", folder)
     assert again.returncode == 0
     assert "quarantined" in again.stdout
-    assert graphmem("verify", "--db", folder, "--deep").returncode == 0
+    assert here("verify", "--db", folder, "--deep").returncode == 0
     with GraphMem.open(folder) as memory:
         assert memory.memories().total == 3
 

@@ -105,7 +105,7 @@ def test_another_account_has_an_index_of_its_own_of_the_same_files(shared, repo,
 
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no second disk")
-def test_an_index_may_lie_on_another_disk_than_the_project(graphmem, repo, tmp_path_factory):
+def test_an_index_may_lie_on_another_disk_than_the_project(here, repo, tmp_path_factory):
     disk = next(place for place in ("/dev/shm", "/var/tmp") if Path(place).stat().st_dev != repo.stat().st_dev)
     elsewhere = Path(subprocess.run(["mktemp", "-d", "-p", disk], capture_output=True, text=True, check=True).stdout.strip())
     try:
@@ -116,11 +116,11 @@ def test_an_index_may_lie_on_another_disk_than_the_project(graphmem, repo, tmp_p
             ["compact", "--db", elsewhere / "index"],
             ["verify", "--db", elsewhere / "index"],
         ):
-            done = graphmem(*command)
+            done = here(*command)
             assert done.returncode == 0, done.stderr
         archive = next(tmp_path_factory.getbasetemp().glob("backups*/*.zip"))
-        assert graphmem("restore", archive, "--db", elsewhere / "index").returncode == 0
-        assert "two disks" in graphmem("search", "ring on two disks", "--db", elsewhere / "index").stdout
+        assert here("restore", archive, "--db", elsewhere / "index").returncode == 0
+        assert "two disks" in here("search", "ring on two disks", "--db", elsewhere / "index").stdout
     finally:
         subprocess.run(["rm", "-rf", str(elsewhere)], check=True)
 
