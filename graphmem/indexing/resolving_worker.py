@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import signal
 import struct
 import sys
 import threading
@@ -150,7 +149,7 @@ def _end_with_caller() -> None:
     try:
         os.read(0, 1)
     finally:
-        os.killpg(0, signal.SIGKILL)
+        system.kill_group(0)
 
 
 def _work(

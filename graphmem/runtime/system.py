@@ -319,7 +319,7 @@ def detached() -> dict[str, Any]:
 def kill_group(pid: int) -> None:
     """Kill a process that was started with `own_group`, and its children.
 
-    Windows kills the process alone.
+    Zero stands for the group of this process. Windows kills the process alone.
 
     Raises:
         ProcessLookupError: it has ended and was waited for.
