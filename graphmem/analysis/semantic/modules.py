@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from graphmem.analysis.semantic.acyclic import acyclic
 from graphmem.analysis.semantic.communities import communities, modularity
 from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
 from graphmem.analysis.semantic.files import FileGraph, common_folder
@@ -96,7 +97,8 @@ class Modules:
             groups = sorted(sorted(one.paths) for one in known)
         else:
             pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
-            groups = self._with_tests_joined(communities(code, self._links, pairs, earlier, units=units))
+            found = communities(code, self._links, pairs, earlier, units=units)
+            groups = self._with_tests_joined(acyclic(found, units, self._arcs) if units else found)
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
@@ -152,6 +154,20 @@ class Modules:
         ends = zip(files.src.tolist(), files.dst.tolist(), files.weight.tolist(), strict=True)
         return {(files.paths[a], files.paths[b]): float(count) for a, b, count in ends}
 
+    @cached_property
+    def _counted(self) -> npt.NDArray[np.bool_]:
+        """Links that count between modules: not of tests or façades."""
+        files = self.files
+        found: npt.NDArray[np.bool_] = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
+        return found
+
+    @property
+    def _arcs(self) -> list[tuple[str, str]]:
+        """Pairs of files of which the first depends on the second."""
+        files = self.files
+        ends = zip(files.src[self._counted].tolist(), files.dst[self._counted].tolist(), strict=True)
+        return [(files.paths[a], files.paths[b]) for a, b in ends]
+
     # ---- derived from the partition
 
     @cached_property
@@ -162,7 +178,7 @@ class Modules:
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
-        counted = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
+        counted = self._counted
         ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), counted.tolist(), strict=True)
         for link, (a, b, counts) in enumerate(ends):
             if counts and a != b and a >= 0 and b >= 0:

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from graphmem.analysis.semantic.acyclic import acyclic
 from graphmem.analysis.semantic.communities import communities
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known, named
@@ -173,6 +174,23 @@ def test_a_go_package_that_an_earlier_version_divided_is_whole_again_without_the
     made = Modules(view, torn, current=True, packaged=frozenset({"go"}))
     assert made.name_of("errors.go") == made.name_of("context.go")
     assert not made.module_cycles
+
+
+def test_packages_above_and_below_a_third_are_not_one_module_as_that_would_be_a_cycle():
+    unit = {
+        f"{folder}/{name}.go": folder for folder, names in {"app": "ab", "kit": "c", "mid": "de", "kit/log": "f"}.items() for name in names
+    }
+    arcs = [("app/a.go", "mid/d.go"), ("mid/e.go", "kit/c.go"), ("app/b.go", "kit/log/f.go")]
+    groups = [["app/a.go", "app/b.go", "kit/c.go", "kit/log/f.go"], ["mid/d.go", "mid/e.go"]]
+    found = acyclic(groups, unit, arcs)
+    assert found == [["app/a.go", "app/b.go", "kit/log/f.go"], ["kit/c.go"], ["mid/d.go", "mid/e.go"]]
+    assert acyclic(groups, unit, arcs[:1]) == groups, "without a cycle nothing is divided"
+
+
+def test_packages_that_form_a_cycle_themselves_stay_as_they_are():
+    unit = {"a/x.go": "a", "b/y.go": "b"}
+    groups = [["a/x.go"], ["b/y.go"]]
+    assert acyclic(groups, unit, [("a/x.go", "b/y.go"), ("b/y.go", "a/x.go")]) == groups
 
 
 def test_files_of_one_folder_in_python_may_be_in_different_modules():

@@ -1,0 +1,99 @@
+"""Divide modules that form a cycle although their packages form none.
+
+A language that forbids import cycles between packages, such as Go, has no cycle of modules unless a module holds packages of which one lies
+above and the other below a third. Such a module is divided here between its packages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import networkx as nx
+
+
+def acyclic(groups: Sequence[Sequence[str]], units: Mapping[str, str], arcs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Divide groups of units until the units between groups form no cycle.
+
+    A unit that is taken out of its group joins another group, or one of its own. Units that form a cycle themselves stay as they are.
+
+    Args:
+        groups: groups of ascending paths.
+        units: maps a path to its unit, such as a package; paths without a unit stay in their groups.
+        arcs: pairs of paths, of which the first depends on the second.
+
+    Returns:
+        Groups of ascending paths, in the order of their first paths.
+    """
+    home = {units[path]: i for i, group in enumerate(groups) for path in group if path in units}
+    first = dict(home)
+    size = Counter(units[path] for group in groups for path in group if path in units)
+    between = sorted({(units[a], units[b]) for a, b in arcs if a in units and b in units and units[a] != units[b]})
+    fresh = len(groups)
+    out: list[str] = []
+    while loose := _loose(home, size, between):
+        for unit in loose:
+            home[unit], fresh = fresh, fresh + 1
+        out += loose
+    for unit in sorted(out, key=lambda one: (-size[one], one)):
+        graph = _quotient(home, between)
+        for other in _candidates(unit, home, first):
+            if not _lies_between(graph, home[unit], other):
+                home[unit] = other
+                break
+    found: dict[int, list[str]] = defaultdict(list)
+    for i, group in enumerate(groups):
+        for path in group:
+            found[home[units[path]] if path in units else i].append(path)
+    return sorted(sorted(group) for group in found.values())
+
+
+def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx.DiGraph:
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(sorted(set(home.values())))
+    graph.add_edges_from((home[a], home[b]) for a, b in between if home[a] != home[b])
+    return graph
+
+
+def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
+    """Units to take out: those with arcs inside a cycle of groups.
+
+    The largest unit of each group stays.
+    """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
+    graph = _quotient(home, between)
+    ring = {one: i for i, part in enumerate(nx.strongly_connected_components(graph)) if len(part) > 1 for one in part}
+    inside = {unit for a, b in between if home[a] != home[b] and ring.get(home[a], -1) == ring.get(home[b], -2) for unit in (a, b)}
+    held: dict[int, list[str]] = defaultdict(list)
+    for unit in sorted(home):
+        held[home[unit]].append(unit)
+    stays = {max(some, key=lambda one: (size[one], one)) for some in held.values()}
+    return sorted(inside - stays)
+
+
+def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
+    """Groups that a unit may join, best first: its own, those nearby."""
+    found = [home[one] for one in sorted(home) if first[one] == first[unit] and home[one] == first[one]]
+    above = unit
+    while above:
+        above = above.rpartition("/")[0]
+        found += [home[above]] if above in home else []
+        found += [home[one] for one in sorted(home) if above and one != unit and one.startswith(f"{above}/")]
+    return [one for one in dict.fromkeys(found) if one != home[unit]]
+
+
+def _lies_between(graph: nx.DiGraph, one: int, other: int) -> bool:
+    """Whether a third group is on a path between two groups."""
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
+    for start, end in ((one, other), (other, one)):
+        for after in graph.successors(start):
+            if after != end and nx.has_path(graph, after, end):
+                return True
+    return False
