@@ -71,7 +71,7 @@ SERIOUS = """axe.run(document, {resultTypes: ["violations"]}).then((found) => fo
 
 
 @pytest.mark.parametrize("view", list(VIEWS))
-def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_at_twice_the_size(view, tab, explorer, remembered, visit):
+def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_a_phone_and_twice_the_size(view, tab, explorer, remembered, visit):
     path, ready = VIEWS[view]
     visit(explorer + path, ready)
     tab.until("!document.querySelector('.loading')")
@@ -82,17 +82,19 @@ def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_at_twice_th
         Path(folder).mkdir(exist_ok=True)
         tab.screenshot(Path(folder) / f"{view}.png")
 
-    tab.call("Emulation.setDeviceMetricsOverride", width=700, height=450, deviceScaleFactor=1, mobile=False)  # 1,400 pixels at 200%
-    try:
-        assert tab.value("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    finally:
-        tab.call("Emulation.clearDeviceMetricsOverride")
+    for width, height in ((700, 450), (390, 844)):  # 1,400 pixels at 200%, and a phone
+        tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        try:
+            assert tab.value("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0, width
+        finally:
+            tab.call("Emulation.clearDeviceMetricsOverride")
 
     if not AXE.is_file():
         pytest.skip("axe-core is not there (npm --prefix web ci): all but accessibility was checked")
-    tab.value(f"document.documentElement.dataset.theme = '{'dark' if len(view) % 2 else 'light'}'; 1")
     tab.value("(() => {" + AXE.read_text(encoding="utf-8") + "})(); 1")
-    assert tab.value(SERIOUS) == []
+    for theme in ("light", "dark"):
+        tab.value(f"document.documentElement.dataset.theme = '{theme}'; 1")
+        assert tab.value(SERIOUS) == [], theme
 
 
 @pytest.mark.parametrize("name", ["home", "graph", "around"])

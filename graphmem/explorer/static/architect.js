@@ -294,6 +294,7 @@ export async function rules(page, _, signal) {
       found.resolved.length ? details(w.resolved, found.resolved.length, false, listing(found.resolved, 20)) : null);
   } catch (error) {
     if (error.name === "AbortError") return;
-    fill(place, failure(error), h("p", null, w.how), h("pre.source", null, w.example));
+    const missing = error.facts?.argument === "rules" && /does not exist/.test(error.message); // which is no fault: no rules were written yet
+    fill(place, missing ? h("p", null, w.no_rules) : failure(error), h("p", null, w.how), h("pre.source", null, w.example));
   }
 }

@@ -50,7 +50,7 @@ async function show() {
 
 function mark(name) {
   for (const one of document.querySelectorAll("#top nav a")) {
-    if (one.dataset.view === name) one.setAttribute("aria-current", "page");
+    if (one.dataset.view === name) (one.setAttribute("aria-current", "page"), one.scrollIntoView({ block: "nearest", inline: "nearest" }));
     else one.removeAttribute("aria-current");
   }
 }

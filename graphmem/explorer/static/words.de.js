@@ -411,6 +411,7 @@ export const words = {
       fresh: "neu",
       breaches: "Abhängigkeiten, die eine Regel brechen",
       resolved: "Abhängigkeiten der Grundlinie, die keine Regel mehr brechen",
+      no_rules: "Dieses Projekt hat noch keine Architekturregeln.",
       how: "Schreibe Regeln in .graphmem/architecture.toml und committe sie, zum Beispiel:",
       example: '[[rule]]\nname = "api-ohne-store"\nfrom = "shop/api/**"\nmay_not_use = ["shop/store/**"]\nbecause = "der Dienst steht dazwischen"',
     },

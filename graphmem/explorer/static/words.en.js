@@ -455,6 +455,7 @@ export const words = {
       fresh: "new",
       breaches: "Dependencies that break a rule",
       resolved: "Dependencies in the baseline that no longer break a rule",
+      no_rules: "This project has no architecture rules yet.",
       how: "Write rules into .graphmem/architecture.toml and commit it, for instance:",
       example: '[[rule]]\nname = "api-without-store"\nfrom = "shop/api/**"\nmay_not_use = ["shop/store/**"]\nbecause = "the service is in between"',
     },
