@@ -97,8 +97,8 @@ class Modules:
             groups = sorted(sorted(one.paths) for one in known)
         else:
             pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
-            found = communities(code, self._links, pairs, earlier, units=units)
-            groups = self._with_tests_joined(acyclic(found, units, self._arcs) if units else found)
+            near = communities(code, self._links, pairs, earlier, units=units)
+            groups = self._with_tests_joined(acyclic(near, units, self._arcs) if units else near)
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
