@@ -7,6 +7,7 @@ start of a prompt is the person's own. A request further on may be pasted text.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
 _END: Final = r"(?=$|[\s,:;.!…–—-]|[\u3000-\u303f\uff00-\uffef])"
@@ -238,23 +239,47 @@ _HEAD: Final = (  # words that may precede a request at the head of a prompt
     r"(?:[\s,.!:;–—-]+|(?=[\u3040-\u9fff]))){0,4}"
 )
 _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst du (?:dir )?(?:bitte )?|peux-tu |puedes )?"
-POLITE: Final = re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
-"""Matches a sentence of polite words only."""
-BEGINS: Final = re.compile(
-    rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-RULES: Final = re.compile(rf"{_HEAD}(?P<what>(?:{'|'.join(one.rules for one in LANGUAGES if one.rules)}).*)$", re.IGNORECASE | re.DOTALL)
-ENDS: Final = re.compile(
-    rf"{_HEAD}(?P<what>.+?)[\s,，、]*(?:{'|'.join(one.ends for one in LANGUAGES if one.ends)})[\s.!。！]*$", re.IGNORECASE | re.DOTALL
-)
-ASKS: Final = re.compile(
-    rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"
-    rf"|(?:{'|'.join(one.ends for one in LANGUAGES if one.name in ('ja', 'ko'))})"
-    r"|\b(?:from now on|going forward|henceforth|ab (?:jetzt|sofort)|von nun an|künftig|à partir de maintenant|désormais|dorénavant|a "
-    r"partir de ahora|de ahora en adelante|d'ora in poi"
-    r"|a partir de agora|vanaf nu|voortaan|od teraz|отныне|впредь)\b|从现在(?:开始|起)|今後は?"
-    r"|앞으로는?",
-    re.IGNORECASE,
-)
-"""Matches a request anywhere in a message, where its author is unclear."""
+# These alternatives of all languages take long to compile: each is compiled when a message is first compared with it.
+
+
+@cache
+def polite() -> re.Pattern[str]:
+    """Match a sentence of polite words only."""
+    return re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
+
+
+@cache
+def begins() -> re.Pattern[str]:
+    """Match a request that begins with words of asking."""
+    return re.compile(
+        rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+@cache
+def rules() -> re.Pattern[str]:
+    """Match a sentence that states a rule."""
+    return re.compile(rf"{_HEAD}(?P<what>(?:{'|'.join(one.rules for one in LANGUAGES if one.rules)}).*)$", re.IGNORECASE | re.DOTALL)
+
+
+@cache
+def ends() -> re.Pattern[str]:
+    """Match a request that ends with words of asking."""
+    return re.compile(
+        rf"{_HEAD}(?P<what>.+?)[\s,，、]*(?:{'|'.join(one.ends for one in LANGUAGES if one.ends)})[\s.!。！]*$", re.IGNORECASE | re.DOTALL
+    )
+
+
+@cache
+def asks() -> re.Pattern[str]:
+    """Match a request anywhere in a message, where its author is unclear."""
+    return re.compile(
+        rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"
+        rf"|(?:{'|'.join(one.ends for one in LANGUAGES if one.name in ('ja', 'ko'))})"
+        r"|\b(?:from now on|going forward|henceforth|ab (?:jetzt|sofort)|von nun an|künftig|à partir de maintenant|désormais|dorénavant|a "
+        r"partir de ahora|de ahora en adelante|d'ora in poi"
+        r"|a partir de agora|vanaf nu|voortaan|od teraz|отныне|впредь)\b|从现在(?:开始|起)|今後は?"
+        r"|앞으로는?",
+        re.IGNORECASE,
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from graphmem.observe.asking import ASKS, BEGINS, ENDS, POLITE, RULES
+from graphmem.observe.asking import asks, begins, ends, polite, rules
 
 LONG: Final = 2_000  # a longer prompt was not typed
 MANY_LINES: Final = 30
@@ -311,7 +311,7 @@ def _asks(text: str) -> str:
         (
             "a request after its beginning"
             for sentence in _SENTENCE.findall(text)
-            if ASKS.search(sentence) and not _is_order(sentence) and not _BACK.match(sentence.strip())
+            if asks().search(sentence) and not _is_order(sentence) and not _BACK.match(sentence.strip())
         ),
         "",
     )
@@ -360,7 +360,7 @@ def _head(text: str) -> _Head | None:
     place, corrects = 0, False
     while place < len(sentences) and place < 2:
         bare = sentences[place].group().strip(" \t\n-*•_")
-        if POLITE.fullmatch(bare):
+        if polite().fullmatch(bare):
             place += 1
             continue
         denial = _DENIAL.match(bare)
@@ -379,7 +379,7 @@ def _head(text: str) -> _Head | None:
     if following is not None and not is_question and _BACK.match(following.group().strip(" \t\n*_")) and _says_enough(bare):
         return _Head(bare, corrects, following.end())
     wish, is_named = "", False
-    if (match := BEGINS.match(bare)) is not None and not _BACK.match(bare):
+    if (match := begins().match(bare)) is not None and not _BACK.match(bare):
         is_named = True
         wish = _THAT.sub("", match["what"].strip(" \t\n*_:：,，"))
         if is_question:
@@ -398,9 +398,9 @@ def _head(text: str) -> _Head | None:
         ):
             wish, end = following.group().strip(" \t\n*_-"), following.end()  # "Remember:" on a line of its own
     elif not is_question and (
-        (match := RULES.match(bare)) is not None or (len(bare) <= LONGEST_RULE and (match := ENDS.match(bare)) is not None)
+        (match := rules().match(bare)) is not None or (len(bare) <= LONGEST_RULE and (match := ends().match(bare)) is not None)
     ):
-        wish = match["what"].strip() if match.re is ENDS and not match["what"].isascii() else bare
+        wish = match["what"].strip() if match.re is ends() and not match["what"].isascii() else bare
     wish = wish.strip()
     return _Head(wish, corrects, end, is_named) if _says_enough(wish, FEWEST_NAMED if is_named else FEWEST_WORDS) else None
 
