@@ -304,7 +304,7 @@ def test_of_any_markdown_every_line_is_still_there_in_order(tmp_path_factory, do
             once = path.read_bytes().decode()
             known = contents(memory)
             again = memory.sync_file(path)
-            assert stands_in(without_ids(document), once)
+            assert stands_in(without_ids(document) if document.strip() else [], once)  # a blank file is a new one
             assert (again.added, again.changed, again.forgotten, again.conflicts) == ([], [], [], [])
             assert path.read_bytes().decode() == once
             assert contents(memory) == known
