@@ -34,9 +34,7 @@ os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where
 
 # Speed is not what a property promises: a loaded machine neither fails an example nor the making of one.
 # In continuous integration, examples are the same in each run: a failure belongs to the change. Runs of developers look for new ones.
-settings.register_profile(
-    "graphmem", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=bool(os.environ.get("CI"))
-)
+settings.register_profile("graphmem", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=bool(os.environ.get("CI")))
 settings.load_profile("graphmem")
 
 
