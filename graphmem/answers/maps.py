@@ -20,7 +20,7 @@ class MapEntry:
     hidden: bool
     pinned: Annotated[
         list[float],
-        Doc("place of the module as shares of the map's width and height, 0 to 1; empty if no person placed the module"),
+        Doc("where a person placed the module, in shares of the map's width and height; empty if nobody did"),
         Size(2),
     ]
     files: Annotated[list[str], Doc("files that identify the module when its name changes"), Size(5)]

@@ -474,7 +474,11 @@ def _refusal(folder: Path, error: OSError) -> GraphMemError:
     if isinstance(refused := refusal(error, "keeping the memory", folder), ResourceError):
         return refused
     is_closed = kind_of(error, str(folder)) in ("read_only", "rights")
-    remedy = f"make {folder} writable or keep the index elsewhere with --db" if is_closed else "look after the disk and try again"
+    remedy = (
+        f"make {folder} writable or keep the index elsewhere with --db"
+        if is_closed
+        else "check the disk and its free space, then try again"
+    )
     return JournalError(
         f"the memories' journal cannot be written ({error.strerror or error}), so the memory was not kept; {remedy}", path=str(folder)
     )

@@ -109,7 +109,7 @@ class SemanticOperations:
             group: the name of the group of modules to which the module belongs.
             note: a note for readers of the map.
             hidden: true to leave the module out of the map.
-            pinned: the place of the module as shares of the map's width and height, 0 to 1.
+            pinned: x and y of the module in shares of the map's width and height, -1 to 2; empty to release it.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("cycles",)}, command="cycles")

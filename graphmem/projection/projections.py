@@ -59,7 +59,7 @@ def _refusal_named(folder: Path) -> Iterator[None]:
     except (OSError, sqlite3.OperationalError) as error:
         said = "writing the word index of the new graph (answers use the previous graph; index again)"
         raise refusal(error, said, folder) or DiskFullError(
-            f"{said} failed: {error} ({folder}); look after the disk and try again", path=str(folder)
+            f"{said} failed: {error} ({folder}); check the disk and its free space, then try again", path=str(folder)
         ) from error
 
 

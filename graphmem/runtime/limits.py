@@ -196,7 +196,9 @@ def refusal_of_any(error: BaseException) -> GraphMemError | None:
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
     """Return an error for a failed file operation, with the system's reason."""
     return refusal(error, doing, path, elsewhere) or DiskFullError(
-        f"{doing} failed: {error.strerror or error} ({path}); look after the disk and try again", path=str(path), reason=str(error)
+        f"{doing} failed: {error.strerror or error} ({path}); check the disk and its free space, then try again",
+        path=str(path),
+        reason=str(error),
     )
 
 
