@@ -257,7 +257,7 @@ def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
 
 
 def ran_target(hit: ImpactHit) -> bool:
-    """Whether a recorded test run shows that a hit, a test, ran the target."""
+    """Whether the hit is a test that ran the target in a recorded test run."""
     return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME.value
 
 

@@ -154,7 +154,7 @@ def _memories_field() -> Any:
 
     return strawberry.field(
         resolver=resolve,
-        description="Memories about the file and the code around it: traps first, then by nearness × trust × confidence in use.",
+        description="Memories about the file and the code around it: traps first, then by nearness × trust × current confidence.",
         graphql_type=object_type(NearbyMemories),
         directives=[sized_by("first", "memories")],
     )

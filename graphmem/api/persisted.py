@@ -49,11 +49,11 @@ class PersistedOperation:
 class PersistedOperations:
     """The GraphQL documents that clients can call by name or by hash.
 
-    A document is read or derived at its first use. The first request by hash reads and derives all documents.
+    A document is read from its file, or generated from the schema, at its first use. The first request by hash needs all documents.
 
     Args:
         texts: texts of the files, by name.
-        schema: the schema for derived documents; None to use only documents from files.
+        schema: the schema from which documents are generated; None to use only documents from files.
 
     Methods raise QueryFileError when a file is not usable; see `read_operation`.
     """

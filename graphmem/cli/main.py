@@ -95,7 +95,7 @@ FAMILIES: Final = {
     "session": "Sessions of agents and what was learnt from them",
     "organisation": "Memories that are shared with a team",
     "server": "People of a server of many projects",
-    "token": "Tokens for other clients of the server",
+    "token": "Access tokens of the index's server",
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {

@@ -126,7 +126,7 @@ class ServedEmbedder:
         if vectors.shape[1] != self._dim:
             raise self._error(
                 f"the embedding server returned vectors of {vectors.shape[1]} values, but earlier ones of {self._dim}; "
-                "check the model of the server"
+                "check which model the server runs"
             )
         return vectors
 
@@ -144,7 +144,7 @@ class ServedEmbedder:
             ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise self._error(
-                f"the embedding server returned vectors of shape {vectors.shape} for {len(texts)} texts; check the model of the server"
+                f"the embedding server returned vectors of shape {vectors.shape} for {len(texts)} texts; check which model the server runs"
             )
         if self._prefix > vectors.shape[1]:
             raise self._error(
@@ -155,7 +155,7 @@ class ServedEmbedder:
         length = np.linalg.norm(used, axis=1, keepdims=True)
         if not np.isfinite(used).all() or not (length > 0).all():
             raise self._error(
-                "the embedding server returned a vector that is zero or has NaN or infinite values; check the model of the server"
+                "the embedding server returned a vector that is zero or has NaN or infinite values; check which model the server runs"
             )
         return np.asarray(used / length, np.float32)
 

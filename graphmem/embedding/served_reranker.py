@@ -43,7 +43,8 @@ class ServedReranker:
         url: base address of the service; requests go to `/rerank` below it.
         model: name of the model on the server; "" if the server has only one model.
         key: sent as a bearer token; "" to send no token.
-        protocol: a key of PROTOCOLS. Cohere, Jina, vLLM, Infinity and llama.cpp take documents, Text Embeddings Inference texts.
+        protocol: a key of PROTOCOLS. Cohere, Jina, vLLM, Infinity and llama.cpp expect the field `documents`;
+            Text Embeddings Inference expects `texts`.
         timeout_s: time limit of one request.
         clock: monotonic clock in seconds; for tests.
 
@@ -105,10 +106,10 @@ class ServedReranker:
             ) from error
         if scored.keys() != set(range(len(texts))):
             raise self._error(
-                f"the reranking server returned scores for {len(scored)} of {len(texts)} texts; check the model of the server"
+                f"the reranking server returned scores for {len(scored)} of {len(texts)} texts; check which model the server runs"
             )
         if not all(map(math.isfinite, scored.values())):
-            raise self._error("the reranking server returned a score that is NaN or infinite; check the model of the server")
+            raise self._error("the reranking server returned a score that is NaN or infinite; check which model the server runs")
         return [scored[n] for n in range(len(texts))]
 
     def _error(self, what: str) -> EmbedderError:

@@ -57,7 +57,7 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Version of the observations that the graph contains after this run.
+        """Version of the outside evidence in the graph after this run.
 
         The graph stores it, and the next run receives it.
         """

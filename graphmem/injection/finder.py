@@ -400,7 +400,7 @@ class Finder:
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
     """Return the weight with which a memory is ranked to be shown.
 
-    The weight is importance × confidence in use × trust in the source. Because of the trust, fragments of a rules file do not displace
+    The weight is importance × current confidence × trust in the source. Because of the trust, fragments of a rules file do not displace
     lessons from people.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust

@@ -81,7 +81,7 @@ class TrustBook:
     def threshold(self) -> float:
         """Return the confidence that a memory needs to be shown without asking.
 
-        This threshold applies to the confidence in use. Pinned memories are always shown.
+        This threshold applies to the current confidence. Pinned memories are always shown.
         """
         return THRESHOLDS[self._now.level()]
 

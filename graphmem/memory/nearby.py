@@ -2,7 +2,7 @@
 
 For example, an answer lists the callers of a symbol, and the best memories about these callers are added to it. Each symbol or file of the
 answer has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust ×
-confidence in use. Confidence in use decays with time, and is lower when the code has changed. The score of a trap (a memory that warns) is
+current confidence. This confidence decays with time, and is lower when the code has changed. The score of a trap (a memory that warns) is
 multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake.
 """
 

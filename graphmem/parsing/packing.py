@@ -135,7 +135,10 @@ class ParsedFile:
 
     @property
     def packed(self) -> Packed:
-        """Return facts and chunks as bytes; serialise objects at every call."""
+        """Return facts and chunks as bytes.
+
+        The result is not cached, so every call serialises again.
+        """
         return self._packed or pack(self.facts, self.chunks)
 
 

@@ -135,7 +135,7 @@ class SearchWeighing:
         """
         if choice not in CHOICES:
             raise BadInputError(
-                f"unknown decision on the proposed weights {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice
+                f"unknown decision {choice!r} on the proposed weights; use one of {', '.join(CHOICES)}", argument="choice", value=choice
             )
         if choice == BUILT_IN:
             self.weights.reset()

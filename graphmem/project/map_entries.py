@@ -143,7 +143,7 @@ class MapNotes:
     def _names(self, entries: list[MapEntry]) -> list[str]:
         """Return the current module name of each map entry; "" if gone.
 
-        An entry belongs to the module that has most of its files; without any of them, to the module with its name.
+        An entry belongs to the module that has most of its files. If none of them exists any more, it belongs to the module with its name.
         """
         modules = self._modules()
         names = {group.name for group in modules.groups}

@@ -113,7 +113,7 @@ class Organisations:
         address = url or self.settings.sync_url
         if not address:
             raise SharingError(
-                "the address of the team's database is not known; give the address, or set GRAPHMEM_SYNC_URL=postgresql://…",
+                "the address of the team's database is not known; set GRAPHMEM_SYNC_URL=postgresql://… or the setting sync_url",
                 reason="address",
             )
         return OrganisationDesk(address, new=new)

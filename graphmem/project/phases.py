@@ -79,7 +79,7 @@ class PhaseWeighing:
         """
         if choice not in CHOICES:
             raise BadInputError(
-                f"unknown decision on the proposed weights {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice
+                f"unknown decision {choice!r} on the proposed weights; use one of {', '.join(CHOICES)}", argument="choice", value=choice
             )
         if choice == BUILT_IN:
             self.phases.reset()

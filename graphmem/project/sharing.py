@@ -133,7 +133,7 @@ class Sharing:
     def _exchanged(self, url: str, key: str, *, unasked: bool) -> SharingAnswer:
         if not url:
             raise SharingError(
-                "the address of the team's database is not known; give the address, or set GRAPHMEM_SYNC_URL=postgresql://…",
+                "the address of the team's database is not known; set GRAPHMEM_SYNC_URL=postgresql://… or the setting sync_url",
                 reason="address",
             )
         with self._turn:

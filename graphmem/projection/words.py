@@ -1,9 +1,10 @@
 """The `words` projection: word search over chunks in one SQLite file.
 
 An FTS5 table without contents indexes normalised text and ranks by BM25. A table `entries` has the data of each row. It includes the text
-in the store's form, because FTS5 needs the old text when a row is deleted. A generation is stored with the rows and changes in the same
-transaction. A reader sees the generation for which it was opened, regardless of later writes. Symbols have no separate rows. As measured,
-such rows did not improve the results, and made the file a third larger (docs/decisions/0003-projections.md).
+in the store's form, because FTS5 needs the old text when a row is deleted. A generation (number of the last change of the graph) is stored
+beside the rows and is updated in the same transaction. A reader sees the generation for which it was opened, regardless of later writes.
+Symbols have no separate rows. As measured, such rows did not improve the results, and made the file a third larger
+(docs/decisions/0003-projections.md).
 """
 
 from __future__ import annotations

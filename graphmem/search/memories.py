@@ -192,7 +192,7 @@ def rank(
 ) -> list[ScoredMemory]:
     """Compute final scores of fused memories; return them, best first.
 
-    The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence in use)), with
+    The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
     recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101).
     """
     weights = tuning.memory

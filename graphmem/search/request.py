@@ -204,7 +204,7 @@ class Judge(NamedTuple):
     """
 
     trust: Callable[[MemoryRow], float] = lambda row: 1.0  # trust in its source
-    confidence: Callable[[MemoryRow, datetime, Sequence[AboutRow]], float] = lambda row, now, about: row.confidence  # confidence in use
+    confidence: Callable[[MemoryRow, datetime, Sequence[AboutRow]], float] = lambda row, now, about: row.confidence  # current confidence
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 

@@ -261,7 +261,8 @@ def _check(query: NamedQuery) -> None:
     if bool(query.returns) != bool(re.search(answers, code, re.I)):
         raise _refusal(
             query.where,
-            f"the line `returns:` of {query.name} does not match the query; write the line exactly if the query returns something",
+            f"the line `returns:` of {query.name} does not match the query; "
+            "only a query that returns something has the line, and must have it",
         )
 
 

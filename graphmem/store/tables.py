@@ -108,7 +108,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingTable:
-    """The table of vectors of one dimension.
+    """The table for the vectors of one length (number of dimensions).
 
     The engine fixes the dimension in the column's type.
 

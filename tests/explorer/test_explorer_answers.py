@@ -67,6 +67,7 @@ def test_where_something_could_not_be_followed_no_way_is_not_said_to_be_no_depen
     assert "does not depend" not in seen
 
 
+TO_RUN = ".command:not(.recording)"  # the other command records a run
 SHARED = {
     "cart.py": "class Cart:\n    def total(self):\n        return 1\n",
     "tests/conftest.py": (
@@ -85,17 +86,17 @@ def test_one_command_runs_exactly_the_tests_and_no_helper_of_them(tab, tmp_path,
         memory.index(root)
         assert [one.id for one in memory.tests_to_run("Cart.total").tests] == ["tests/test_cart.py::test_total"]
         with serve(memory) as address:
-            visit(address + "/explore/impact?of=Cart.total", "document.querySelector('.command')")
-            commands = "[...document.querySelectorAll('.command code')].map((one) => one.textContent)"
+            visit(address + "/explore/impact?of=Cart.total", f"document.querySelector('{TO_RUN}')")
+            commands = f"[...document.querySelectorAll('{TO_RUN} code')].map((one) => one.textContent)"
             assert tab.value(commands) == ["pytest tests/test_cart.py::test_total"]
             assert "1 test to run, 1 helper of tests" in tab.value("document.querySelector('.verdict').innerText")
-            tab.value("document.querySelector('.command button').click()")
-            tab.until("document.querySelector('.command button').textContent === 'Copied.'")
+            tab.value(f"document.querySelector('{TO_RUN} button').click()")
+            tab.until(f"document.querySelector('{TO_RUN} button').textContent === 'Copied.'")
 
 
 def test_names_of_files_are_offered_for_tests_whose_runner_is_unknown(tab, page, visit):
-    visit(page + "/explore/impact?of=web/sum.ts:sum", "document.querySelector('.command')")
-    assert tab.value("[...document.querySelectorAll('.command')].map((one) => one.innerText.split('\\n'))") == [
+    visit(page + "/explore/impact?of=web/sum.ts:sum", f"document.querySelector('{TO_RUN}')")
+    assert tab.value(f"[...document.querySelectorAll('{TO_RUN}')].map((one) => one.innerText.split('\\n'))") == [
         ["web/sum.test.ts", "Copy the names of 1 file"]
     ]
 

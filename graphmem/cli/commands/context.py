@@ -52,7 +52,7 @@ def context(
 @command()
 def trust(
     here: CommandContext,
-    level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="Trust level: cautious, standard, confident, autonomous or auto.")] = "",
+    level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="How sure: cautious, standard, confident, autonomous; or auto.")] = "",
 ) -> None:
     """Show or set how sure a memory must be to reach agents.
 

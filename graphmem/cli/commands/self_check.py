@@ -29,7 +29,7 @@ EXTRAS: Final = {"lsp": "pygls", "organisation": "psycopg", "models": "sentence_
 
 
 class Tried(NamedTuple):
-    """The result of testing one ability of the installation, like `memory`."""
+    """Result of testing one ability of the installation, for example `memory`."""
 
     part: str
     ok: bool

@@ -45,7 +45,7 @@ def serve(
     embedder: options.Embedder = None,
     store: options.Store = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Only answer queries, from the graph that another server writes at --store."), Setting()
+        bool, typer.Option("--follow", help="Only answer queries; another server writes the graph in --store."), Setting()
     ] = False,
     projects: Annotated[
         Path | None,

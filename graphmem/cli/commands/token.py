@@ -18,7 +18,7 @@ from graphmem.cli.output import plural
 if TYPE_CHECKING:
     from graphmem.security.tokens import StoredToken, TokenFile
 
-app = typer.Typer(name="token", help="Tokens for other clients of this index's server.", no_args_is_help=True)
+app = typer.Typer(name="token", help="Create, list and revoke access tokens of the index's server.", no_args_is_help=True)
 
 
 @command()

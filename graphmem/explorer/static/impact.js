@@ -99,7 +99,7 @@ const RECORDERS = [
 function recorded({ path }) {
   const w = words.impact;
   const command = RECORDERS.find(([end]) => end.test(path))?.[1];
-  return command ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command", null, h("code", { tabindex: 0 }, command), h("button", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy_record))) : null;
+  return command ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command.recording", null, h("code", { tabindex: 0 }, command), h("button", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy_record))) : null;
 }
 
 /** Whether something is there for others than this project's own code to call: an entry point, or a name with a meaning in Python. */

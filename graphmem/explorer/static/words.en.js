@@ -374,7 +374,7 @@ export const words = {
       edges: "Edges",
       no_cycle: "This module is not part of a cycle of modules.",
       two: (name) => `Cut ${name} in two`,
-      crossing: (n) => `The best division has ${many(n, "edge")} between the two parts. Tests and files without edges are left out.`,
+      crossing: (n) => `The division with the fewest edges between its two parts has ${many(n, "edge")}. Tests and files without edges are left out.`,
       part: (i, n) => `Part ${i + 1}: ${many(n, "file")}`,
       undivided: "The module is not divided: it has fewer than four connected files, or more than 1,500.",
     },
@@ -788,7 +788,7 @@ export const words = {
     score_hint: "Average of the five percentages below.",
     shares: {
       fresh: "files unchanged since indexing",
-      vectors: "pieces of text that search by meaning finds",
+      vectors: "pieces of text indexed for search by meaning",
       reviewed: "memories with nothing to review",
       parts: "server components ready",
       audit: "audit log is intact",
