@@ -35,7 +35,7 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
     """Pack a file's occurrences of names into bytes; b"" without occurrences.
 
     Args:
-        occurrences: distinct occurrences in any order; equal sets give equal bytes.
+        occurrences: distinct occurrences in any order. Equal sets may give different bytes, as the compressor does.
         kinds: the kinds of edge that can occur; later versions may only append kinds.
     """
     rows = sorted(occurrences)

@@ -22,13 +22,14 @@ from graphmem.indexing.resolving import MANY_FILES, MEMORY_SHARE, MOST_PROCESSES
 from graphmem.indexing.resolving_worker import Job
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.tree import Tree
-from graphmem.model import file_id
+from graphmem.model import WRITTEN_KINDS, file_id
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.solver import Groups
+from graphmem.runtime.places import unpacked
 
 PROJECT = "tree"
 
@@ -86,7 +87,7 @@ def test_any_split_gives_the_same_rows_and_dependencies(starlette_tree, tmp_path
     expected = [[], [], [], []]
     for file in files:
         found = alone.resolve(file.path)
-        places = [(file_id(PROJECT, file.path), file.path, found.places)] if found.places else []
+        places = [(file_id(PROJECT, file.path), file.path, unpacked(found.places, WRITTEN_KINDS))] if found.places else []
         for rows, some in zip(expected, (alone.symbols(file.path), found.edges, found.unresolved, places), strict=True):
             rows += map(tuple, some)
     assert len(expected[1]) > 300
@@ -96,6 +97,8 @@ def test_any_split_gives_the_same_rows_and_dependencies(starlette_tree, tmp_path
         found = resolving.resolve_everything(job, processes, spill, lambda _: None, lambda: False)
         rows = [[row for part in found.parts for row in pickle.loads(spill.read(part[kind][0]))] for kind in range(4)]
         spill.close()
+        # The compressor makes 66 or 68 bytes of the same 80, depending on what its process compressed before.
+        rows[3] = [(one, path, unpacked(places, WRITTEN_KINDS)) for one, path, places in rows[3]]
         assert rows == expected, processes
         assert list(found.files) == [file.path for file in files]
         assert described(unpack(found.dependencies)) == described(alone.dependencies()), processes
