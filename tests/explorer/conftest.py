@@ -16,6 +16,7 @@ from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.serve import Server
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import copied_index
 from trees import NETWORKX
 
 MEMORIES = (
@@ -67,9 +68,9 @@ def serve() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def networkx_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
-    root = NETWORKX
-    with GraphMem.open(tmp_path_factory.mktemp("explorer") / "index", repo=root, settings=Settings(embedder="none")) as memory:
-        memory.index(root)
+    settings = Settings(embedder="none")
+    index = copied_index(tmp_path_factory, "networkx", NETWORKX, settings)
+    with GraphMem.open(index, repo=NETWORKX, settings=settings) as memory:
         yield memory
 
 

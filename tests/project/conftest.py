@@ -6,15 +6,13 @@ import pytest
 
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import copied_index
 from trees import NETWORKX
 
 
 @pytest.fixture(scope="session")
 def networkx_index(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("networkx") / "index"
-    with GraphMem.open(directory, settings=Settings(embedder="none"), keep_warm=False) as memory:
-        memory.index(NETWORKX)
-    return directory
+    return copied_index(tmp_path_factory, "networkx", NETWORKX, Settings(embedder="none"))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from graphmem.api.serve import Server
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
+from made_once import copied_index, made_once
 from trees import NETWORKX
 
 SOURCE = NETWORKX
@@ -25,16 +26,17 @@ SOURCE = NETWORKX
 @pytest.fixture(scope="session")
 def networkx_tree(tmp_path_factory) -> Path:
     """The source of networkx in a folder of its own. Not to be changed."""
-    root = tmp_path_factory.mktemp("tree")
-    shutil.copytree(SOURCE, root / "networkx", ignore=shutil.ignore_patterns("__pycache__"))
-    return root
+
+    def make(root: Path) -> None:
+        shutil.copytree(SOURCE, root / "networkx", ignore=shutil.ignore_patterns("__pycache__"))
+
+    return made_once(tmp_path_factory, "networkx-tree", make)
 
 
 @pytest.fixture(scope="session")
 def indexed(networkx_tree, tmp_path_factory):
     """networkx, indexed and open."""
-    with GraphMem.open(tmp_path_factory.mktemp("index") / "db") as service:
-        service.index(networkx_tree)
+    with GraphMem.open(copied_index(tmp_path_factory, "networkx-of-tree", networkx_tree)) as service:
         yield service
 
 

@@ -1,0 +1,38 @@
+"""Make an expensive thing once for all processes of a test run, and hand out copies."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """The directory of that name, which the first process of the run that asks for it makes. Not to be changed."""
+    base = factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"once-{name}"
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "done").exists():
+            shutil.rmtree(shared / "made", ignore_errors=True)
+            make(shared / "made")
+            (shared / "done").touch()
+    return shared / "made"
+
+
+def copied_index(factory: pytest.TempPathFactory, name: str, root: Path, settings: Settings | None = None) -> Path:
+    """A copy of an index of a directory; the index itself is made once."""
+
+    def make(directory: Path) -> None:
+        with GraphMem.open(directory, settings=settings, keep_warm=False) as memory:
+            memory.index(root)
+
+    return Path(shutil.copytree(made_once(factory, name, make), factory.mktemp(name) / "index"))
