@@ -101,7 +101,7 @@ class Settings:
     store: str = _setting("", "PostgreSQL database that holds the graph: postgresql://host/name; empty: a file in the index directory")
     follow: bool = _setting(False, "only answer questions about a graph in PostgreSQL that another server writes, and follow its changes")
     projects: str = _setting("", "directory of a server of several projects, which `graphmem push` fills; empty: serve one project")
-    server: str = _setting("", "address of a project on a server, https://host/p/NAME, that commands ask instead of an index")
+    server: str = _setting("", "address of a project on a server, https://host/p/NAME, that commands ask instead of a local index")
     server_token: str = _setting("", "your token for that server; empty: that of `graphmem login`")
     site: str = _setting("", "address under which browsers reach a server of several projects, for logins: https://host; empty: as asked")
     oidc_issuer: str = _setting("", "OpenID Connect provider for logins in the explorer of a server of several projects; empty: none")

@@ -135,7 +135,7 @@ class SyncConflict:
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     in_file: Annotated[str, Doc("text of the memory in the file; empty when the line was deleted from the file")]
     in_graph: str
-    kept_as: Annotated[str, Doc("Global id of the memory that has the text of the file"), GlobalId(MEMORY)]
+    kept_as: Annotated[str, Doc("Global id of the memory that keeps the text of the file"), GlobalId(MEMORY)]
 
 
 @answer

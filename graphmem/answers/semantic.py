@@ -307,7 +307,7 @@ class DuplicateGroup:
     """A group of duplicate pieces of code."""
 
     kind: Annotated[str, Doc("how alike the copies are: exact, renamed (other names) or near (other lines)")]
-    similarity: Annotated[float, Doc("lowest similarity of a place to the first place, 0 to 1; 1 when identical")]
+    similarity: Annotated[float, Doc("lowest similarity of a copy to the first copy of the code, 0 to 1; 1 if all are identical")]
     lines: Annotated[int, Doc("number of lines that could be removed")]
     places: Annotated[list[Duplicate], Doc("places of the copies, by path and line"), Size(4)]
 

@@ -28,7 +28,7 @@ MOST_PARTS: Final = 100_000
 
 
 def routes(receiving: Receiving) -> list[BaseRoute]:
-    """Return the routes of a project that receives pushes."""
+    """Return the HTTP routes that receive an index from `graphmem push`."""
 
     async def held(request: Request) -> Response:
         try:

@@ -54,7 +54,7 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help="Ask the project on this server, https://host/p/NAME, instead of an index.",
+        help="Ask the project on this server, https://host/p/NAME, instead of a local index.",
         rich_help_panel=INDEX_PANEL,
     ),
 ]

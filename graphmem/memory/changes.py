@@ -125,7 +125,9 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
         losers = [repository.row(loser)] if loser is not None else sorted(index.rows(others).values(), key=lambda row: row.id)
         if any(row.id == stays.id for row in losers):
             raise refuse(
-                "loser", f"winner and loser of the disagreement are the same memory, {loser!r}; name the wrong memory as loser", value=loser
+                "loser",
+                f"winner and loser of the disagreement are the same memory, {loser!r}; give two memories, the wrong one as loser",
+                value=loser,
             )
         gone = [row for row in losers if row.status in LIVE_STATUSES]
         new = stays._replace(disputed=False, needs_review=stays.needs_review and stays.contaminated, last_accessed_at=now, updated_at=now)

@@ -29,7 +29,7 @@ class Describer:
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
         paths: paths of files that memories name and the graph does not contain, by id.
-        branches: the local branches that contain a commit, if the checked-out one lacks it.
+        branches: for a commit that the checked-out branch lacks, the local branches that contain it.
     """
 
     def __init__(

@@ -83,7 +83,7 @@ def nearby(
         now: the time for which confidence is computed.
         places: nodes of the answer.
         limit: maximum number of memories.
-        branches: the local branches that contain a commit, if the checked-out one lacks it.
+        branches: for a commit that the checked-out branch lacks, the local branches that contain it.
     """
     nearest: dict[str, tuple[str, Place]] = {}
     for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):

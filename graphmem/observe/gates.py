@@ -92,7 +92,7 @@ IMPORTANT: Final = 0.7
 
 
 class Preset(NamedTuple):
-    """Minimum points, importance and length of a finding for a memory."""
+    """Points, importance and length that a finding needs to be remembered."""
 
     points: int
     importance: float

@@ -49,7 +49,7 @@ class ProjectsOperations:
         Projects reach each other through contracts, such as routes and their clients.
 
         Args:
-            target: the symbol, as in `impact`.
+            target: the symbol: its name, id or `path:line`.
             in_project: name of the project that has the symbol; default: the project that is asked.
             max_depth: the maximum number of steps inside each project.
             limit: the maximum number of places listed for each project.

@@ -152,7 +152,7 @@ def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
     except (OSError, ValueError, KeyError) as error:
         raise EncryptionError(
             f"{path}, which describes the encryption of the memories, cannot be read ({error}); run `graphmem memory encrypt "
-            "--key-file FILE` with the same key",
+            "--key-file FILE` with the key that encrypts them",
             path=str(path),
         ) from error
 

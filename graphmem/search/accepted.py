@@ -70,7 +70,9 @@ def _decoded(found: dict[str, Any]) -> Accepted:
     factors = {str(knob): float(value) for knob, value in found["factors"].items()}
     for knob, value in factors.items():
         if knob not in KNOBS or not (math.isfinite(value) and 0 <= value <= LARGEST):
-            raise ValueError(f"the accepted search factor {value} of {knob} is out of range; graphmem uses the default factors")
+            raise ValueError(
+                f"the stored search weight {value} of {knob} is out of range; accept new weights, until then the default ones are used"
+            )
     return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
 
 

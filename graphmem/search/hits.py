@@ -87,7 +87,7 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
     """Return the lines of given units, with their numbers in the file.
 
-    The lines come from all chunks that were found.
+    A unit is a symbol or a file. Its lines come from all found chunks that contain a part of it.
     """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():

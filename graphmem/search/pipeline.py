@@ -324,7 +324,10 @@ class _Run:
     def _without_strangers(
         self, index: MemoryIndex, scored: list[memories.ScoredMemory], hits: Sequence[SearchHit], coded: code.CodeLists
     ) -> list[memories.ScoredMemory]:
-        """Rank lessons of commits below code if they are about other code."""
+        """Rank memories learnt from commits below the code hits.
+
+        Memories about one of these hits keep their rank.
+        """
         view = self.shot.graph
 
         def paths_of(memory_id: str) -> set[str]:

@@ -211,8 +211,8 @@ class _Symbols:
 def _first_line(entry: Entry, lines: int) -> int:
     """Return the line number in the file at which a chunk's text begins.
 
-    A chunk that continues a definition begins with a repetition of the signature. The repeated lines are counted before the first continued
-    line.
+    A chunk that continues a definition begins with a repetition of the signature. The result is the first continued line minus the
+    number of repeated lines.
     """
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 

@@ -31,9 +31,9 @@ _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 
 
 class Head(NamedTuple):
-    """A value of a memory's field that no later author has seen.
+    """A current value of a field of a memory.
 
-    For example, if two people change a title at the same time, the title has two heads.
+    No author of a later edit knew this value. For example, if two people change a title at the same time, the title has two heads.
     """
 
     op: str

@@ -71,7 +71,7 @@ class NamedQuery:
 
     @property
     def writes(self) -> bool:
-        """Return whether the query could change or load anything."""
+        """Return whether the query could change data or load an extension."""
         return _WRITING.search(blank_opaque(self.text)) is not None
 
     def bind(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError
 @command()
 def cypher(
     here: CommandContext,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query: MATCH … RETURN …; - reads the query from standard input.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query, MATCH … RETURN …, or `-` to read standard input.")],
     *,
     param: Annotated[
         list[str] | None,

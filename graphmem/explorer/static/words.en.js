@@ -860,7 +860,7 @@ export const words = {
       delete_all: "Everything deleted",
       dispute: "Disputed",
       evict: "Retired",
-      finalize: "Learning from a session finished",
+      finalize: "Finished learning from a session",
       import: "Imported",
       link: "Linked to other memories",
       pin: "Pinned",

@@ -91,7 +91,7 @@ class Connections:
         except errors as error:
             raise self.refusal(error) from error
         except UnicodeEncodeError as error:
-            raise BadInputError(f"PostgreSQL cannot store a value of the change ({error}); correct that value", argument="value") from error
+            raise BadInputError(f"PostgreSQL cannot store a value to be written ({error}); correct that value", argument="value") from error
         finally:
             self._give_back(connection)
 

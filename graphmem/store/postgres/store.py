@@ -245,7 +245,7 @@ class PostgresStore(PostgresReads):
                 raise self._connections.refusal(error) from error
             except UnicodeEncodeError as error:
                 raise BadInputError(
-                    f"PostgreSQL cannot store a value of the change ({error}); correct that value", argument="value"
+                    f"PostgreSQL cannot store a value to be written ({error}); correct that value", argument="value"
                 ) from error
             self._meta = {**self._meta, **changed}
             with suppress(driver().Error):  # followers look every second, too
