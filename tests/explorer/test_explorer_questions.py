@@ -39,6 +39,16 @@ def test_the_most_tangled_module_and_where_to_cut_it_is_one_sentence_on_every_pa
     assert f"({cut.weight:,} connection" in said
 
 
+def test_the_page_of_a_module_names_the_same_place_to_cut_as_the_ranking(tab, explorer, visit):
+    visit(explorer + "/explore/tangled", "document.querySelector('main table tbody tr')")
+    rows = "[...document.querySelectorAll('main table tbody tr')].slice(0, 2)"
+    ranked = tab.value(f"{rows}.map((row) => [...row.querySelectorAll('a')].map((one) => [one.textContent, one.getAttribute('href')]))")
+    for (module, _), (place, _), (_, page) in ranked:
+        visit(explorer + page.removeprefix(explorer), "document.querySelector('main .answer')")
+        said = tab.value("document.querySelector('main .answer').innerText")
+        assert said.startswith(f"To untangle {module}, first remove {place} (")
+
+
 @pytest.mark.parametrize("words", ["tangled", "cycles", "most coupled"])
 def test_the_box_leads_to_the_most_tangled_modules_by_any_word_for_it(words, tab, explorer, remembered, visit):
     visit(explorer + TEACH[0], TEACH[1])

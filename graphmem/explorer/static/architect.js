@@ -4,7 +4,7 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
-import { answered } from "./tangled.js";
+import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
 
 const ORDER = ["tangled", "cut", "quarter", "matrix", "risk", "people", "decisions", "rules"];
@@ -95,7 +95,7 @@ const sites = (some) => listing(some.map((step) => [symbolLink(step.src), ` ${wo
 export async function cut(page, { of = "" }, signal) {
   const w = words.architect.cut;
   const [boxes, place] = [h("div.boxes"), h("div")];
-  headed(page, "cut", of ? null : answered(signal), boxes, place);
+  headed(page, "cut", of ? firstCut(of, signal) : answered(signal), boxes, place);
   const { box, names } = await moduleBox(of, signal, (name) => go(to("cut", { of: name })));
   fill(boxes, box);
   const name = of || mostTangled((await ask("ModuleUses", {}, signal)).modules.dependencies)[0]?.name || names[0];

@@ -45,6 +45,17 @@ export function answered(signal) {
   return place;
 }
 
+/** The sentence about one module: the dependency to remove first, as the ranking says it. */
+export function firstCut(name, signal) {
+  const w = words.tangled;
+  const place = h("div");
+  into(place, tangles(signal), ({ order }) => {
+    const one = order.find((found) => found.name === name);
+    return one ? [h("p.answer", null, w.first(name), dependency(one.place), w.cut(one.place.weight, w.why[one.place.why](one.ring?.members.length)))] : [];
+  });
+  return place;
+}
+
 /** The first few as a list. */
 export const leading = ({ order }) =>
   listing(order.slice(0, 3).map((one) => [module(one.name), h("div.where", null, words.home.tangle(one.uses.size, one.usedBy.size, one.both), " · ", link(to("cut", { of: one.name }), words.ask_of.cut))]), 3, "ol");

@@ -418,6 +418,7 @@ export const words = {
   },
   tangled: {
     is: (measure) => ` ist am stärksten verflochten (${measure}); zu schneiden ist `,
+    first: (name) => `Um ${name} zu entflechten, ist zuerst zu entfernen: `,
     cut: (n, why) => ` (${many(n, "connection")}), ${why}.`,
     why: {
       leaves: (n) => `ohne die ein Modul seinen Kreis von ${n} Modulen verlässt`,
@@ -435,7 +436,7 @@ export const words = {
     ring: "Im Kreis von",
     place: "Zuerst zu schneiden (Verbindungen)",
   },
-  ask_of: { cut: "Wo das Modul zu schneiden ist", people: "Wer den Code kennt", risk: "Was riskant ist", decisions: "Entscheidungen" },
+  ask_of: { cut: "Wie das Modul abzutrennen oder zu teilen ist", people: "Wer den Code kennt", risk: "Was riskant ist", decisions: "Entscheidungen" },
   known: {
     certain: (n) => `Gewissheit ${n.toLocaleString("de", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} von 1`,
     certain_hint: "Wie gewiss die Erinnerung jetzt ist: 0 ist geraten, 1 ist sicher. Ohne Gebrauch schwindet sie, und wenn sich der Code ändert, fällt sie.",

@@ -462,6 +462,7 @@ export const words = {
   },
   tangled: {
     is: (measure) => ` is the most tangled module (${measure}); the place to cut is `,
+    first: (name) => `To untangle ${name}, first remove `,
     cut: (n, why) => ` (${many(n, "connection")}), ${why}.`,
     why: {
       leaves: (n) => `without which a module leaves its cycle of ${many(n, "module")}`,
@@ -479,7 +480,7 @@ export const words = {
     ring: "In a cycle of",
     place: "Cut first (connections)",
   },
-  ask_of: { cut: "Where to cut the module", people: "Who knows the code", risk: "What is risky", decisions: "Decisions" },
+  ask_of: { cut: "How to separate or divide the module", people: "Who knows the code", risk: "What is risky", decisions: "Decisions" },
   known: {
     certain: (n) => `certainty ${n.toFixed(2)} of 1`,
     certain_hint: "How certain the memory is now: 0 is a guess, 1 is sure. It decays without use, and falls when the code changes.",
