@@ -75,7 +75,7 @@ def calls_told(rows: Sequence[KnownCalls]) -> str:
 
     Every interface shows it once in each answer that follows calls.
     """
-    return f"share of the calls that the index knows, measured on other projects: {', '.join(map(_recall_text, rows))}" if rows else ""
+    return f"calls known, measured on other projects: {', '.join(map(_recall_text, rows))}" if rows else ""
 
 
 def _recall_text(row: KnownCalls) -> str:

@@ -51,10 +51,7 @@ def test_nothing_is_told_where_enough_is_known():
 
 def test_the_line_warns_of_a_low_share_and_of_a_language_that_nobody_measured():
     rows = [KnownCalls("C++", 0.86, "jsoncpp", True), KnownCalls("Java", 0.99, "x", False), KnownCalls("Lua", None, "", False)]
-    assert (
-        calls_told(rows) == "share of the calls that the index knows, measured on other projects: "
-        "C++ only about seven eighths (86%), Java 99%, Lua not measured"
-    )
+    assert calls_told(rows) == "calls known, measured on other projects: C++ only about seven eighths (86%), Java 99%, Lua not measured"
 
 
 def test_projects_that_had_no_part_in_the_rules_count_before_others():
