@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, get_args
 
 import typer
 
@@ -84,6 +84,22 @@ EdgeKinds = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Follow only edges of these kinds: CALLS, REFERENCES, INHERITS, … (repeatable)."),
 ]
+
+
+def one_of(vocabulary: Any) -> dict[str, Any]:
+    """Return settings of an argument that accepts the words of a vocabulary.
+
+    The vocabularies are in `answers.vocabulary`.
+    """
+    words = [str(one) for one in get_args(get_args(vocabulary)[0])]  # what follows is its name and description
+
+    def parse(text: str) -> str:
+        if text not in words:
+            raise typer.BadParameter(f"unknown word {text!r}; use one of {', '.join(words)}")
+        return text
+
+    parse.__name__ = "word"  # what help shows as the type
+    return {"parser": parse, "metavar": f"[{'|'.join(words)}]"}
 
 
 def word(text: Any) -> Any:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         Timeline,
     )
     from graphmem.answers.code import KnownCalls
-    from graphmem.answers.projects import ProjectsSearch, ReachedProject
+    from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, ReachedProject
     from graphmem.errors import GraphMemError
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
@@ -91,10 +91,10 @@ def place(symbol: SymbolInfo) -> str:
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 
-def impact(report: ImpactReport, budget: int, reached: Sequence[ReachedProject] = ()) -> str:
+def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    `reached` are places in other projects of a server that could break. For dependents, the text has the risk of a change and the tests
+    `across` has the code of other projects of a server that could break. For dependents, the text has the risk of a change and the tests
     to run. The text states how complete the list is.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
@@ -105,6 +105,7 @@ def impact(report: ImpactReport, budget: int, reached: Sequence[ReachedProject] 
         *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(reasons)}"] if breaks else []),
         *(f"left out: {one.message}" for one in report.missed),
         _completeness(report, budget),
+        *(f"other projects: {note}" for note in dict.fromkeys(note for answer in across for note in answer.notes)),
         *_freshness(report.state),
     ]
     head = [inert(line) for line in head]
@@ -132,7 +133,8 @@ def impact(report: ImpactReport, budget: int, reached: Sequence[ReachedProject] 
         f"- {use.place.project}: {use.place.path}:{use.place.line} {use.place.name} ({use.kind} {use.name}) {use.place.confidence:.2f}"
         for use in report.outside
     ]
-    outside += [_of_project(one) for one in reached]
+    reached = {(one.project, one.place.path, one.place.line, one.through): one for answer in across for one in answer.reached}
+    outside += map(_of_project, reached.values())
     if outside:
         outside.insert(0, f"other projects {'use it' if breaks else 'it uses'} ({len(outside)}):")
     room = max(0, budget - tokens("\n".join(head)))
@@ -217,8 +219,10 @@ def search_projects(answer: ProjectsSearch, budget: int) -> str:
 
     `get` reads a hit of another project at that project's address.
     """
-    rows = [f"{one.project}: {_row(one.hit)}" for one in answer.hits]
-    head = [*answer.notes, f"searched {', '.join(answer.projects)}"]
+    held = [one for one in answer.hits if one.hit.memory is not None and is_held(one.hit.memory)]
+    rows = [f"{one.project}: {_row(one.hit)}" for one in answer.hits if one not in held]
+    waiting = [f"{len(held)} more wait for a person's review: text from outside"] if held else []
+    head = [*answer.notes, f"searched {', '.join(answer.projects)}", *waiting]
     return fitted(head, rows or ["nothing found"], budget, "raise `budget` or lower `limit`")
 
 
@@ -232,7 +236,7 @@ def _row(hit: SearchHit) -> str:
 def _of_project(one: ReachedProject) -> str:
     place = f"{one.place.path}:{one.place.line} {one.place.name}".rstrip()
     names = ", ".join(symbol.qualname for symbol in one.affected[:3])
-    more = f"; {one.total} more depend on it: {names}{', …' * (one.total > 3)}" if names else ""
+    more = f"; {one.total} {'depends' if one.total == 1 else 'depend'} on it: {names}{', …' * (one.total > 3)}" if names else ""
     return f"- {one.project}: {place} ({one.through}) {one.place.confidence:.2f}{more}"
 
 

@@ -30,7 +30,7 @@ from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
-    from graphmem.answers.projects import ReachedProject
+    from graphmem.answers.projects import ProjectsImpact
     from graphmem.client.connecting import Service
 
 Arguments = Mapping[str, Any]
@@ -102,31 +102,35 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
         )
     if ways == ["targets"]:
         report = service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds)
-        reached = _reached(service, given, bounds.get("max_depth")) if report.direction == "dependents" else []
-        return text.impact(report, budget, reached)
+        across = _across(service, given, bounds.get("max_depth")) if report.direction == "dependents" else []
+        return text.impact(report, budget, across)
     return text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
 
 
-def _reached(service: Service, given: Arguments, max_depth: int | None) -> list[ReachedProject]:
-    """Return the code of other projects that a change could break.
+def _across(service: Service, given: Arguments, max_depth: int | None) -> list[ProjectsImpact]:
+    """Return what a change of each target could break in other projects.
 
-    A server of one project has none.
+    A server of one project has no others.
     """
     if len(service.projects().projects) < 2:
         return []
     depth = PROJECTS_DEPTH if max_depth is None else max_depth
-    found: dict[tuple[str, str, int, str], ReachedProject] = {}
+    found: list[ProjectsImpact] = []
     for target in given["targets"]:
         try:
-            for one in service.impact_projects(target, max_depth=depth).reached:
-                found.setdefault((one.project, one.place.path, one.place.line, one.through), one)
+            found.append(service.impact_projects(target, max_depth=depth))
         except _OF_ONE:  # the report says which targets are left out, and why
             continue
-    return list(found.values())
+    return found
 
 
 def _search(service: Service, given: Arguments, budget: int) -> str:
     if given.get("everywhere"):
+        idle = [name for name in ("files", "kinds", "phase", "full") if given.get(name)]
+        if idle:
+            raise BadInputError(
+                f"a search with `everywhere` has no {', '.join(idle)}; leave {'it' if len(idle) == 1 else 'them'} out", argument=idle[0]
+            )
         return text.search_projects(service.search_projects(given["query"], limit=given.get("limit", 10)), budget)
     rest = {name: given[name] for name in ("limit", "files", "kinds", "phase") if name in given}
     if given.get("full"):

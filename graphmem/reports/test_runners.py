@@ -115,7 +115,8 @@ def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[Tes
         whole = len(command) > MOST_COMMAND
         if whole:
             command = " && ".join(_in(base, files(some)) for base, some in by_base.items())
-        found.append(TestCommand(runner, command, len(rows), whole or not all(test.name for test, _ in rows)))
+        by_file = whole or not all(test.name for test, _ in rows)
+        found.append(TestCommand(runner, command, len(rows), by_file, RECORDING.get(runner, "")))
     return found
 
 
@@ -383,6 +384,19 @@ def _phpunit(exact: bool, rows: Rows) -> str:
     pattern = rf"/\b{_any(names)}\b/"
     return f"vendor/bin/phpunit --filter {shlex.quote(pattern)}"
 
+
+RECORDING: Final[Mapping[str, str]] = {
+    "pytest": "pytest --graphmem && graphmem index",
+    "go": (
+        "mkdir -p cov; for p in $(go list ./...); do for t in $(go test -list . $p | grep ^Test); do "
+        'go test -run "^$t\\$" -coverpkg=./... -coverprofile=cov/$t.out $p; done; done; graphmem index --coverage cov'
+    ),
+    "vitest": (
+        "for t in $(git ls-files '*.test.*'); do npx vitest run $t --coverage.enabled --coverage.reporter=lcovonly "
+        "--coverage.reportsDirectory=cov/$t; done; graphmem index --coverage cov"
+    ),
+}
+"""Runner -> command that runs all tests and records which code each runs; docs/evidence.md has the versions that it was tried with."""
 
 Command = Callable[[Rows], str]
 _COMMANDS: Final[Mapping[str, tuple[Command, Command]]] = {

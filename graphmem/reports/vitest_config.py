@@ -6,10 +6,13 @@ The configuration is a program, so only its lists of literal strings are read. W
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final
 
+from wcmatch import glob
+
 DEFAULT: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)",)
+_AS_PICOMATCH: Final = glob.EXTGLOB | glob.BRACE | glob.GLOBSTAR | glob.DOTGLOB | glob.FORCEUNIX
+_PLAIN_GROUP: Final = re.compile(r"(?<![?*+@!\\])\(")
 _LIST: Final = re.compile(r"\b(include|exclude|coverage)\s*:\s*([\[{])")
 _TOKEN: Final = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`[^`]*`|//[^\n]*|([\[{(])|([\]})])""")
 
@@ -50,44 +53,6 @@ def _strings(text: str, start: int) -> tuple[list[str], int]:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    compiled = _compiled(pattern.removeprefix("./"))
-    return compiled is None or compiled.fullmatch(path) is not None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """Translate a glob, with the signs of picomatch; None if it cannot be."""
-    out: list[str] = []
-    closings: list[str] = []
-    i = 0
-    while i < len(pattern):
-        sign, rest = pattern[i], pattern[i:]
-        if rest.startswith("**/"):
-            out.append(r"(?:[^/]+/)*")
-            i += 3
-        elif rest.startswith("**"):
-            out.append(".*")
-            i += 2
-        elif sign in "?*+@" and rest[1:2] == "(":
-            out.append("(?:")
-            closings.append(")" + ("" if sign == "@" else sign))
-            i += 2
-        elif sign in "({":
-            out.append("(?:")
-            closings.append(")")
-            i += 1
-        elif sign in ")}" and closings:
-            out.append(closings.pop())
-            i += 1
-        elif sign == "[" and "]" in rest:
-            end = rest.index("]") + 1
-            out.append(rest[:end].replace("[!", "[^"))
-            i += end
-        else:
-            plain = {"*": "[^/]*", "?": "[^/]", "|": "|", ",": "|" if closings else ","}
-            out.append(plain.get(sign) or re.escape(sign))
-            i += 1
-    try:
-        return re.compile("".join(out))
-    except re.error:
-        return None
+    # Picomatch, which Vitest uses, reads plain parentheses as a group; wcmatch only those after a sign.
+    grouped = _PLAIN_GROUP.sub("@(", pattern.removeprefix("./"))
+    return glob.globmatch(path, grouped, flags=_AS_PICOMATCH)

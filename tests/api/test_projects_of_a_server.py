@@ -89,11 +89,31 @@ def test_agents_of_one_project_hear_of_the_others(tmp_path, server):
 
     breaks = anyio.run(partial(asked, "impact", targets=["rounded"]))
     assert "other projects use it (1):\n- site: site/client.py:5 cart_of (http GET /carts/{}) " in breaks
-    assert "; 1 more depend on it: page" in breaks
+    assert "; 1 depends on it: page" in breaks
     found = anyio.run(partial(asked, "search", query="cart", everywhere=True))
     assert "searched shop, site" in found
     assert "site: function site/client.py:4 cart_of" in found
     assert "shop: function shop/app.py:" in found
+
+
+def test_a_search_of_all_projects_holds_back_what_a_person_has_to_review_and_refuses_what_it_cannot_do(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+    with RemoteGraphMem(server.project("shop")) as remote:
+        remote.remember("Carts are sent to the address in this page.", "gotcha", contaminated=True)
+        remote.remember("Carts are emptied at night.", "fact")
+
+    async def asked(**arguments) -> str:
+        async with Client(f"{server.project('shop')}/mcp") as client:
+            return "\n".join(
+                part.text for part in (await client.call_tool("search", {"query": "carts", "everywhere": True, **arguments})).content
+            )
+
+    found = anyio.run(asked)
+    assert "Carts are emptied at night" in found
+    assert "sent to the address" not in found
+    assert "1 more wait for a person's review: text from outside" in found
+    assert anyio.run(partial(asked, files=["shop/app.py"])) == "a search with `everywhere` has no files; leave it out"
 
 
 def _plain(answer):

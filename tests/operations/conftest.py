@@ -72,6 +72,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
         memory.remember("Prices are rounded to three decimals in `rounded`, never to two.", "gotcha", id="taught-one")
         memory.remember("Nobody buys on Mondays.", "fact", id="taught-zero")
         memory.remember("The cart keeps its lines in the order in which they were added.", "decision", id="taught-two")
+        memory.modules()  # else a search has modules only after some other question derived them
         memory.wait_until_ready()
     copies = [root.parent / name for name in ("served", "commands")]
     for copy in copies:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.answers.review import TestToRun
-from graphmem.reports.test_runners import Place, Project, commands, named
+from graphmem.reports.test_runners import RECORDING, Place, Project, commands, named
 
 CASES = {
     "pytest": (
@@ -179,6 +179,21 @@ def test_a_command_says_that_it_runs_whole_files_when_a_test_has_no_name(tmp_pat
     _, (line,) = selected(tmp_path, files, [("a.test.js", "adds", False), ("b.test.js", "", False)])
     assert line.whole_files
     assert line.command == "npx vitest run a.test.js b.test.js"
+
+
+def test_a_command_comes_with_the_one_that_records_a_run_where_one_was_tried(tmp_path: Path) -> None:
+    (tmp_path / "py").mkdir()
+    _, (pytest_command,) = selected(tmp_path / "py", {}, [("tests/test_a.py", "test_b", False)])
+    assert (pytest_command.runner, pytest_command.recording) == ("pytest", "pytest --graphmem && graphmem index")
+    _, (jest,) = selected(tmp_path / "js", {"package.json": '{"devDependencies": {"jest": "1"}}'}, [("a.test.js", "adds", False)])
+    assert (jest.runner, jest.recording) == ("jest", "")
+    page = (Path(__file__).parents[2] / "docs" / "evidence.md").read_text(encoding="utf-8").replace("\\|", "|")
+    for runner, flags in (
+        ("go", "-coverpkg=./... -coverprofile=cov/$t.out $p; done; done"),
+        ("vitest", "--coverage.reportsDirectory=cov/$t; done"),
+    ):
+        assert flags in RECORDING[runner]
+        assert flags in page
 
 
 def test_names_of_tests_cannot_add_commands(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """graphmem with the names and modules of Windows, simulated on Linux (see `simulated_windows/sitecustomize.py`): it imports and works.
 
-This shows that no call of POSIX is in the way. It does not show that graphmem works on Windows, where nobody has run it.
+The tests show that graphmem makes no POSIX call there. Nobody has run it on Windows, so they do not show that it works.
 """
 
 from __future__ import annotations

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
+from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLevel
 from graphmem.cli import options
 from graphmem.cli.command import command
 from graphmem.cli.door import CommandContext
 
-if TYPE_CHECKING:
-    from graphmem.cli.door import CommandContext
-
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
-Form = Annotated[str, typer.Option("--format", help="xml, markdown, text or json.")]
+Form = Annotated[str, typer.Option("--format", **options.one_of(InjectionFormat), help="Format of the context.")]
 Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens left in the agent's context; default: 100,000.")]
 Phase = Annotated[str, typer.Option("--phase", help="The phase of work: define, implement, validate, refine, explore or reflect.")]
 Session = Annotated[str, typer.Option("--session", help="Name of the session; items shown once under this name are not shown again.")]
@@ -28,9 +26,13 @@ def context(
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The person's prompt; default: context for the start of a session.")] = "",
     *,
     point: Annotated[
-        str,
-        typer.Option("--point", help="Moment of the session: start, prompt, tool or step; default: prompt if text is given, else start."),
-    ] = "",
+        str | None,
+        typer.Option(
+            "--point",
+            **options.one_of(InjectionPoint),
+            help="Moment of the session; default: prompt if text is given, tool if files are, else start.",
+        ),
+    ] = None,
     files: Files = None,
     phase: Phase = "",
     session: Session = "",
@@ -52,7 +54,7 @@ def context(
 @command()
 def trust(
     here: CommandContext,
-    level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="How sure: cautious, standard, confident, autonomous; or auto.")] = "",
+    level: Annotated[str | None, typer.Argument(**options.one_of(TrustLevel), help="The new level; auto follows experience.")] = None,
 ) -> None:
     """Show or set how sure a memory must be to reach agents.
 

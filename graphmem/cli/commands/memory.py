@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from graphmem.answers import to_json
+from graphmem.answers.vocabulary import LearningChoice, MemorySort
 from graphmem.cli import options
 from graphmem.cli.command import Variant, command
 from graphmem.cli.door import CommandContext
@@ -162,9 +163,7 @@ def list_(
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were believed at this time (ISO 8601).")
     ] = None,
-    sort: Annotated[
-        str, typer.Option("--sort", help="Order: newest, oldest, updated, importance, confidence, strength or used.")
-    ] = "newest",
+    sort: Annotated[str, typer.Option("--sort", **options.one_of(MemorySort), help="Order of the memories.")] = "newest",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> None:
@@ -261,7 +260,7 @@ def edit(
 @command()
 def auto(
     here: CommandContext,
-    state: Annotated[str, typer.Argument(metavar="[STATE]", help="New state: on, off or paused; default: show the state.")] = "",
+    state: Annotated[str | None, typer.Argument(**options.one_of(LearningChoice), help="The new state; default: show the state.")] = None,
     *,
     minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this many minutes.")] = None,
 ) -> None:

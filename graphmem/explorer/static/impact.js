@@ -59,7 +59,7 @@ export function zones(after, before, modules, { commands, middle = null }) {
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
       h("span", null, w.total(after.total - after.tests.length, after.hits.length, cases, after.tests.length - cases)),
       h("span", null, w.epistemic[after.epistemic]),
-      after.missChance === null ? null : [h("span", null, w.misses(after.missChance)), focus ? recorded(focus) : null],
+      after.missChance === null ? null : w.misses(after.missChance),
       before ? h("span.hint", null, w.within(after.hits.reduce((most, hit) => Math.max(most, hit.depth), 0))) : null,
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
@@ -85,21 +85,6 @@ function nearby(report, paths) {
   const known = { ...report.known, memories: shown, more: report.known.more + report.known.memories.length - shown.length };
   if (shown.some((one) => one.trap)) return [card(w.memories, null, knownList(known, w.no_memories, paths)), null];
   return [null, folded(w.memories, shown.length, false, () => h("div", null, knownList(known, w.no_memories, paths)))];
-}
-
-// What records which test runs what, by the end of a file's name; docs/evidence.md has more tools.
-const RECORDERS = [
-  [/\.pyi?$/, "pytest --graphmem && graphmem index"],
-  [/\.go$/, 'mkdir -p cov; for p in $(go list ./...); do for t in $(go test -list . $p | grep ^Test); do go test -run "^$t\\$" -coverpkg=./... -coverprofile=cov/$t.out $p; done; done; graphmem index --coverage cov'],
-  [/\.[cm]?[jt]sx?$/, "for t in $(git ls-files '*.test.*'); do npx vitest run $t --coverage.enabled --coverage.reporter=lcovonly --coverage.reportsDirectory=cov/$t; done; graphmem index --coverage cov"],
-  [/\.(java|kt)$/, "graphmem index --coverage target/site/jacoco"],
-];
-
-/** How a person makes the list of tests more certain: the command that records a run. */
-function recorded({ path }) {
-  const w = words.impact;
-  const command = RECORDERS.find(([end]) => end.test(path))?.[1];
-  return command ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command.recording", null, h("code", { tabindex: 0 }, command), h("button", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy_record))) : null;
 }
 
 /** Whether something is there for others than this project's own code to call: an entry point, or a name with a meaning in Python. */
@@ -239,12 +224,13 @@ function byFile(hits) {
 const perFile = (files, way) =>
   listing([...files].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))), 15);
 
-/** A command line that runs tests of one runner, and a button that copies it. */
-function toRun({ runner, command, tests: count, wholeFiles }) {
+/** A command line that runs tests of one runner, a button that copies it, and how a run is recorded. */
+function toRun({ runner, command, tests: count, wholeFiles, recording }) {
   const w = words.impact;
   return [
     h("p.hint", null, wholeFiles ? w.whole_files(count, runner) : w.runs(count, runner)),
     h("div.command", null, h("code", { tabindex: 0 }, command), h("button.primary", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy)),
+    recording ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command.recording", null, h("code", { tabindex: 0 }, recording), h("button", { type: "button", onclick: (event) => copy(recording, event.currentTarget) }, w.copy_record))) : null,
   ];
 }
 

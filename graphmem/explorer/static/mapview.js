@@ -356,7 +356,7 @@ function mapTables(scene, show, signal) {
   ask("ModuleUses", {}, signal).then(({ modules: found }) => {
     const heaviest = (of) => found.dependencies.filter((one) => one.srcName === of).sort((a, b) => b.weight - a.weight || (a.dstName < b.dstName ? -1 : 1)).slice(0, 4);
     uses.forEach((place, i) => fill(place, heaviest(modules.name[i]).map((one) => `${one.dstName} (${words.number(one.weight)})`).join(", ")));
-  }, () => {}); // the other columns are there without it
+  }, (error) => uses.forEach((place) => fill(place, h("span.hint", { title: error.message }, "–"))));
   const c = words.map.columns;
   const rows = modules.name.map((_, i) => [
     h("button.plain", { type: "button", onclick: () => show({ level: "module", index: i }) }, name(i)),
