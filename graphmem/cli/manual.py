@@ -14,6 +14,7 @@ import typer.main
 from graphmem import __version__
 from graphmem.cli.command import COMMON
 from graphmem.cli.main import PANELS, app
+from graphmem.cli.options import accepted
 
 EXIT_CODES: Final = {
     "0": "done",
@@ -76,7 +77,7 @@ def _command(name: str, command: Any, common: set[str]) -> Iterator[str]:
 
 def _parameter(one: Any) -> Iterator[str]:
     flags = ", ".join(_bold(flag) for flag in (*one.opts, *one.secondary_opts))
-    yield from (".TP", flags, _roff(one.help or ""))
+    yield from (".TP", flags, _roff((one.help or "") + accepted(one)))
 
 
 def _bold(text: str) -> str:

@@ -102,6 +102,13 @@ def one_of(vocabulary: Any) -> dict[str, Any]:
     return {"parser": parse, "metavar": f"[{'|'.join(words)}]"}
 
 
+def accepted(parameter: Any) -> str:
+    """Return a sentence with the words that an option accepts; "" for any."""
+    listed = parameter.metavar or ""
+    words = getattr(parameter.type, "choices", None) or (listed[1:-1].split("|") if listed.startswith("[") else [])  # by `one_of`
+    return f" One of {', '.join(str(getattr(one, 'value', one)) for one in words)}." if len(words) > 1 else ""
+
+
 def word(text: Any) -> Any:
     """Return a string unchanged, typed as `Any` for the type checker.
 

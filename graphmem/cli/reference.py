@@ -19,6 +19,7 @@ from graphmem.answers.marks import Doc
 from graphmem.cli import manual
 from graphmem.cli.command import COMMON
 from graphmem.cli.main import PANELS, app
+from graphmem.cli.options import accepted
 from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS
 from graphmem.operations.declare import Bounds, Filled, Operation, Parameter, camel, split
 from graphmem.operations.registry import DECLARED, registry
@@ -145,7 +146,7 @@ def _option(one: Any) -> tuple[str, str]:
     flags = ", ".join(f"`{flag}`" for flag in (*one.opts, *one.secondary_opts))
     default = one.default
     is_told = default not in (None, "", False, ()) and not one.secondary_opts
-    return flags, _cell(one.help) + (f" Default: {getattr(default, 'value', default)}." if is_told else "")
+    return flags, _cell(one.help + accepted(one)) + (f" Default: {getattr(default, 'value', default)}." if is_told else "")
 
 
 def _described(parameter: Parameter) -> str:
