@@ -107,4 +107,5 @@ def test_impact_shows_few_memories_below_what_breaks_and_says_how_to_miss_fewer_
     visit(explorer + "/explore/impact?of=Graph.add_edge", "document.querySelectorAll('.zone').length === 3")
     assert tab.value("document.querySelector('.zone.focus').textContent.includes('Memories about this code')") is False
     assert tab.value("document.querySelectorAll('.zones3 ~ details .listing > li').length") <= 3
-    assert "pytest --graphmem && graphmem index" in tab.value("document.querySelector('.verdict').textContent")
+    tab.until("document.querySelector('.command.recording')")
+    assert tab.value("document.querySelector('.command.recording code').textContent") == "pytest --graphmem && graphmem index"
