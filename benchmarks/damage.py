@@ -224,7 +224,7 @@ def _run(args: Sequence[str], out: IO[bytes], err: IO[bytes], kept: IO[bytes], c
 
 def tell_memories(kept: IO[bytes]) -> None:
     """Have whatever command comes write every memory down when it is done, before it closes the index."""
-    from graphmem.cli.door import CommandContext
+    from graphmem.cli.context import CommandContext
 
     open_service = CommandContext.service
 

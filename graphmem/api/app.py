@@ -112,18 +112,18 @@ def build_app(
         more: further routes.
     """
     options = options or ServerOptions()
-    door = ServerState(service, options.limits)
+    server = ServerState(service, options.limits)
     keys = keys or keys_of(options)
     schema = build_schema(options.limits)
-    view = GraphQLView(schema, door, load_operations(schema.graphql), keys, options.socket_origins, persisted_only=options.persisted_only)
+    view = GraphQLView(schema, server, load_operations(schema.graphql), keys, options.socket_origins, persisted_only=options.persisted_only)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        door.progress.start()
+        server.progress.start()
         yield
         if mcp is not None:
             await mcp.close()
-        door.close()
+        server.close()
 
     app = Starlette(
         routes=[
@@ -141,7 +141,7 @@ def build_app(
             *more,
         ],
         middleware=[
-            Middleware(NoteActivity, door.activity, UNCOUNTED),
+            Middleware(NoteActivity, server.activity, UNCOUNTED),
             Middleware(SecurityHeaders),
             Middleware(IndexCheck, cast("Placed", service)),
             Middleware(HostCheck, options.allowed_hosts),
@@ -165,7 +165,7 @@ def build_app(
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.door = door
+    app.state.server = server
     return app
 
 

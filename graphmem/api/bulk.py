@@ -28,15 +28,17 @@ async def import_memories(request: Request) -> Response:
     The body is the JSON object `{"content", "path", "format"}`. The answer has the form of a GraphQL answer: `{"data": {"importMemories":
     …}}`, or errors.
     """
-    door: ServerState = request.app.state.door
+    server: ServerState = request.app.state.server
     try:
-        operation = guarded(door.service, request.scope[ACCESS]).import_memories  # a missing permission is reported before the body is read
+        operation = guarded(
+            server.service, request.scope[ACCESS]
+        ).import_memories  # a missing permission is reported before the body is read
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise BadInputError(
                 "the content type of an import request must be application/json; set the header Content-Type", argument="content-type"
             )
         given = _parsed_body(await request.body())
-        answer = await door.runner.run_long(operation, given["content"], given["path"], given["format"], actor=ACTOR)
+        answer = await server.runner.run_long(operation, given["content"], given["path"], given["format"], actor=ACTOR)
     except GraphMemError as error:
         return refusal(error)
     except ClientDisconnect:

@@ -61,7 +61,7 @@ class Connection:
     A WebSocket may carry many operations.
     """
 
-    door: ServerState
+    server: ServerState
     access: Access | None  # None until a valid token is presented
     stands: Callable[[Access], bool] = lambda access: True  # whether the access is still valid
     connection_params: dict[str, object] | None = None  # payload of a WebSocket's first message
@@ -108,19 +108,19 @@ class Operation:
 
     def __init__(self, connection: Connection, generation: int | None = None) -> None:
         self._generation = generation
-        door, access = connection.door, connection.access or NOTHING
-        self.service = guarded(door.service, access)
+        server, access = connection.server, connection.access or NOTHING
+        self.service = guarded(server.service, access)
 
         def may_hear() -> bool:
             return connection.stands(access)
 
-        self.limits = door.limits
-        self.progress = Heard(door.progress, lambda: self.service.subscribe_progress, may_hear)
-        self.memory_news = Heard(door.memory_news, lambda: self.service.subscribe_memories, may_hear)
-        self.context_news = Heard(door.context_news, lambda: self.service.subscribe_context, may_hear)
-        self.deadline = asyncio.get_running_loop().time() + door.limits.seconds
+        self.limits = server.limits
+        self.progress = Heard(server.progress, lambda: self.service.subscribe_progress, may_hear)
+        self.memory_news = Heard(server.memory_news, lambda: self.service.subscribe_memories, may_hear)
+        self.context_news = Heard(server.context_news, lambda: self.service.subscribe_context, may_hear)
+        self.deadline = asyncio.get_running_loop().time() + server.limits.seconds
         self.loaders = Loaders(self.service, self.call)
-        self._runner = door.runner
+        self._runner = server.runner
 
     async def call(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function in a thread, within the time left for the operation.

@@ -58,14 +58,14 @@ class Export:
 
 
 async def _export(request: Request) -> Response:
-    door: ServerState = request.app.state.door
+    server: ServerState = request.app.state.server
 
     def begin() -> tuple[Iterator[dict[str, Any]], bytes]:
-        rows = guarded(door.service, request.scope[ACCESS]).export()
+        rows = guarded(server.service, request.scope[ACCESS]).export()
         return rows, _lines(rows)
 
     try:
-        rows, first = await _in_thread(door, begin)  # errors occur here, before the status is sent
+        rows, first = await _in_thread(server, begin)  # errors occur here, before the status is sent
     except GraphMemError as error:
         return refusal(error)
 
@@ -73,13 +73,13 @@ async def _export(request: Request) -> Response:
         lines = first
         while lines:
             yield lines
-            lines = await _in_thread(door, lambda: _lines(rows))
+            lines = await _in_thread(server, lambda: _lines(rows))
 
     return StreamingResponse(body(), media_type="application/jsonl")
 
 
-async def _in_thread(door: ServerState, read: Callable[[], T]) -> T:
-    return await door.runner.run(asyncio.get_running_loop().time() + door.limits.seconds, read)
+async def _in_thread(server: ServerState, read: Callable[[], T]) -> T:
+    return await server.runner.run(asyncio.get_running_loop().time() + server.limits.seconds, read)
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> bytes:

@@ -35,19 +35,19 @@ async def health(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """Answer 200 when the server can answer questions, 503 until then."""
-    door: ServerState = request.app.state.door
-    found = await asyncio.to_thread(door.service.health)
+    server: ServerState = request.app.state.server
+    found = await asyncio.to_thread(server.service.health)
     body = {"ready": found.ready, "status": found.status}
     return Response(orjson.dumps(body), 200 if found.ready else 503, media_type="application/json")
 
 
 async def exposed(request: Request) -> Response:
     """Answer with the counters and gauges in the Prometheus text format."""
-    door: ServerState = request.app.state.door
+    server: ServerState = request.app.state.server
 
     def text() -> str:
-        service = guarded(door.service, request.scope[ACCESS])
-        return metrics.exposition(door, service.health(), service.state())
+        service = guarded(server.service, request.scope[ACCESS])
+        return metrics.exposition(server, service.health(), service.state())
 
     try:
         return Response(await asyncio.to_thread(text), media_type=metrics.CONTENT_TYPE)

@@ -267,7 +267,7 @@ class HubApp:
         self._mounts: dict[str, _Mount] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.state = self._root.state
-        self.state.doors = self._doors
+        self.state.servers = self._servers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request for the server, or pass it to the project."""
@@ -311,8 +311,8 @@ class HubApp:
 
     # ---- inside
 
-    def _doors(self) -> Iterable[ServerState]:
-        return [self.state.door, *(one.app.state.door for one in self._mounts.values())]
+    def _servers(self) -> Iterable[ServerState]:
+        return [self.state.server, *(one.app.state.server for one in self._mounts.values())]
 
     def _may_enter(self, name: str, rest: str, headers: Headers) -> bool:
         """Whether the project exists and the caller has any right in it.

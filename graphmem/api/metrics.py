@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def exposition(door: ServerState, health: Health, state: IndexState) -> str:
+def exposition(server: ServerState, health: Health, state: IndexState) -> str:
     """Return all counters and gauges of the server in Prometheus' format."""
-    return "\n".join([*_all(door, health, state), ""])
+    return "\n".join([*_all(server, health, state), ""])
 
 
-def _all(door: ServerState, health: Health, state: IndexState) -> Iterator[str]:
+def _all(server: ServerState, health: Health, state: IndexState) -> Iterator[str]:
     yield from sample("graphmem_ready", "gauge", "1 when questions are answered", int(health.ready))
     yield from head("graphmem_part_degraded", "gauge", "1 when answers do without it")
     for part in health.parts:
         yield f'graphmem_part_degraded{{part="{part.name}"}} {int(bool(part.degraded))}'
-    yield from door.runner.meter.lines()
+    yield from server.runner.meter.lines()
     gauges: Iterable[tuple[str, str, float]] = (
-        ("graphmem_operations_pending", "operations that wait or run", door.runner.pending),
-        ("graphmem_idle_seconds", "since the last request ended", round(door.activity.idle_seconds(), 3)),
+        ("graphmem_operations_pending", "operations that wait or run", server.runner.pending),
+        ("graphmem_idle_seconds", "since the last request ended", round(server.activity.idle_seconds(), 3)),
         ("graphmem_index_generation", "of the code graph", state.generation),
         ("graphmem_index_files", "indexed files", state.files),
         ("graphmem_index_symbols", "symbols in the graph", state.symbols),

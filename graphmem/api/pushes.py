@@ -38,11 +38,11 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
             return refusal(error)
 
     async def take(request: Request) -> Response:
-        door: ServerState = request.app.state.door
+        server: ServerState = request.app.state.server
         push, number = str(request.path_params["push"]), int(request.path_params["number"])
         try:
             _expect_right(request)
-            await door.runner.run_long(receiving.take, push, min(number, MOST_PARTS), await request.body())
+            await server.runner.run_long(receiving.take, push, min(number, MOST_PARTS), await request.body())
             return _json({"kept": number})
         except GraphMemError as error:
             return refusal(error)
@@ -50,10 +50,10 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
             return Response(status_code=499)
 
     async def end(request: Request) -> Response:
-        door: ServerState = request.app.state.door
+        server: ServerState = request.app.state.server
         try:
             _expect_right(request)
-            return _json(await door.runner.run_long(receiving.finish, str(request.path_params["push"]), await request.body()))
+            return _json(await server.runner.run_long(receiving.finish, str(request.path_params["push"]), await request.body()))
         except GraphMemError as error:
             return refusal(error)
         except ClientDisconnect:

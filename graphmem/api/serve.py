@@ -107,32 +107,32 @@ class Server:
     """
 
     def __init__(self, app: Starlette | HubApp, host: str, port: int, tls: Tls | None = None) -> None:
-        door: ServerState = app.state.door
+        state: ServerState = app.state.server
         self.is_tls = tls is not None
         self._socket = listen(host, port)
         self._own = listen("127.0.0.1", 0) if tls is not None else None
         # A name is published as the address it had when the socket was opened: other processes compare it with this machine's addresses.
         self.host: str = host if host == "localhost" else self._socket.getsockname()[0]
         self.port: int = self._socket.getsockname()[1]
-        self._connections = Connections(door.limits)
+        self._connections = Connections(state.limits)
         config = uvicorn.Config(
             app,
             loop="uvloop" if importlib.util.find_spec("uvloop") else "asyncio",
-            http=partial(BoundedHttp, door.limits.header_bytes, self._connections),  # type: ignore[arg-type]
+            http=partial(BoundedHttp, state.limits.header_bytes, self._connections),  # type: ignore[arg-type]
             ws="websockets-sansio",
-            ws_max_size=door.limits.body_bytes,
+            ws_max_size=state.limits.body_bytes,
             ws_per_message_deflate=False,  # on loopback compression costs more than it saves
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_keep_alive=door.limits.idle_seconds,
+            timeout_keep_alive=state.limits.idle_seconds,
             timeout_graceful_shutdown=GRACE_SECONDS,
             ssl_certfile=tls.cert if tls is not None else None,
             ssl_keyfile=tls.key if tls is not None else None,
         )
-        self._server = _Uvicorn(config, door, self._connections, self._own, getattr(app.state, "doors", None) or (lambda: (door,)))
-        self._door = door
+        self._server = _Uvicorn(config, state, self._connections, self._own, getattr(app.state, "servers", None) or (lambda: (state,)))
+        self._state = state
 
     def run(self, on_ready: Ready | None = None) -> None:
         """Serve until stopped.
@@ -153,7 +153,7 @@ class Server:
 
     def idle_seconds(self) -> float:
         """Seconds since the last request ended; 0 while one is open."""
-        return self._door.activity.idle_seconds()
+        return self._state.activity.idle_seconds()
 
     def stop(self) -> None:
         """Finish open requests, end subscriptions, and return from `run`."""
@@ -167,12 +167,12 @@ class _Uvicorn(uvicorn.Server):
     """
 
     def __init__(
-        self, config: uvicorn.Config, door: ServerState, connections: Connections, own: socket.socket | None, doors: ServerStates
+        self, config: uvicorn.Config, state: ServerState, connections: Connections, own: socket.socket | None, states: ServerStates
     ) -> None:
         super().__init__(config)
-        self._doors = doors
+        self._states = states
         self.on_started: Callable[[], None] | None = None
-        self._door = door
+        self._state = state
         self._connections = connections
         self._own = own
 
@@ -191,7 +191,7 @@ class _Uvicorn(uvicorn.Server):
             )
             return made
 
-        return Acceptor(listener, self._connections, protocol, tls, self._door.limits.header_seconds)
+        return Acceptor(listener, self._connections, protocol, tls, self._state.limits.header_seconds)
 
     async def on_tick(self, counter: int) -> bool:
         """Close connections whose time limit has passed, a few times a second."""
@@ -200,8 +200,8 @@ class _Uvicorn(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for door in self._doors():
-            door.end_streams()  # otherwise uvicorn would wait for streams that do not end
+        for state in self._states():
+            state.end_streams()  # otherwise uvicorn would wait for streams that do not end
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

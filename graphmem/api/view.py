@@ -106,7 +106,7 @@ class GraphQLView(GraphQL[Connection, None]):
 
     Args:
         schema: the schema.
-        door: the state of the server.
+        server: the state of the server.
         operations: the persisted operations.
         keys: the valid tokens; if the handshake of a WebSocket had no token, its first message must have one.
         allowed_origins: other sites whose pages may open a WebSocket.
@@ -119,7 +119,7 @@ class GraphQLView(GraphQL[Connection, None]):
     def __init__(
         self,
         schema: BaseSchema,
-        door: ServerState,
+        server: ServerState,
         operations: PersistedOperations,
         keys: Keys,
         allowed_origins: tuple[str, ...] = (),
@@ -130,11 +130,11 @@ class GraphQLView(GraphQL[Connection, None]):
             graphql_ide=None,
             allow_queries_via_get=False,
             subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL, GRAPHQL_SSE_PROTOCOL),
-            max_subscriptions_per_connection=door.limits.subscriptions,
+            max_subscriptions_per_connection=server.limits.subscriptions,
             allowed_origins=allowed_origins,
-            connection_init_wait_timeout=timedelta(seconds=door.limits.header_seconds),
+            connection_init_wait_timeout=timedelta(seconds=server.limits.header_seconds),
         )
-        self._door = door
+        self._server = server
         self._operations = operations
         self._keys = keys
         self._persisted_only = persisted_only
@@ -155,7 +155,7 @@ class GraphQLView(GraphQL[Connection, None]):
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Connection:
         """Return the state that all operations of a request or WebSocket share."""
-        return Connection(self._door, request.scope.get(ACCESS), self._keys.stands)
+        return Connection(self._server, request.scope.get(ACCESS), self._keys.stands)
 
     def expect_standing(self, context: Connection) -> None:
         """Check that the token of a connection is still valid.

@@ -17,7 +17,7 @@ import typer
 
 from graphmem.answers.marks import MEMORY
 from graphmem.cli.command import Variant, framed
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.options import Was
 from graphmem.cli.rendering import rendering_of, show

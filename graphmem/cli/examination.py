@@ -16,7 +16,7 @@ from graphmem.runtime.vault import ENCRYPTING, ON
 from graphmem.server import owner
 
 if TYPE_CHECKING:
-    from graphmem.cli.door import CommandContext
+    from graphmem.cli.context import CommandContext
 
 # Packages with a required version, and the reason.
 _PINNED = (

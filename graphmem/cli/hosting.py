@@ -17,7 +17,7 @@ from graphmem.server import owner
 from graphmem.settings import DEFAULT_ORIGIN
 
 if TYPE_CHECKING:
-    from graphmem.cli.door import CommandContext
+    from graphmem.cli.context import CommandContext
     from graphmem.server.hosting import Hosting
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import graphmem
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress

@@ -56,10 +56,10 @@ def service(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 class Client:
     """Asks a server on loopback."""
 
-    def __init__(self, address: str, port: int, door: ServerState) -> None:
+    def __init__(self, address: str, port: int, state: ServerState) -> None:
         self.address = address
         self.port = port
-        self.door = door  # of the server, which runs in this process
+        self.state = state  # of the server, which runs in this process
         self.http = httpx.Client(base_url=address, timeout=30, trust_env=False)
 
     def post(self, body: Any, **headers: str) -> httpx.Response:
@@ -94,7 +94,7 @@ def serving(service: Any, options: ServerOptions | None = None) -> Iterator[Clie
     thread.start()
     try:
         assert ready.wait(10)
-        client = Client(f"http://127.0.0.1:{server.port}", server.port, app.state.door)
+        client = Client(f"http://127.0.0.1:{server.port}", server.port, app.state.server)
         with client.http:
             yield client
     finally:

@@ -105,11 +105,11 @@ def test_the_page_shows_a_subscription(client, tmp_path):
         for _ in range(6):
             tab.value(f"{RUN}.click()")  # lost while the editor has no text yet
             deadline = time.monotonic() + 5
-            while not client.door.progress._subscribers and time.monotonic() < deadline:
+            while not client.state.progress._subscribers and time.monotonic() < deadline:
                 time.sleep(0.02)
-            if client.door.progress._subscribers:
+            if client.state.progress._subscribers:
                 break
-        assert client.door.progress._subscribers
+        assert client.state.progress._subscribers
         client.ask("mutation { index { runId } }")
         tab.until(f"({RESULT} ?? '').includes('done')")
 

@@ -413,14 +413,14 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
 
     def render():
         async def run():
-            door = ServerState(service, limits)
+            state = ServerState(service, limits)
             try:
                 for name, given in variables.items():
                     text = load_operations(build_schema(ServerLimits()).graphql).find({"id": name}).text
-                    result = await schema.execute(text, variable_values=given, context_value=Connection(door, True))
+                    result = await schema.execute(text, variable_values=given, context_value=Connection(state, True))
                     yield name, encoded([result.data, [error.formatted for error in result.errors or []]])
             finally:
-                door.close()
+                state.close()
 
         async def collect():
             return [one async for one in run()]

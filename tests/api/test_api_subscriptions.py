@@ -88,7 +88,7 @@ def subscribed(client, number):
     """Wait until the server has taken in that many subscriptions."""
     import time
 
-    hub = client.door.progress
+    hub = client.state.progress
     deadline = time.monotonic() + 10
     while len(hub._subscribers) < number:
         assert time.monotonic() < deadline

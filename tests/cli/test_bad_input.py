@@ -225,7 +225,7 @@ def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, shop: Path, e
     assert graphmem("symbol", "DiGraph", "-C", shop).code == 1
 
 
-@pytest.mark.parametrize("where", ["graphmem.cli.main.run", "typer.core.TyperGroup.invoke", "graphmem.cli.door.load_settings"])
+@pytest.mark.parametrize("where", ["graphmem.cli.main.run", "typer.core.TyperGroup.invoke", "graphmem.cli.context.load_settings"])
 def test_ctrl_c_is_one_sentence_wherever_it_meets_the_command(where: str, environ) -> None:
     module, _, name = where.rpartition(".")
     owner = module if module.startswith("graphmem") else module.rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""What moves together is the same answer through every door, and there from the first index on."""
+"""What moves together is the same answer through every interface, and there from the first index on."""
 
 from __future__ import annotations
 

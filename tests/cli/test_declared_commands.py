@@ -55,7 +55,7 @@ def test_help_lists_a_command_in_one_line(name: str, command: Any) -> None:
 def test_common_options_are_declared_once() -> None:
     for path in (ROOT / "graphmem" / "cli" / "commands").glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        for name in ("options.Json", "options.Quiet", "options.Db", "options.Home", "with door("):
+        for name in ("options.Json", "options.Quiet", "options.Db", "options.Home", "with command_context("):
             assert name not in text, f"{path.name} declares {name} by itself"
 
 

@@ -1,4 +1,4 @@
-"""Memories from the command line, and one memory asked for through every door."""
+"""Memories from the command line, and one memory asked for through every interface."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_every_door_gives_the_same_memory(graphmem, serve, known: Path) -> None:
         assert TRAP in told
         for about in info.about:
             assert about.name in told
-        # What is written through one door is read through the others, the errors too.
+        # What is written through one interface is read through the others, the errors too.
         added = graphql.remember("Carts never hold two prices of one article.", type="requirement")
         assert f"#{added.memory.short_id}" in _ids(graphmem, known)
         from graphmem.errors import BadInputError, MemoryNotFoundError

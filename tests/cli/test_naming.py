@@ -1,4 +1,4 @@
-"""What is meant may be written as editors and GraphQL write it, at every door; one bad name of several costs only itself."""
+"""What is meant may be written as editors and GraphQL write it, at every interface; one bad name of several costs only itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: nothing overlaps, everything is inside what holds it, nothing is left out unsaid, every door draws the same."""
+"""Pictures: nothing overlaps, everything is inside what holds it, nothing is left out unsaid, every interface draws the same."""
 
 from __future__ import annotations
 

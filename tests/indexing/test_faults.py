@@ -240,7 +240,7 @@ def test_an_error_nobody_foresaw_costs_one_file_and_is_said(tmp_path, open_memor
     if stage != "comparing":  # which is of incremental runs alone, and costs nothing but work
         assert stage in told(first, "internal")["shop/bad.py"]
         assert "ZeroDivisionError: a fault of ours" in told(first, "internal")["shop/bad.py"]
-    if stage not in ("looking at it", "comparing"):  # a file that is left out at the door is in no list of the index
+    if stage not in ("looking at it", "comparing"):  # a file that is left out on entry is in no list of the index
         assert memory.doctor()["failed_files"] == ["shop/bad.py"]
         assert stage in memory.doctor()["failures"]["shop/bad.py"]
     assert {"shop/base.py", "shop/good.py"} <= {row["path"] for row in memory.export() if "path" in row}

@@ -1,4 +1,4 @@
-"""What putting memory in front of agents brings is measured by group, the same through every door."""
+"""What putting memory in front of agents brings is measured by group, the same through every interface."""
 
 from __future__ import annotations
 

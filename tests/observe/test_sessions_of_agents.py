@@ -35,7 +35,7 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def door(request, project):
+def interface(request, project):
     """The verbs, in process or over HTTP."""
     if request.param == "here":
         yield project
@@ -58,54 +58,54 @@ def _served(project):
         thread.join(60)
 
 
-BOTH = pytest.mark.parametrize("door", ["here", "there"], indirect=True)
+BOTH = pytest.mark.parametrize("interface", ["here", "there"], indirect=True)
 
 
 @BOTH
-def test_a_session_is_told_ended_and_learnt_from(door, project):
-    started = door.start_session("s", kind="build", agent="claude-code", work_unit="Tokens", phase="coding", planned_steps=4)
+def test_a_session_is_told_ended_and_learnt_from(interface, project):
+    started = interface.start_session("s", kind="build", agent="claude-code", work_unit="Tokens", phase="coding", planned_steps=4)
     assert (started.id, started.phase, started.work_unit) == ("s", "implement", "Tokens")
     before = project.memories().total
-    answer = door.observe(events("06_repeated_grep_fires", "s"))
+    answer = interface.observe(events("06_repeated_grep_fires", "s"))
     assert (answer.taken, answer.sessions, answer.ignored) == (15, ["s"], {})
     assert answer.early == ["repeated_grep:refresh_token"]
-    page = door.sessions("running")
+    page = interface.sessions("running")
     assert [(one.id, one.state, one.agent, one.events) for one in page.sessions] == [("s", "running", "claude-code", 15)]
-    seen = door.session_detail("s")
+    seen = interface.session_detail("s")
     assert seen.findings[0].key == "repeated_grep:refresh_token"
     assert seen.findings[0].facts["times"] == 3
     assert project.memories().total == before  # nothing before the end
-    ended = door.end_session("s", "validated")
+    ended = interface.end_session("s", "validated")
     assert ended.session.outcome == "validated"
     assert ended.receipt.counts["learnt"] == 2  # and how the unit of work ended
-    assert door.end_session("s").receipt == ended.receipt  # twice is once
+    assert interface.end_session("s").receipt == ended.receipt  # twice is once
     assert project.memories().total == before + 2
-    assert door.sessions("ended").sessions[0].id == "s"
+    assert interface.sessions("ended").sessions[0].id == "s"
 
 
 @BOTH
-def test_a_session_that_says_its_own_end_is_learnt_from_behind_the_answer(door, project):
-    answer = door.observe(events("09_self_correction_fires", "s", end=True))
+def test_a_session_that_says_its_own_end_is_learnt_from_behind_the_answer(interface, project):
+    answer = interface.observe(events("09_self_correction_fires", "s", end=True))
     assert answer.ended == ["s"]
     project.wait_for_learning()
     assert project.session_receipts("s")[0].counts["learnt"] == 1
 
 
 @BOTH
-def test_refusals_say_what_there_is(door):
+def test_refusals_say_what_there_is(interface):
     with pytest.raises(SessionNotFoundError):
-        door.session_detail("nobody")
+        interface.session_detail("nobody")
     with pytest.raises(SessionNotFoundError):
-        door.end_session("nobody")
+        interface.end_session("nobody")
     with pytest.raises(BadInputError):
-        door.start_session("")
+        interface.start_session("")
     with pytest.raises(BadInputError):
-        door.start_session("x", parent="nobody")
+        interface.start_session("x", parent="nobody")
 
 
 @BOTH
-def test_what_is_no_event_costs_itself_alone(door):
-    answer = door.observe([7, {"kind": "dance", "session_id": "s"}, {"kind": "message", "session_id": "s", "text": "x" * 3_000_000}])
+def test_what_is_no_event_costs_itself_alone(interface):
+    answer = interface.observe([7, {"kind": "dance", "session_id": "s"}, {"kind": "message", "session_id": "s", "text": "x" * 3_000_000}])
     assert answer.taken == 1
     assert answer.ignored == {"not_an_event": 1, "unknown_kind": 1, "text_cut": 1}
 

@@ -1,4 +1,4 @@
-"""What is told of a session to people and to the next one, and that every door tells the same."""
+"""What is told of a session to people and to the next one, and that every interface tells the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error that nobody caught and the system caused is a refusal with its cause, at every door."""
+"""An error that nobody caught and the system caused is a refusal with its cause, at every interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens: hashed at rest, bound to scopes and visibilities, held to one table at every door."""
+"""Tokens: hashed at rest, bound to scopes and visibilities, held to one table at every interface."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_each_verb_is_refused_to_every_set_of_scopes_without_its_own(service, ve
                 getattr(held(service, Access("ci", frozenset(SCOPES), frozenset(VISIBILITIES) - {missing})), verb)
 
 
-# ---- the doors
+# ---- the interfaces
 
 
 def test_without_a_token_nothing_but_pages_and_health_is_answered(guarded) -> None:
@@ -188,7 +188,7 @@ def test_the_plain_routes_are_held_to_the_same_table(guarded) -> None:
 
 
 def agent(client, message: dict, session: str = "") -> tuple[dict, str, int]:
-    """An answer of the door for agents, its session and status."""
+    """An answer of the MCP endpoint, its session and status."""
     response = client.http.post("/mcp", json=message, headers={**AGENT, **({"mcp-session-id": session} if session else {})})
     lines = [line[5:] for line in response.text.splitlines() if line.startswith("data:") and line[5:].strip()]
     body = json.loads(lines[0]) if lines else response.json() if response.text.startswith("{") else {}

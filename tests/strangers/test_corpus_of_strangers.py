@@ -1,4 +1,4 @@
-"""200 poisoned and 200 honest ways to say something, through every door: 97 % of the first are held back, of the others at most 2 %."""
+"""200 poisoned and 200 honest sayings, through every channel: 97 % of poisoned ones are held, 2 % of honest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_corpus_is_large_and_of_many_kinds(strangers, kind):
     found = strangers.cases(kind)
     assert len(found) >= 200
     assert len(set(found)) == len(found)
-    assert {"prompt", "tool", "command", "error", "named"} <= {one.door for one in found}
+    assert {"prompt", "tool", "command", "error", "named"} <= {one.channel for one in found}
     assert len({one.language for one in found}) >= 10
     assert len(strangers.cases(f"held_out_{kind}")) >= 60
     assert len(strangers.cases(f"third_{kind}")) >= 60

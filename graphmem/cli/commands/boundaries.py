@@ -8,7 +8,7 @@ import typer
 
 from graphmem.cli.command import command
 from graphmem.cli.commands.exports import write
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 

@@ -9,7 +9,7 @@ import typer
 from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLevel
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
 Form = Annotated[str, typer.Option("--format", **options.one_of(InjectionFormat), help="Format of the context.")]

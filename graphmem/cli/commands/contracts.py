@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.output import plural
 from graphmem.contracts import projects
 from graphmem.errors import BadInputError

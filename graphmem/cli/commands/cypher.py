@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.errors import BadInputError
 
 

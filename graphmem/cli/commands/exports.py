@@ -12,7 +12,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.errors import BadInputError
 from graphmem.runtime.inside import inside
 from graphmem.runtime.vault import unlock

@@ -11,7 +11,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext, directory
+from graphmem.cli.context import CommandContext, directory
 from graphmem.errors import BadInputError
 from graphmem.settings import find_project, models_dir
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 
 

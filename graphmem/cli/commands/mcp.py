@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 
 
 @command(takes_root=True, without=("as_json", "quiet"), is_quiet=True)

@@ -13,7 +13,7 @@ from graphmem.answers import to_json
 from graphmem.answers.vocabulary import LearningChoice, MemorySort
 from graphmem.cli import options
 from graphmem.cli.command import Variant, command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.runtime.system import wait_for_signal

@@ -10,7 +10,7 @@ import typer
 
 from graphmem.cli.command import command
 from graphmem.cli.commands.memory import ACTOR
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError
 

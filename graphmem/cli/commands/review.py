@@ -14,7 +14,7 @@ from graphmem.cli import options
 from graphmem.cli.command import command
 from graphmem.cli.commands.exports import To, write
 from graphmem.cli.commands.impact import Level, change_of, reaches
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 

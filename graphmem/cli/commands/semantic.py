@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 
 PROGRESS_S: Final = 5.0  # between two reports of progress

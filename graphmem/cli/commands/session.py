@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TextIO
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 
 BATCH: Final = 1_000  # lines in one request
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.command import command
-from graphmem.cli.door import CommandContext
+from graphmem.cli.context import CommandContext
 from graphmem.cli.output import plural
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What is promised of drift, and that every door gives the same answers."""
+"""What is promised of drift, and that every interface gives the same answers."""
 
 from __future__ import annotations
 

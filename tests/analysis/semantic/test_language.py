@@ -241,7 +241,7 @@ def test_a_question_that_cannot_be_asked_is_refused(shop, question, k):
         shop.ask(question, k)
 
 
-# ---- the doors
+# ---- the interfaces
 
 
 def test_client_and_command_line_say_the_same(shop, server, tmp_path, serving):

@@ -123,7 +123,7 @@ class CommandContext:
 
 
 @contextmanager
-def door(
+def command_context(
     *,
     as_json: bool = False,
     quiet: bool = False,
