@@ -69,7 +69,7 @@ def model(name: str) -> Model:
 def test_features(view: GraphView, reached: Reached) -> FloatArray:
     """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
 
-    From these features the model `test` computes the chance that a node that is a test runs the target.
+    For a node that is a test, the model `test` converts the features to the chance that this test runs the target.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
@@ -91,8 +91,8 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 
     Args:
         view: the graph.
-        values: value of each edge row, as in the walk.
-        floor: lowest value of a path, as in the walk.
+        values: step value of each edge row (see `walk.step_values`).
+        floor: lowest value of a path that the walk follows.
         targets: nodes whose impact was asked for, not empty.
         reached: nodes that the walk reached.
     """
@@ -123,9 +123,9 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Fraction of all tests that reach a seed but are not among `cases`.
+    """Number of tests near the target but outside `cases`, per project test.
 
-    The seeds are code near a target, such as its class. `cases` are the tests that reach the target.
+    A test is near if it reaches a seed; the seeds are code near a target, such as its class. `cases` are the tests that reach the target.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
@@ -135,7 +135,7 @@ def _gap(
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Fraction of unresolved calls among all calls in some files, 0 to 1."""
+    """Share of the calls in some files whose target is unknown, 0 to 1."""
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(np.count_nonzero(np.isin(view.arrays.unresolved.path, numbers)))
@@ -143,7 +143,7 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance of a missing test although every test has a valid recorded run."""
+    """Chance that an answer misses a test although every test has a valid run."""
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 

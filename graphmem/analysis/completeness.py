@@ -1,8 +1,8 @@
 """Judge how complete an impact report (list of dependents) is, and why.
 
-Text alone never proves that nothing else depends on a symbol, so an answer from text is a lower bound. Only a run of the tests
-can make the list of affected tests exact: the run shows that no test outside the list ran a target. The report also states the
-chance that it misses a test.
+Source text alone never proves that nothing else depends on a symbol, so an answer from source text is a lower bound. Only a run of the
+tests can make the list of affected tests exact: the run shows that no test outside the list ran a target. The report also states the chance
+that it misses a test.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def unjudged_tests(
 ) -> list[int]:
     """Tests outside an answer that may run a target but lack a valid run.
 
-    They are sorted by path and line. A partly recorded test is included only if a path of any confidence leads from it to a target. A test
-    without a recorded run is included if a path leads from it to a target's file. A file does not count as a test file if tests ran its
-    functions but none of its functions ran as a test.
+    They are sorted by path and line. A test is included if a path of edges, of any confidence, leads from it to a target. A test without
+    any recorded run is also included if a path leads from it to other code of a target's file. This second rule ignores files that tests
+    call into but that themselves contain no recorded test: such files hold helpers.
 
     Args:
         view: the graph.
-        values: value of each edge row, as in the walk.
+        values: step value of each edge row (see `walk.step_values`).
         seeds: nodes where the walk began.
         found: nodes that the answer lists.
         runs: valid results of the last test runs.
@@ -96,9 +96,9 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Indices of files without tests whose functions were called by tests.
+    """Indices of helper files: recorded tests call them, and none is in them.
 
-    Only recorded runs are considered.
+    A recorded test is one with a recorded run.
     """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
@@ -114,7 +114,8 @@ def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Un
         found: nodes that the answer lists.
         unsure: known gaps of the answer.
         state: state of the index.
-        judges: whether test runs apply: the question asks for dependents of functions and methods along test edges.
+        judges: whether test runs can decide the answer: it lists dependents, its targets are functions or methods, and it follows test
+            edges.
     """
     if judges and not unsure.unjudged and not unsure.failed and not state.stale_files:
         return "exact"
@@ -150,7 +151,7 @@ def family(view: GraphView, path: str) -> str:
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
     """Language families whose files can name one of the given nodes.
 
-    The result has every family if the list is empty or one of the nodes is external.
+    The result has every family if `seeds` is empty or one of them is external.
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:

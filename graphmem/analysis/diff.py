@@ -1,7 +1,7 @@
 """Map the changed lines of a diff to changed definitions.
 
-A changed line belongs to the innermost definition around it. A definition counts as changed when its own lines and its tokens
-changed; a changed comment or blank line does not count. Other definitions are added or removed, by qualified name. A removed
+A changed line belongs to the innermost definition around it. A definition counts as changed when its own lines and its tokens changed; a
+changed comment or blank line does not count. A definition is added or removed if its qualified name exists on one side only. A removed
 definition counts as moved if an equal body appears elsewhere.
 """
 

@@ -328,14 +328,14 @@ def case_of(view: GraphView, node: int) -> int:
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
-    """Convert edge rows to the steps of a path that answers show, by edge row."""
+    """Map edge rows to path steps in the form that answers show."""
     return _steps_and_symbols(view, edges, ())[0]
 
 
 def _steps_and_symbols(
     view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray
 ) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
-    """Return the steps for edge rows, and the symbols for nodes, as shown.
+    """Map edge rows to path steps, and nodes to symbols, as answers show them.
 
     Rows are converted together, because reading names of nodes is fast only in bulk. Hits and steps share symbol objects, so each is
     rendered once.
@@ -372,9 +372,10 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 
 
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
-    """Keep at most `limit` nodes in their order; half are for tests.
+    """Keep at most `limit` nodes, in their order; half of them may be tests.
 
-    Tests that a runner calls come before code that tests share; then more probable tests come first.
+    If there are fewer tests, other nodes take their places, and the other way round. Tests that a runner can call are kept before helper
+    code of tests; then those with a higher chance are kept first.
     """
     if len(found.nodes) <= limit:
         return found

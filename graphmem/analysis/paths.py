@@ -40,7 +40,7 @@ def best_path(
     The result is the path with the greatest product of edge confidences. Among equal products, a path with fewer steps is chosen, then a
     path to the target itself, then the lowest index. Several sources, or targets, are definitions with the same path and name. A class
     includes its members and a file its symbols, as for impact: the first step may begin at a member of the source, and the last step may
-    end at a member of the target. If source and target share members, they count for the smaller of the two.
+    end at a member of the target. Members that source and target share belong to the smaller of the two.
 
     Raises:
         BadInputError: a bound is out of range.

@@ -29,7 +29,7 @@ _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
 class Measured(NamedTuple):
-    """Recall and precision of calls in one language, from text alone."""
+    """Recall and precision of calls found from source text, in one language."""
 
     language: str  # its name for people
     tree: str  # the measured projects, separated by commas
@@ -69,8 +69,8 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     """Measured recall of calls in the languages of some nodes, lowest first.
 
-    Languages with functions among the nodes that were never measured come last. Languages with edges from an indexer are excluded, because
-    their recall is higher.
+    Languages whose recall was never measured come last, if some of the nodes are functions in them. Languages with edges from an indexer
+    are excluded, because their recall is higher.
     """
     told = _indexed_languages(view)
     rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(_languages(view, nodes) - told)]

@@ -80,7 +80,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Paths of partly parsed files whose text has a reference's last name."""
+    """Paths of partly parsed files whose source has the last name of `ref`."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -182,7 +182,7 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
-    """Sort key of equally named definitions: by line, overloads last."""
+    """Sort key of definitions with one name: overloads last, then by line."""
     return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 

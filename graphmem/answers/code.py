@@ -44,7 +44,7 @@ class SymbolInfo:
 
 @answer
 class KnownCalls:
-    """The measured share of calls that the source text of a language tells."""
+    """Share of calls that source text reveals in a language, as measured."""
 
     language: str
     recall: Annotated[float | None, Doc("share of true calls that are known from the text alone, 0 to 1; null when it was not measured")]
@@ -66,7 +66,7 @@ _SHARES: Final = (
 
 
 def share_in_words(recall: float) -> str:
-    """A share of calls in words; "" if it is high enough for no warning."""
+    """The share of calls in words; "" if it is too high for a warning."""
     return next((words for bound, words in _SHARES if recall < bound), "")
 
 
@@ -130,7 +130,7 @@ class SymbolDetail:
     )
 
     def count(self, relation: str) -> str:
-        """The number of edges of a relation, "1,000 or more" if it is cut."""
+        """The number of edges of a relation; "1,000 or more" if the list is cut."""
         listed = f"{len(getattr(self, relation)):,}"
         return f"{listed} or more" if relation in self.cut else listed
 
@@ -194,7 +194,7 @@ class Project:
 
 @answer(name="Diagnostic")
 class DiagnosticInfo:
-    """A problem with one file, for people."""
+    """A problem found in one file, described for people."""
 
     path: str
     severity: Annotated[str, Doc("severity of the problem: error, warning or note")]

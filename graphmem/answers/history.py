@@ -52,7 +52,7 @@ class CoAccessHit:
 
 
 def without_support(hit: CoAccessHit) -> str:
-    """Return why a file that never changed with the given ones is listed."""
+    """Explain why a file is listed that never changed with the requested ones."""
     if hit.support:
         return ""
     return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited recently; nothing else is known"

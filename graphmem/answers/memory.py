@@ -178,10 +178,10 @@ def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
 
 
 def code_since(info: MemoryInfo) -> str:
-    """One line on changes of a memory's code since; "" when it is unchanged.
+    """One line on changes to a memory's code since the memory was written.
 
-    If the code exists only on other branches, the line names these branches. Missing files are not mentioned, because they may never have
-    been indexed.
+    The line is "" when the code is unchanged. If the code exists only on other branches, the line names these branches. Missing files are
+    not mentioned, because they may never have been indexed.
     """
     changed = [one.name for one in about_once(info) if one.anchor == "suspect"]
     gone = list(

@@ -150,7 +150,7 @@ class SearchAnswer:
 
 
 def unanswered(missing: Mapping[str, str]) -> list[str]:
-    """A sentence for each search path that failed or answered in part."""
+    """A sentence for each search method that failed or answered only in part."""
     return [_unanswered(path, reason) for path, reason in sorted(missing.items())]
 
 

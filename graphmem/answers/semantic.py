@@ -162,7 +162,7 @@ class ModuleBoundary:
 
 @answer
 class CyclesAnswer:
-    """Cycles, largest first."""
+    """Dependency cycles among files or among modules, largest first."""
 
     level: CycleLevel
     cycles: list[Cycle]
@@ -336,7 +336,7 @@ class ModuleChange:
 
 @answer
 class DependencyChange:
-    """The change of a dependency between two modules, between two revisions."""
+    """A dependency of one module on another that changed between revisions."""
 
     src: Annotated[str, Doc("name of the depending module in the newer revision; in the older revision when the module was removed")]
     dst: str
@@ -383,7 +383,10 @@ class Document:
 
 @answer
 class ParagraphState:
-    """Progress of a language model's paragraphs on modules and flows."""
+    """Progress of the paragraphs that a language model writes about the code.
+
+    There is one paragraph for each module and each call flow.
+    """
 
     model: Annotated[str, Doc("name and host of the language model; empty when none is configured")]
     total: Annotated[int, Doc("number of paragraphs to write: one for each module and each main flow")]

@@ -1,6 +1,7 @@
 """The routes by which people log in to a server of many projects.
 
-`POST /join` exchanges an invitation for a token. `/login` leads a browser to the identity provider and back. Then a cookie has the session.
+`POST /join` exchanges an invitation for a token. `/login` leads a browser to the identity provider and back. After that, a cookie holds the
+session.
 """
 
 from __future__ import annotations

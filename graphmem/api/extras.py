@@ -118,9 +118,9 @@ class SymbolEdge:
     @resolved()
     @staticmethod
     def lines(parent: strawberry.Parent[EdgeItem]) -> list[int]:
-        """Line numbers of the edge in the file where it starts.
+        """Line numbers of the code that causes the edge, in its source's file.
 
-        The numbers are 1-based and ascending.
+        The source is the symbol where the edge starts. The numbers are 1-based and ascending.
         """
         return parent.site.lines
 

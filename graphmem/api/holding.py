@@ -187,8 +187,8 @@ class Connections:
             address: choose only among connections of this address.
 
         Returns:
-            0 if a connection was closed. If its minimum time has not passed, the remaining seconds. Infinity if no connection waits for
-            its client.
+            0 if a connection was closed. Otherwise the seconds until the minimum waiting time of that connection has passed; infinity if no
+                connection waits for its client.
         """
         waiting = [slot for slot in self._slots if slot.phase in LETTING_GO and address in (None, slot.address)]
         if not waiting:

@@ -68,7 +68,7 @@ class IndexRun:
 class Query:
     """Questions.
 
-    Fields that can fail are nullable, so that an error of one keeps the answers of the others.
+    Fields that can fail are nullable, so that an error in one field does not discard the answers of the others.
     """
 
     @resolved(Node | None)

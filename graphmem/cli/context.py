@@ -83,14 +83,14 @@ class CommandContext:
         return self.settings.server_token or token_for(address)
 
     def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
-        """Return the server of this index, or the index opened in process.
+        """Return a client of this index's server, or the index opened in process.
 
-        With the setting `server`, the result is the project on that server.
+        If the setting `server` is set, the result is a client of that server, which has the project.
 
         Args:
-            create: create a missing index, which is an error otherwise.
-            whole: wait until all search paths are ready.
-            here: use the index of this directory, also with the setting `server`.
+            create: create the index if it is missing; without this, a missing index is an error.
+            whole: wait until search by words, by vectors and along the graph is ready; if it takes too long, print a note.
+            here: use the local index even if the setting `server` is set.
         """
         # One query multiplies too little for the threads of numpy, which take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -212,9 +212,9 @@ class _Program(TyperGroup):
         self.commands: Any = _Commands()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that a person typed.
+        """Return the subcommand that a person typed.
 
-        If the name is another tool's word for a command, the error names the command.
+        If the name is what another tool calls a command of graphmem, the error suggests graphmem's name.
         """
         try:
             return super().resolve_command(ctx, args)

@@ -87,9 +87,9 @@ EdgeKinds = Annotated[
 
 
 def one_of(vocabulary: Any) -> dict[str, Any]:
-    """Return settings of an argument that accepts the words of a vocabulary.
+    """Return keyword arguments for a typer option that accepts certain words.
 
-    The vocabularies are in `answers.vocabulary`.
+    The accepted words are those of `vocabulary`, a type in `answers.vocabulary`.
     """
     words = [str(one) for one in get_args(get_args(vocabulary)[0])]  # what follows is its name and description
 
@@ -103,7 +103,10 @@ def one_of(vocabulary: Any) -> dict[str, Any]:
 
 
 def accepted(parameter: Any) -> str:
-    """Return a sentence with the words that an option accepts; "" for any."""
+    """Return a sentence with the words that an option accepts.
+
+    The result is "" if the option accepts any value.
+    """
     listed = parameter.metavar or ""
     words = getattr(parameter.type, "choices", None) or (listed[1:-1].split("|") if listed.startswith("[") else [])  # by `one_of`
     return f" One of {', '.join(str(getattr(one, 'value', one)) for one in words)}." if len(words) > 1 else ""

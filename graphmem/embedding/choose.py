@@ -57,7 +57,7 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
         server: the server of "openai" and "ollama". Its `prefix` also applies to the model in `model`.
 
     Raises:
-        SettingsError: the setting is unknown, the server is not configured, or names a package that is not installed.
+        SettingsError: the setting is unknown, it needs a package that is not installed, or it needs a server and none is configured.
     """
     if setting not in SETTINGS:
         raise SettingsError(f"the setting embedder is {setting!r}; use one of {', '.join(SETTINGS)}", setting="embedder", value=setting)

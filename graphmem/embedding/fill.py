@@ -63,7 +63,8 @@ def fill(
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (done, wanted) after every write.
         stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
-        threads: called before every window; returns how many threads encode. Used if the embedder `is_parallel`.
+        threads: called before every window (`WINDOW` chunks, stored by one write); returns how many threads encode. Used only if the
+            embedder `is_parallel`.
         step_back: called before every text or batch, in the encoding threads; may wait to leave the processor to searches.
 
     Raises:

@@ -46,9 +46,10 @@ class Inbox:
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Store the waiting files' observations in the sidecar, oldest file first.
+        """Store the observations of the waiting files, oldest file first.
 
-        Returns diagnostics about files that could not be read, and about contents that were skipped.
+        They are stored in the sidecar, the SQLite file of observed edges. Returns diagnostics about files that could not be read, and about
+        contents that were skipped.
         """
         notes: list[Diagnostic] = []
         self._taken = []

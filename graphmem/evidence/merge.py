@@ -34,7 +34,7 @@ class Outside:
     Not thread-safe.
 
     Args:
-        folder: the index directory; it contains the sidecar and the inbox.
+        folder: the index directory; it contains the sidecar (the SQLite file of observations) and the inbox (waiting files).
         project: name of the project, part of every id.
         root: root directory of the indexed tree.
     """
@@ -66,8 +66,8 @@ class Outside:
     def is_due(self, mark: str) -> bool:
         """Whether outside evidence needs an index run without changed files.
 
-        A run is needed if files of outside tools wait. It is also needed if `mark`, the graph's version of the observations, differs from
-        the stored version.
+        A run is needed if files of outside tools wait. A run is also needed if `mark`, the version of the observations in the graph,
+        differs from the version in the file of observations.
         """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
@@ -138,7 +138,7 @@ class Outside:
         """Return whether a definition exists, and whether its body is unchanged.
 
         Args:
-            number: of the definition in the stored observations.
+            number: number of the definition in the stored observations.
             body: hash of the definition's current body; None if the definition does not exist.
         """
         return body is not None, body == self._ends[number].body_hash

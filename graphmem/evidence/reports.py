@@ -195,7 +195,7 @@ class _Reading:
         return []
 
     def _named(self, name: str) -> list[End]:
-        """Return the test file, test class or test function that has a name.
+        """Return the test file, test class or test function called `name`.
 
         The list is empty if the name is unknown or ambiguous.
         """

@@ -63,7 +63,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
     Args:
         recorder: a stopped recorder.
         tests: the test items that ran.
-        partly: functions of tests of which some items were deselected in this run.
+        partly: test functions of which this run left out some items, such as parameter sets.
     """
     left_out = set(partly)
     wanted = set(recorder.callers) | {caller for callers in recorder.callers.values() for caller, line in callers.items() if line >= 0}

@@ -168,9 +168,10 @@ class _Index:
 
 
 def _folder(project_root: str, root: Path) -> str:
-    """Return the directory where a SCIP index was made, from the project root.
+    """Return the directory of a SCIP index, relative to the project's root.
 
-    The result ends with "/". It is "" for the root itself and for directories outside the project.
+    The index was made in this directory, `project_root`. The result ends with "/". It is "" for the root itself and for directories outside
+    the project.
     """
     try:
         made_in = Path(unquote(urlsplit(project_root).path) or "/")

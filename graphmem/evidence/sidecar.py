@@ -167,8 +167,8 @@ class Sidecar:
         """Store the observations of one outside tool's file in a transaction.
 
         Earlier observations of a definition with the same rule are replaced in three cases: the body has changed, the reading replaces
-        whole files (`scope`), or a test ran with at least as many parameter sets. Otherwise the earlier and the new observations are
-        merged.
+        whole files (`scope`), or the test ran with at least as many parameter sets as in the earlier observation. Otherwise the earlier and
+        the new observations are merged.
 
         Raises:
             EvidenceError: the file cannot be written.

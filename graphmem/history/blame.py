@@ -15,7 +15,7 @@ PATIENCE_S: Final = 20.0
 
 
 def blame(root: Path, file: str) -> Blame:
-    """Ask Git for the last commit of each line of a file, as it is now.
+    """Ask Git for the last commit of each line in a file's current text.
 
     Args:
         root: root directory of the project.

@@ -52,7 +52,7 @@ class OtherBranches:
 def _lines(root: Path, *arguments: str) -> list[str]:
     """Return Git's output by line; [] if Git is not installed or refuses.
 
-    A memory is answered without the names of branches then.
+    In that case, answers about memories lack the names of branches.
     """
     try:
         done = git.answer(root, arguments)

@@ -12,7 +12,7 @@ Its terms are the parts of every answer:
 Several given files add two terms:
 
           + 0.6 if the file is in the folder of one of them
-          - 0.2 * log(1 + changes since its last common change with a given file, for the file where that is oldest)
+          - 0.2 * log(1 + changes since its last common change with a given file; the oldest of these counts)
 
 The form and the numbers were chosen on the histories of two projects and confirmed on four others. `benchmarks/coaccess.py` prints the
 table of variants. Similar values perform equally well, so a second digit is not needed.
@@ -157,9 +157,9 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
     """Return how strongly each file is connected with the given files.
 
-    The strength is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over common changes. A small change is stronger evidence
-    for each of its files than a large change. A change that contains two given files is much stronger evidence than a change with one. The
-    exponents were chosen by measurement.
+    The strength is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over changes that touched given files: `overlap` counts
+    the given files in a change, `others` its other files. A small change is stronger evidence for each of its files than a large change. A
+    change that contains two given files is much stronger evidence than a change with one. The exponents were chosen by measurement.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -185,7 +185,7 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
     """Return how strongly files are connected, with ages counted in changes.
 
     For a file that changes twice a year, an age in days is not meaningful. The strength is the sum of 1 / (1 + place / 5) / others over the
-    changes of each given file, newest first.
+    changes of each given file: `place` is 0 for its newest change, 1 for the one before, and `others` counts the other files of the change.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -198,10 +198,10 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return the oldest of the last common changes of each file.
+    """Return when each file last changed together with every given file.
 
-    A common change is one with a given file; each given file has one last common change with the file. Changes are numbers. The value is -1
-    if the file never changed with one of the given files.
+    For a file and a given file, the last change that touched both is found. Of these changes, one for each given file, the result has the
+    oldest, by its number in the history. It is -1 if the file never changed together with one of the given files.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
@@ -216,7 +216,7 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """Return how often each file changed together with a given file.
+    """Return how often each file changed together with any of the given files.
 
     `nodes` has the numbers of the files to count.
     """
@@ -250,9 +250,10 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 
 
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
-    """Return how similar files' names are to those of the given files.
+    """Return how similar the names of files are to those of the given files.
 
-    The similarity is the mean share of common words in base names. Files with similarity 0 are left out. Only existing files are included.
+    The similarity is the share of common words in two base names, averaged over the given files. Existing files with a similarity above 0
+    are included; with `only`, no files but these.
     """
     given = [words(path) for path in files]
     out: dict[int, float] = {}

@@ -85,7 +85,10 @@ def read(
 
 
 class _Reader(NamedTuple):
-    """Reads the commits of a repository; again if an object is missing."""
+    """Reads the commits of a repository into the log.
+
+    If an object is missing in the repository, all commits are read again without old contents.
+    """
 
     root: Path
     log: HistoryLog

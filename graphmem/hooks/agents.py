@@ -186,7 +186,7 @@ def agent_named(name: str) -> Agent:
 def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     """Convert the JSON that an agent sent for an event to a `HookCall`.
 
-    Private passages of texts are left out.
+    Passages between `<private>` and `</private>` are left out.
     """
     event = _text(payload.get(agent.event))
     moment = agent.moments.get(event, "")

@@ -1,7 +1,8 @@
 """Divide modules that form a cycle although their packages form none.
 
-A language that forbids import cycles between packages, such as Go, has no cycle of modules unless a module holds packages of which one lies
-above and the other below a third. Such a module is divided here between its packages.
+A language that forbids import cycles between packages, such as Go, can have a cycle of modules only for one reason: a module holds two
+packages, and a package of another module lies between them in the order of dependencies. Such a module is divided here between its
+packages.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def acyclic(groups: Sequence[Sequence[str]], units: Mapping[str, str], arcs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Divide groups of units until the units between groups form no cycle.
+    """Divide groups until their dependencies, between units, form no cycle.
 
-    A unit that is taken out of its group joins another group, or one of its own. Units that form a cycle themselves stay as they are.
+    A unit that is taken out of its group joins another group, or becomes a group of its own. Units that already depend on each other in a
+    cycle keep that cycle.
 
     Args:
         groups: groups of ascending paths.
@@ -61,9 +63,9 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 
 
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
-    """Units to take out: those with arcs inside a cycle of groups.
+    """Units to take out of their groups: those with arcs in a cycle of groups.
 
-    The largest unit of each group stays.
+    The largest unit of each group stays in it.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -78,7 +80,10 @@ def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[t
 
 
 def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
-    """Groups that a unit may join, best first: its own, those nearby."""
+    """Groups that a unit may join, best first.
+
+    First come the groups of units from its original group, then the groups of units in the nearest folders.
+    """
     found = [home[one] for one in sorted(home) if first[one] == first[unit] and home[one] == first[one]]
     above = unit
     while above:

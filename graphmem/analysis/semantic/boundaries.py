@@ -142,7 +142,7 @@ def _wrong(where: str, message: str) -> BadInputError:
 
 
 def check(files: FileGraph, rule: BoundaryRule) -> Checked:
-    """Find the dependencies between files that break one of the rules."""
+    """Check one rule: find the dependencies between files that break it."""
     unmatched: list[str] = []
     matched = partial(_matched, files.paths, unmatched)
     if rule.layers:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Ties(NamedTuple):
     """Weights of the kinds of ties between files, such as a common folder.
 
-    The unit is one balanced dependency. benchmarks/modules.py measures the weights.
+    A weight of 1 equals one dependency between files. benchmarks/modules.py measures the weights.
     """
 
     folder: float = 2.0  # a file and its folder, a folder and the one above

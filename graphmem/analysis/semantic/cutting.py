@@ -24,7 +24,11 @@ LEAST: Final = 4  # files of a module that is divided
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
     """Symbols of a module that other modules use.
 
-    Maps each symbol's node to a mapping from the name of each other module to its number of edges.
+    Maps each symbol's node to the number of edges to it from each other module, by the module's name.
+
+    Args:
+        modules: the modules of the project.
+        place: position of the module in `modules.groups`.
     """
     view, files = modules.view, modules.files
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))

@@ -299,7 +299,7 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
     """Whether the method, or another member of its class, is empty.
 
-    Such a class is a stub for an interface that other code expects, so its methods count as used.
+    A class with an empty member is a stub for an interface that other code expects, so its methods count as used.
     """
     beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
     return any("empty" in view.modifiers(one) for one in beside)

@@ -124,7 +124,10 @@ _KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
 
 
 def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
-    """Groups of pieces similar to a first one, with their lowest similarity."""
+    """Groups of a piece and the pieces similar to it.
+
+    Each group has the lowest similarity of a member to its first piece.
+    """
     rng = np.random.default_rng(1)
     multiply = rng.integers(1, 1 << 63, _BANDS * _ROWS, np.uint64) | np.uint64(1)
     buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)

@@ -72,7 +72,7 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
     """Edges whose removal alone frees at least one node from its cycle.
 
-    They are sorted by weight per freed node, lightest first. At most one in `ALARMS` of all edges is returned.
+    They are sorted by weight per freed node, lightest first. The list has at most `len(weights) // ALARMS` edges.
     """
     freed = frees(weights, cut)
     order = sorted(freed, key=lambda pair: (weights[pair] / freed[pair], weights[pair], pair))

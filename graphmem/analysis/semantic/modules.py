@@ -156,7 +156,10 @@ class Modules:
 
     @cached_property
     def _counted(self) -> npt.NDArray[np.bool_]:
-        """Links that count between modules: not of tests or façades."""
+        """Whether each link between files counts for dependencies of modules.
+
+        Links from tests, and links from or to façades, do not count.
+        """
         files = self.files
         found: npt.NDArray[np.bool_] = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
         return found

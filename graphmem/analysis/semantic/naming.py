@@ -100,7 +100,7 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
 def _base(group: Sequence[str], top: str) -> str:
     """The deepest folder that contains most files of the group.
 
-    The folder is relative to the project's common folder, and without a folder of sources such as `src`.
+    Its path starts at the common folder of all files; a leading `src` or similar folder is dropped.
     """
     counts: Counter[str] = Counter()
     for path in group:
@@ -116,10 +116,10 @@ def _base(group: Sequence[str], top: str) -> str:
 
 
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
-    """Name of a module: its folder, if it holds most files of the folder.
+    """Unique name of a module: its folder, or the folder and its main files.
 
-    If the group has only a part of the folder, the names of its heaviest files are added, so that the part does not have the name of the
-    whole.
+    The folder `base` alone is the name if the group has most files of the folder (`most`) and the name is free. Otherwise the names of the
+    files with the highest weight follow: `store: reading, tables`.
     """
     if most and base not in taken:
         return base

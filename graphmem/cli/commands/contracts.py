@@ -1,4 +1,4 @@
-"""`graphmem organisation add`: register projects searched together."""
+"""`graphmem organisation add`: register projects to search together."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, 
         sites: the edges.
         count: number of edges, as a string.
         top: maximum number of lines; 0 for all.
-        here: file of the line numbers; "" if the lines are in the file of the other end.
+        here: file to which the line numbers belong; "" if they belong to the file of the symbol at the other end of each edge.
     """
     if not sites:
         return
@@ -157,7 +157,7 @@ def places(answer: SearchAnswer) -> list[str]:
 def search(output: Output, answer: SearchAnswer) -> None:
     """Print the hits of a search by file.
 
-    Scores and ranks by search path are printed if requested.
+    If requested, the score is printed, and the rank in each search method (such as by words).
     """
     if answer.packed is not None:
         packed(output, answer, answer.packed)

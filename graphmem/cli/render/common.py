@@ -98,7 +98,7 @@ def state_line(state: IndexState) -> Text:
 
 
 def calls_line(output: Output, rows: list[KnownCalls]) -> None:
-    """Print the measured share of calls known in an answer's languages."""
+    """Print the measured share of calls found, in the languages of an answer."""
     if told := calls_told(rows):
         output.line(("  " + told, DIM))
 

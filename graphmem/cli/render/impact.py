@@ -171,7 +171,7 @@ def _outside(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _also_moves(output: Output, report: ImpactReport) -> None:
-    """Print files that change together with the target but have no edge."""
+    """Print files that change together with the target but have no edge to it."""
     if report.also_moves:
         output.line()
         output.line(("Also moves", common.HEADING), ("  changed together in history, without an edge in the code", common.DIM))

@@ -42,7 +42,7 @@ MEMBERS = 12
 
 
 def modules(output: Output, found: ModuleMap) -> None:
-    """Print modules, the top layer first, then dependencies that lead up."""
+    """Print modules, top layer first, then dependencies on higher layers."""
     output.line((plural(len(found.modules), "module"), HEADING), (f", modularity {found.modularity:.2f}", DIM))
     rows = [
         (
