@@ -111,9 +111,8 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
         by_git: whether `discover` got its list of files from git.
 
     Returns:
-        The found files, skipped files and diagnostics of only these paths. None if the whole tree must be searched, because the root
-            contains another
-        repository or git does not answer.
+        The found files, skipped files and diagnostics of only these paths. None if the whole tree must be searched: the root contains
+            another repository, or git does not answer.
 
     Raises:
         RepositoryError: the root was removed or cannot be read.

@@ -152,7 +152,10 @@ class Bindings(Extraction):
         return items if len(items) == count else None
 
     def is_in_nameless_function(self, node: Node) -> bool:
-        """Whether a syntax node is in an anonymous function inside its scope."""
+        """Whether an anonymous function lies between a node and its scope.
+
+        The scope is the named function, class or module that contains the syntax node.
+        """
         kinds = self.function_kinds
         if not kinds:
             return False
@@ -193,9 +196,9 @@ class Bindings(Extraction):
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
-        """Move bindings of `global` and `nonlocal` names to their own scopes.
+        """Move bindings of `global` and `nonlocal` names to the owning scopes.
 
-        A scope is the function, class or module that owns the name.
+        The owning scope is the module, or the outer function that binds the name.
         """
         if not self.elsewhere:
             return

@@ -20,8 +20,8 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    Examples are `x.append(y)` and `x[k] = y`. `methods` maps a method, such as `append`, to the value that is put in: the `first` or
-    `second` argument, `all` items of the first argument, or the second item of a `pair`.
+    Examples are `x.append(y)` and `x[k] = y`. `methods` maps the name of a method to the arguments that it puts in: "first" (`append`),
+    "second" (the second of two), "all" (each item of the first argument), or "pair" (the second of a key and a value).
     """
     terms = builder.terms
     for found in references:

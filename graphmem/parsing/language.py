@@ -85,9 +85,9 @@ class Written(NamedTuple):
 class EntryPointRule:
     """An entry point that a framework or a convention defines.
 
-    A definition is an entry point if every field that is set matches. Patterns are shell patterns (`*` also crosses dots). `decorator` is
-    matched against the decorator without its arguments. A pattern such as `*.get` is too general. If `begins` or `objects` is set, one of
-    the two must match as well.
+    A definition is an entry point if it matches every field that is set. One exception: `begins` and `objects` are alternatives, so
+    matching either of them is enough. Patterns are shell patterns (`*` also crosses dots). `decorator` is matched against the name of a
+    decorator, without its arguments.
     """
 
     kind: str  # main | route | command | test | fixture | export
@@ -100,7 +100,7 @@ class EntryPointRule:
     modifier: str = ""
 
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
-        """Whether this rule makes a definition with these values an entry point."""
+        """Whether a definition with these properties is an entry point."""
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
             and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))

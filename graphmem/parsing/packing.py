@@ -38,9 +38,9 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
 class Head(NamedTuple):
-    """Properties of a parsed file that every index run needs, such as hash.
+    """Properties of a parsed file that every index run needs.
 
-    Definitions and references are left out.
+    Examples are its path and its content hash. Definitions and references are left out.
     """
 
     path: str
@@ -130,7 +130,7 @@ class ParsedFile:
 
     @property
     def spilled_chunks(self) -> tuple[Any, int]:
-        """The position of the packed chunks in a file, and their number."""
+        """Position of the packed chunks in a file, and the number of chunks."""
         return self._spilled
 
     @property

@@ -130,9 +130,9 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 
 
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
-    """Yield the syntax trees of the pieces of source between some offsets.
+    """Yield the syntax trees of the pieces between neighbouring `borders`.
 
-    Parsing ends at the deadline. Several pieces are joined if only the joined text parses.
+    The borders are byte offsets. Parsing ends at the deadline. Several pieces are joined if only the joined text parses.
     """
     at = 0
     while at < len(borders) - 1 and time.thread_time() < deadline:
@@ -193,7 +193,7 @@ def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
     """Yield the row of each syntax error; -1 if unknown.
 
     Syntax errors are ERROR and MISSING nodes, and nodes with an error that no child has. In the latter, the parser inserted a token that
-    the tree does not show, such as a line end between two statements.
+    the tree does not show, such as a line end between two statements. Errors that begin in one of the byte ranges `without` are left out.
     """
     pending = [root]
     while pending:

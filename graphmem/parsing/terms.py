@@ -38,9 +38,9 @@ Build = Callable[["TermBuilder", "Node"], TermIndex]
 
 
 class TermTable(NamedTuple):
-    """Functions that convert syntax nodes to terms, by the ids of node types.
+    """Functions that make the terms of syntax nodes, by the ids of node types.
 
-    A term is an expression in the facts.
+    The keys are the ids of node types. A term is an expression as facts store it: a tuple that begins with an operator.
     """
 
     builds: Mapping[int, Build]
@@ -148,7 +148,7 @@ class TermBuilder:
     def declaration(self, node: Node | None) -> OptionalTerm:
         """Convert a type annotation as `annotation` does, and record its names.
 
-        `declared` then holds the names, with their positions.
+        The names and their positions are added to `declared`.
         """
         self._telling += 1
         try:
@@ -157,7 +157,10 @@ class TermBuilder:
             self._telling -= 1
 
     def tell(self, term: TermIndex, start: int) -> None:
-        """Record a name in a declared type, with the offset of its first byte."""
+        """Add a name in a declared type to `declared`, with its position.
+
+        `term` is the index of the name's term, and `start` the offset of its first byte. Nothing is added unless `declaration` is running.
+        """
         if self._telling:
             self.declared.append((term, start))
 

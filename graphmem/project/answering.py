@@ -126,7 +126,7 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
 def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
     """Return the texts of search hits as the model sees them, by number.
 
-    Hits are left out when the text becomes too long.
+    The last hits are left out if the texts together are too long.
     """
     found: dict[int, dict[str, str]] = {}
     left = IN_ALL

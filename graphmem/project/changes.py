@@ -123,9 +123,10 @@ class ChangeQuestions:
     def heat_history(self, steps: int = 24) -> Picture:
         """Return how the heat of files changed from the first to the last commit.
 
-        Heat says how risky a change of a file is. The columns are `at` (ISO 8601, one for each step), `commits` (until then), `paths` of
-        files that were ever hot, `scores` (one list a step, 0 to 100, a number for each path). Complexity and dependents are the current
-        ones, because past graphs are not kept. Only churn is computed for the past.
+        Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each step (ISO 8601), and `commits`
+        the number of commits until then. `paths` has the files that were hot at any step. `scores` has one list for each step, with a
+        number from 0 to 100 for each path. Only churn is computed for the past. Complexity and dependents are the current ones, because
+        past graphs are not kept.
 
         Args:
             steps: number of moments, 2 to 100.

@@ -69,7 +69,7 @@ class ContractQuestions:
         return ContractsAnswer(shown, len(found), [str(one) for one in joined.others], joined.notes)
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Contract]:
-        """Return contracts that changes of some files since a revision break.
+        """Return contracts that were broken by changes of files since a revision.
 
         `base` is the revision, `paths` are the changed files.
         """
@@ -77,13 +77,13 @@ class ContractQuestions:
         return [joined.contract(one) for one in joined.broken(base, paths)]
 
     def outside(self, reached: Mapping[str, float], *, dependents: bool = True) -> list[OutsideUse]:
-        """Return code of other projects that is joined to symbols by a contract.
+        """Return code of other projects that shares a contract with symbols.
 
         For example, a client of a route that one of the symbols handles.
 
         Args:
             reached: for the id of each symbol, the confidence of the path to it.
-            dependents: return code that uses contracts of the symbols; False returns code whose contracts the symbols use.
+            dependents: True returns code that uses contracts of the symbols; False returns code whose contracts the symbols use.
 
         Returns:
             The uses, most confident first. Empty if the organisation's list of projects does not include this project.
@@ -147,7 +147,7 @@ class _Joined:
         self._texts: dict[str, str] = {}
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
-        """Return contracts that changes of some files since a revision break.
+        """Return contracts that were broken by changes of files since a revision.
 
         `base` is the revision, `paths` are the changed files.
         """

@@ -209,7 +209,7 @@ class Semantics:
         They are ready if they are derived and no other thread holds `lock`.
 
         Args:
-            wanted: wait for the lock, and derive what is missing.
+            wanted: if True, wait for the lock, and derive the missing results.
         """
         if not self.lock.acquire(blocking=wanted):
             return [], []
@@ -284,7 +284,7 @@ class Semantics:
     def derive_first_screen(self) -> None:
         """Derive the results that the explorer shows first, such as modules.
 
-        The lock is free between two results, so a question waits for one of them at most.
+        The lock is released after each result, so a question waits for one result at most.
         """
         for part in (
             lambda: self.modules.infos,

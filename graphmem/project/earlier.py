@@ -37,7 +37,7 @@ class Earlier(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class EarlierGraphs:
-    """Makes earlier graphs from the inverse changes of index runs."""
+    """Rebuilds earlier graphs by undoing the changes of index runs."""
 
     graph: GraphSource
     max_file_bytes: int  # larger files are not indexed
@@ -62,7 +62,7 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return how many runs to undo to get the graph at a time."""
+        """Return how many of the newest runs to undo to reach a given time."""
         try:
             time = _time(as_of)
         except ValueError:
@@ -74,9 +74,9 @@ class EarlierGraphs:
         raise _not_kept(f"graphmem no longer has the graph of {as_of}; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
-        """Return how many runs to undo to get the graph of a commit.
+        """Return how many of the newest runs to undo to reach a commit.
 
-        That graph has exactly the files of the commit.
+        The graph then has exactly the files of the commit.
         """
         root, now = self.graph.root(), _hashes(self.graph.view())
         try:
@@ -149,9 +149,10 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 
 
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the paths to compare between a graph and the wanted files.
+    """Return the paths at which a graph is compared with a commit.
 
-    Files that are never indexed, such as pictures, are left out.
+    `wanted` has the files that differ between the commit and the working tree. Of these, files that are never indexed, such as pictures,
+    are left out.
     """
     return {path for path in wanted if path in files or path in now or language_of_path(path) in languages()}
 

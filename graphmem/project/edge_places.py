@@ -63,10 +63,10 @@ class EdgeQuestions:
         )
 
     def _ranges(self, view: GraphView, rows: list[int]) -> tuple[dict[int, list[TextRange]], list[str]]:
-        """Return the positions of the names of each edge, and the stale files.
+        """Return where each edge's target is named, and the stale files.
 
-        A name is assigned to the edge on its line, or else to the edge from the definition around it, because a call may begin some lines
-        above its name.
+        `rows` are the edges. A name belongs to the edge on the same line, or else to the edge that begins at the definition around the
+        name. A call may begin some lines above its name, so the lines may differ.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

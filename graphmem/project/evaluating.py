@@ -157,7 +157,7 @@ class SearchWeighing:
 
 
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
-    """Return the churn of each file at some moments, from 0 to 1.
+    """Return the churn of each file, from 0 to 1, at given moments.
 
     There is one mapping for each given moment, from the changes before it. The most changed file has 1. The weight of a change halves every
     year. Counts are compared by their logarithms.

@@ -42,7 +42,7 @@ class Pictures:
 
         Args:
             edges: maximum number of edges between files, heaviest first; edges between modules are always complete.
-            roles: only files of these roles; None for all.
+            roles: only files of these roles, such as "code" or "test"; None for all files.
 
         Raises:
             BadInputError: `edges` is negative.

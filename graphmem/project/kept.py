@@ -1,7 +1,8 @@
-"""Save the results that the explorer shows first, and load them again.
+"""Save the results that the explorer shows first, to load them at start.
 
-`graphmem index` derives them after a large run, so that the first visit does not wait. The file is valid for one graph, one list of commits
-and one version of graphmem's code; see `key_of`. A file that does not match, or is damaged, is not used, and is replaced.
+These are modules, flows and other results derived from the graph. `graphmem index` derives them after a large run, so that the first visit
+does not wait. The file is valid for one graph, one list of commits and one version of graphmem's code; see `key_of`. A file that does not
+match, or is damaged, is not used, and is replaced.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ def key_of(view: GraphView, commits: int) -> str:
 
 
 def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
-    """Write derived results, such as modules, to a file, each under its name.
+    """Write derived results, such as modules, to a file.
 
-    The file is replaced in one step.
+    `parts` has the results by name. The file is replaced in one step.
 
     Raises:
         OSError: the file cannot be written; the old file still exists.

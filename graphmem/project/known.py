@@ -109,9 +109,9 @@ class KnownCode:
         return nearby(index, view, self.now(), places, limit, self.branches) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
-        """Add the code that a question is about to the places of an answer.
+        """Add the targets of a question to the places that are searched.
 
-        Members, enclosing definitions and files are added with less weight.
+        The symbols that contain the targets, their members and their files are added with less weight.
         """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)

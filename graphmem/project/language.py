@@ -44,9 +44,9 @@ class Described:
 
     @property
     def writes(self) -> bool:
-        """Whether the settings enable paragraphs, and a model can write them.
+        """Whether answers get paragraphs.
 
-        Without a model, it is true if paragraphs exist already.
+        The settings must enable paragraphs. In addition, a model must be configured, or paragraphs must exist already.
         """
         return self.is_on and self.paragraphs.wanted
 
@@ -63,7 +63,7 @@ class Described:
     def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
         """Return the given flows with their paragraphs.
 
-        Only the first flows of the unfiltered list have paragraphs.
+        Only the first `MOST_FLOWS` flows of the project can have paragraphs.
         """
         if not self.writes:
             return list(flows)

@@ -88,9 +88,9 @@ class SessionLearning:
         return receipt
 
     def session_receipts(self, session: str) -> list[Receipt]:
-        """Return which findings of a session became memories, and why not others.
+        """Return which findings of a session became memories, with the reasons.
 
-        There is one receipt for each part of the session, oldest first.
+        For a finding that did not become a memory, the receipt says why. There is one receipt for each part of the session, oldest first.
 
         Args:
             session: id of the session, or an unambiguous beginning of it.
@@ -182,7 +182,10 @@ class SessionLearning:
         return Experiment(groups, notes)
 
     def cost(self) -> MemoryCost:
-        """Return the tokens that memories cost and saved, at most a minute old."""
+        """Return the tokens that memories cost, and those that they saved.
+
+        The figures may be up to a minute old.
+        """
         now = time.monotonic()
         if self._cost is None or now - self._cost[0] > COST_S:
             project = self.book.project()

@@ -51,7 +51,8 @@ class Lookups:
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """Return a page of the symbols that match a query, with the total.
 
-        The best come first. If the query has several words, each must be in the qualified name or the path, and one in the name.
+        The best come first. If the query has several words, each of them must be in the qualified name or in the path. At least one of them
+        must be in the name.
         """
         page(limit, offset)
         return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))
@@ -59,7 +60,7 @@ class Lookups:
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
         """Return a symbol with its edges, such as its callers.
 
-        There are at most 1,000 of each relation.
+        Each relation, such as the callers, has at most 1,000 symbols.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

@@ -29,9 +29,9 @@ NAME_CHARACTERS: Final = 63  # of a role in PostgreSQL
 
 @dataclass(eq=False, repr=False)
 class Organisations:
-    """Answers questions about people and teams, and reports their news.
+    """Answers questions about people and teams, from the team's database.
 
-    It asks the team's database.
+    Answers include news about changes that others made.
     """
 
     book: MemoryRepository

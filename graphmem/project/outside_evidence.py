@@ -59,7 +59,7 @@ class OutsideEvidence:
         Args:
             view: the graph.
             project: name of the project, which is part of every id.
-            root: root of the project; "" if it is unknown, which omits the indexers that could read the project.
+            root: root of the project; "" if it is unknown. Then the report omits the indexers that could read the project.
         """
         sources: dict[str, int] = {}
         for source in EdgeSource:
@@ -189,7 +189,7 @@ def leave(
         root: root of the project, in which indexers run.
         scip_files: SCIP indexes; `auto` means the indexes that installed indexers make now.
         runtime: traces of `pytest --graphmem`.
-        measured: coverage.py's data files with contexts, or coverage reports of single tests and directories of them.
+        measured: coverage.py's data files with contexts, coverage reports of single tests, or directories of such reports.
 
     Returns:
         One sentence for each indexer that was not run or failed, with the action to take.

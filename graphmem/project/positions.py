@@ -137,15 +137,15 @@ class Positions:
         return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
-        """Return the positions in a file whose names refer to one symbol.
+        """Return the positions in a file at which a name refers to a symbol.
 
         The second result tells whether the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
             node: the symbol.
-            targets: ids of the symbol and of nodes that stand for it, such as the constructor of a class. A file without edges to them is
-                not read.
+            targets: ids of the symbol, and of nodes that count as the symbol, such as the constructor of a class. A file without edges to
+                them is not read.
         """
         view = self.graph.view()
         written = self._written(path)
@@ -278,8 +278,8 @@ def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: S
 def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return the symbols that a written name may mean, most likely first.
 
-    Each comes with its confidence. The call of a class has an edge to its constructor too, and a call may have edges to functions among its
-    arguments. Only symbols whose name is the written name count.
+    Each comes with its confidence. A call of a class also has an edge to its constructor, and a call may have edges to functions in its
+    arguments. So only symbols that are called like the written name are returned.
     """
     ranked: dict[int, tuple[int, float]] = {}
     for one in written:

@@ -50,7 +50,7 @@ class Receiving:
     def held(self) -> dict[str, Any]:
         """Return the server's project, generation, and file digests by path.
 
-        If the digests are missing, all files must be sent. This is so after the graph was changed in another way.
+        The digests are missing if the graph was changed by anything but a push. Then the client must send all files.
         """
         store = self.runs.store
         generation = store.generation()

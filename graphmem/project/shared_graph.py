@@ -1,7 +1,8 @@
 """Open a graph in PostgreSQL for an index directory.
 
 The directory keeps projections, the memories' journal and caches. These files belong to one graph and to its last writer. If the directory
-is opened with another graph, projections are deleted. If another server has written to the graph since, the journal is renamed.
+is opened with another graph, projections are deleted. If another server has written to the graph since this directory was last used, the
+journal is renamed.
 """
 
 from __future__ import annotations

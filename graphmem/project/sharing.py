@@ -112,9 +112,9 @@ class Sharing:
         return found | {"disagreements": len(status.disagreements)}
 
     def forget_all(self) -> list[str]:
-        """Delete this machine's copy of the shared memories.
+        """Delete the copy of the team's shared memories on this machine.
 
-        Operations that were not sent are deleted too. Returns the names of the deleted files.
+        Changes that were not sent to the team yet are lost. Returns the names of the deleted files.
         """
         with self._turn:
             return self._side.delete()
@@ -149,7 +149,7 @@ class Sharing:
     def _key(self, given: str) -> str:
         """Return the project's key (its name in the team's database).
 
-        It is chosen once.
+        The first call chooses the key. Later calls return it.
 
         Raises:
             SharingError: another key was given than the one in use.

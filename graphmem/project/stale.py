@@ -23,7 +23,10 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return a number that is later than all marks of files so far."""
+        """Return the moment of the latest mark, to pass to `settle` later.
+
+        Moments count the calls that marked files. A file that is marked later has a larger moment.
+        """
         with self._lock:
             return self._count
 

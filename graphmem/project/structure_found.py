@@ -27,10 +27,10 @@ class _Part(NamedTuple):
 
 
 def found(modules: Sequence[ModuleInfo], flows: Sequence[Flow], query: str) -> list[SearchHit]:
-    """Return modules and flows whose texts have half the words of a query.
+    """Return modules and flows that have half of a query's words or more.
 
-    The best come first. A score is the share of the query's words that a name or a description has. Rare words count more. The score is
-    lower if the name has none of the words.
+    The best come first. The score is the share of the query's words that the name or the description has; rare words count more. The share
+    must be at least half. The score is lower if the name has none of the words.
     """
     wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
     if not wanted:

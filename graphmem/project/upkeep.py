@@ -113,7 +113,7 @@ class Upkeep:
         return self.compact() if waste >= max(WASTE_BYTES, WASTE_SHARE * size) else None
 
     def checkpoint_when_due(self) -> int:
-        """Checkpoint the database if its log is long or changes hold memory.
+        """Checkpoint the database if its log or its changes in memory are large.
 
         Returns the bytes of the log that were merged.
         """

@@ -207,7 +207,7 @@ class Watcher:
                 is_moved |= self._received({path for _, path in events})
 
     def _received(self, absolute: set[str]) -> bool:
-        """Process changed paths; return whether the set of folders changed."""
+        """Process changed paths; return whether the folders to watch changed."""
         is_moved = False
         paths: set[str] = set()
         for path in absolute:

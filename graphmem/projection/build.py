@@ -93,7 +93,8 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
 def external_names(packages: list[str], names: list[str]) -> tuple[list[str], list[str]]:
     """Return the short names and the full names of externals.
 
-    For example, `requests` and `Session.get` give `get` and `requests.Session.get`.
+    Externals are the packages that a project uses, and their symbols. For example, `requests` and `Session.get` give `get` and
+    `requests.Session.get`.
     """
     short = [name.rpartition(".")[2] if name else package for package, name in zip(packages, names, strict=True)]
     full = [f"{package}.{name}" if name else package for package, name in zip(packages, names, strict=True)]

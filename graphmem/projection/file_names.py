@@ -20,10 +20,10 @@ class FileNames:
                 self._of_part.setdefault(part, []).append(path)
 
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Return the files with the most last parts in common with a path.
+        """Return the files whose paths have the longest common end with a path.
 
-        The second value is the number of common last parts: `/home/a/app/base.py` and the file `app/base.py` have two common parts. The
-        result is ([], 0) if no file has this name.
+        The second value is the number of common parts at the end: `/home/a/app/base.py` and the file `app/base.py` have two. The result is
+        ([], 0) if no file has the last part as its name.
 
         Args:
             parts: parts of the path.
@@ -44,8 +44,8 @@ class FileNames:
     def files_named(self, place: str) -> list[str]:
         """Return the files that a query names by path, module or directory.
 
-        They are in ascending order. The text is first tried as a path ending such as "app/base.py", then as a module such as "app.base" or
-        "base", then as a directory.
+        They are in ascending order. `place` is tried as the end of a path such as "app/base.py", then as a module such as "app.base" or
+        "base", then as a directory. The first interpretation that finds files is used.
         """
         parts = place.split("/") if "/" in place else place.split(".")
         end, stem_end = f"/{place}", f"/{'/'.join(parts)}"

@@ -560,9 +560,9 @@ class GraphView:
 
     @cached_property
     def failures(self) -> dict[str, str]:
-        """Return why some files are not completely in the graph, by path.
+        """Return the reason for each file that could not be parsed at all.
 
-        Files that were parsed only in part are not included.
+        The result maps paths to reasons. Files that were parsed in part are not included.
         """
         return {path: why for path in self.failed_paths if (why := self.arrays.paths.diagnostic[self.path_number[path]].as_py())}
 

@@ -75,9 +75,9 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The words of a query that each of some memories contains.
+    """Occurrences of the words of a query in some memories.
 
-    A term is the stem under which a word is counted.
+    A word is counted under its stem, which is called its term.
     """
 
     of_word: dict[str, str]  # the term that each word is counted as: its stem
@@ -386,7 +386,7 @@ class MemoryIndex(MemoryLinks):
         Args:
             words: normalised words of the query.
             vector: vector of the query; None to search without vectors.
-            depth: number of candidates of each path.
+            depth: number of candidates from each of the two searches, by words and by vector.
             only: filter of the memories; None for every live memory.
         """
         with self._lock:
@@ -442,7 +442,7 @@ class MemoryIndex(MemoryLinks):
             return scores, best / share
 
     def terms(self, words: Iterable[str], ids: Iterable[str]) -> Terms:
-        """Return which of the given words each of some memories has.
+        """Return, for each given memory, which of the given words it contains.
 
         Args:
             words: normalised words.

@@ -45,7 +45,7 @@ class Elsewhere(NamedTuple):
 class WordScores(NamedTuple):
     """BM25 scores of texts by slot, and the known words of the query.
 
-    The score of a chunk without any of the words is 0.
+    A chunk without any of the words has the score 0.
     """
 
     scores: F32
@@ -174,11 +174,11 @@ class Postings:
             self._words -= len(words)
 
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
-        """Return BM25 × a power of the covered share of the query, by slot.
+        """Return the score of each text for a query, by slot.
 
-        The share is the part of the query's words that the text has. The result has the slots below `size`. Stop words count only if there
-        are no other words. Words that no text has are ignored in the score and in the share. Each word takes one pass over the texts that
-        have it.
+        The score is BM25 multiplied by a power of the covered share, which is the part of the query's words that the text has. The result
+        has the slots below `size`. Stop words count only if there are no other words. Words that no text has are ignored in the score and
+        in the share. Each word takes one pass over the texts that have it.
 
         Args:
             words: normalised words of the query.

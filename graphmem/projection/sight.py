@@ -60,10 +60,10 @@ def seen() -> Seen | None:
 
 @contextmanager
 def meeting(which: Seen) -> Iterator[None]:
-    """Let written memories meet only some others inside the `with` block.
+    """Compare new memories with only some others in a `with` block.
 
-    A writer sees all memories, to keep ids unique. But a new memory does not duplicate, confirm or contradict a memory that its
-    author may not see.
+    A writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its author may
+    not see.
     """
     before = _met.set(which)
     try:

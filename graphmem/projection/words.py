@@ -565,7 +565,7 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """Divide query words into (words to score, words to leave out).
 
-    The rarest words are scored, at least one, as long as the number of their rows is within the budget.
+    The rarest words are scored, as long as the total number of their rows is within the budget. At least one word is scored.
     """
     used: list[str] = []
     left_out: list[str] = []

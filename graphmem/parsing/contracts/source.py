@@ -83,9 +83,9 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
-        """Return the source text of the first of some arguments of a call.
+        """Return the source text of the first listed argument that a call has.
 
-        `which` lists the positions and keywords of the arguments. The result is "" if the call has none of these arguments.
+        `which` lists positions and keywords; they are tried in this order. The result is "" if the call has none of these arguments.
         """
         for one in which:
             if isinstance(one, str):
@@ -100,8 +100,8 @@ class Source:
     def argument(self, site: Site, which: Sequence[int | str]) -> str | None:
         """Return a string argument of a call as a pattern, such as `/users/{}`.
 
-        `{}` stands for a part that is known only at run time. `which` lists the positions and keywords of the argument. The result is None
-        if the argument is not a string.
+        `{}` stands for a part that is known only at run time. `which` lists positions and keywords; the first one that the call has is the
+        argument. The result is None if the argument is not a string.
         """
         text = self.text_of(site, which)
         if not text:
@@ -110,9 +110,10 @@ class Source:
         return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
 
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
-        """Return a value's source from an object literal, a call's first argument.
+        """Return the source of a value in the object that is a call's argument.
 
-        For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result is "" if the object has none of the keys.
+        The object is a literal and the first argument. For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result
+        is "" if the object has none of the keys.
         """
         for one in split(site.given[0].strip()[1:-1]) if site.given else ():
             key, _, value = one.partition(":")
@@ -121,19 +122,19 @@ class Source:
         return ""
 
     def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
-        """Return a string in an object literal, a call's first argument.
+        """Return the pattern of a string in the object that is a call's argument.
 
-        For `request({url: "/users/" + id})` and the key `url`, the result is the pattern `/users/{}`. It is None if the object has none of
-        the keys.
+        The object is a literal and the first argument. For `request({url: "/users/" + id})` and the key `url`, the result is the pattern
+        `/users/{}`. It is None if the object has none of the keys.
         """
         text = self.object_text(site, keys)
         return evaluate(text, self.look_up).pattern if text else None
 
     def variants(self, text: str, site: Site) -> list[str]:
-        """Return the expressions whose value a variable may have at a call.
+        """Return the expressions that a variable may stand for at a call.
 
-        These are the values of the last four assignments before the call, in the function that contains it. An expression that is not a
-        name is returned unchanged.
+        These are the values of the last four assignments before the call, in the function that contains the call. If `text` is not a name,
+        it is returned unchanged.
         """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []

@@ -66,9 +66,9 @@ class Helper:
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Return the types that a documentation comment declares, by name.
 
-        A key is the name of a parameter, or `#0`, `#1`, … by its position. The key `return` is for the result, and "" for the documented
-        definition itself. A key that is not the name of a parameter is the name of a type alias, and `<T>` is a type parameter T. The
-        values are indices of expressions.
+        Most keys are names of parameters. `#0`, `#1`, … name a parameter by its position, "return" names the result, and "" the documented
+        definition itself. `<T>` names a type parameter T. Any other name is a type alias that the comment declares. The values are indices
+        of expressions.
         """
         return {}
 
@@ -106,16 +106,16 @@ class Helper:
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of one variable in a declaration of several.
+        """Return the type of one variable of a declaration with several.
 
         In C, `int *a, b` declares different types for `a` and `b`.
         """
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return the byte ranges of a source whose definitions have a modifier.
+        """Return byte ranges of a source, with a modifier for definitions there.
 
-        Each range is (start, end, modifier).
+        Each range is (start, end, modifier). Every definition inside the range gets the modifier.
         """
         return ()
 
@@ -143,8 +143,8 @@ class Helper:
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the value that a callback gets for one of its parameters.
 
-        In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The value is an index of an expression, -1 if it is unknown. The
-        parameter is a `@binding.local` without a value.
+        In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The result is the index of an expression, or -1 if the value is
+        unknown. It is needed for parameters that a query captures as `@binding.local` without a value.
         """
         return NO_TERM
 

@@ -73,9 +73,9 @@ def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
 
 
 def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
-    """Whether every branch of an `#if` contains whole declarations only.
+    """Whether every branch of an `#if` has only whole declarations.
 
-    Whole statements are accepted as well.
+    Whole statements count, too.
     """
     before = _COMMENT.sub(b"", source[max(0, directives[0].start() - 2000) : directives[0].start()]).rstrip()
     if before and before[-1:] not in b";{}]":

@@ -170,10 +170,10 @@ class EcmascriptHelper(Helper):
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Return the value that a caller passes to a parameter of a function.
+        """Return the value that a callback gets for one of its parameters.
 
-        In `names.sort((a, b) => …)`, an example is the value of `a`. The function is an argument, is in an attribute of JSX, or is returned
-        by a function with a declared result.
+        In `names.sort((a, b) => …)`, an example is the value of `a`. The callback must be an argument, the value of a JSX attribute, or a
+        function that is returned by another function with a declared result.
         """
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None

@@ -28,8 +28,8 @@ class PhpHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         r"""Convert a qualified PHP name such as `\a\Name` to an expression.
 
-        A leading backslash is kept before the first part. Without a leading backslash, a backslash is added after the first part, which may
-        be a namespace.
+        In `\a\Name`, the first part of the expression is `\a`: the leading backslash stays before it. In `a\Name`, the first part is `a\`,
+        which marks a name that may be a namespace.
         """
         if what == "qualified":
             term = _named(builder, builder.text(node))

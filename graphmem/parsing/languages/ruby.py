@@ -71,8 +71,8 @@ class RubyHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Mark the branches of an `if` that rarely run.
 
-        These are the `else` of a test for a feature of Ruby, and code that an environment variable enables. A use of a name refers to
-        another definition than one in such a branch.
+        These are the `else` of a test for a feature of Ruby, and code that an environment variable enables. Definitions in such a branch
+        get the modifier `overload`, because names refer to the definitions outside it.
         """
         found = []
         for match in _EITHER.finditer(source):
@@ -130,9 +130,9 @@ def _is_target(node: Node) -> bool:
 
 
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
-    """Return the class that `X = Class.new(Base) { … }` defines.
+    """Return the class that `X = Class.new(Base) { … }` creates: `X`.
 
-    Without a block or a variable, the result is the base.
+    Unless there is both a variable and a block, the result is the base.
     """
     around = node.parent
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
@@ -167,9 +167,10 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 
 
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
-    """Map each identifier in a syntax tree to whether it is a call.
+    """Map each identifier's node id to whether it is a call on its own.
 
-    The keys are ids of syntax nodes. Other identifiers are local variables.
+    An identifier such as `total` is a call unless a local variable of this name is visible there. It is not a call where it is part of a
+    definition, or the method name in `a.total`.
     """
     names: list[set[str]] = [set()]  # local variables of each scope
     around = [-1]  # the scope whose variables each scope sees
