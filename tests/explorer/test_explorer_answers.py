@@ -91,7 +91,7 @@ def test_one_command_runs_exactly_the_tests_and_no_helper_of_them(tab, tmp_path,
             assert tab.value(commands) == ["pytest tests/test_cart.py::test_total"]
             recording = "[...document.querySelectorAll('.command.recording code')].map((one) => one.textContent)"
             assert tab.value(recording) == ["pytest --graphmem && graphmem index"]
-            assert "1 test to run, 1 helper of tests" in tab.value("document.querySelector('.verdict').innerText")
+            assert "1 test to run, 1 test helper" in tab.value("document.querySelector('.verdict').innerText")
             tab.value(f"document.querySelector('{TO_RUN} button').click()")
             tab.until(f"document.querySelector('{TO_RUN} button').textContent === 'Copied.'")
 

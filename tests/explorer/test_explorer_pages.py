@@ -189,7 +189,7 @@ def test_the_box_takes_words_files_and_what_only_search_can_answer(tab, explorer
     assert "utils/misc.py" in tab.value("document.getElementById('find-list').textContent")
     tab.value("document.getElementById('find').select()")
     tab.type("shortest way between two nodes with negative weights")
-    tab.until("document.querySelector('#find-list .said')?.textContent.includes('Found by search')")
+    tab.until("document.querySelector('#find-list .said')?.textContent.includes('Found by searching')")
     assert len(_found(tab)) > 1
     tab.press("Enter")
     tab.until("location.pathname === '/explore/ask' && location.search.includes('negative')")

@@ -32,8 +32,8 @@ def test_the_most_tangled_module_and_where_to_cut_it_is_one_sentence_on_every_pa
     visit(explorer + address, "document.querySelector('.answer a')")
     said = tab.value("document.querySelector('.answer').textContent")
     assert said.startswith(f"{most_tangled(remembered)} is the most tangled module (uses ")
-    assert "the place to cut is" in said
-    assert "Measured by the modules that it both uses and is used by" in said
+    assert "the dependency to cut first is" in said
+    assert "ranked by the number of modules that they both use and are used by" in said
     source, target = tab.value("document.querySelectorAll('.answer a')[1].textContent").split(" → ")
     (cut,) = [one for one in remembered.modules().dependencies if (one.src_name, one.dst_name) == (source, target)]
     assert f"({cut.weight:,} connection" in said

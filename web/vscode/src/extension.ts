@@ -94,7 +94,7 @@ function newClient(folder: vscode.WorkspaceFolder, run: Run): LanguageClient {
 
 /** The arguments of *Remember* with the text that a person writes; undefined if they write none. */
 async function withText(args: unknown[]): Promise<unknown[] | undefined> {
-  const text = await vscode.window.showInputBox({ prompt: "What is to be remembered about this code?" });
+  const text = await vscode.window.showInputBox({ prompt: "What should graphmem remember about this code?" });
   return text === undefined || text.trim() === "" ? undefined : [...args, text];
 }
 
@@ -102,8 +102,8 @@ async function showState(item: vscode.StatusBarItem, service: Service): Promise<
   try {
     const { state } = await service.ask<StateQuery>(STATE);
     const stale = state?.staleFiles ?? 0;
-    item.text = stale > 0 ? `$(sync) graphmem: ${stale} stale` : "$(type-hierarchy) graphmem";
-    item.tooltip = state == null ? "no state" : `${state.state.toLowerCase()}, ${state.symbols.toLocaleString()} symbols`;
+    item.text = stale > 0 ? `$(sync) graphmem: stale files: ${stale}` : "$(type-hierarchy) graphmem";
+    item.tooltip = state == null ? "the state of the index is unknown" : `${state.state.toLowerCase()}, ${state.symbols.toLocaleString()} symbols`;
   } catch (error) {
     item.text = "$(warning) graphmem";
     item.tooltip = error instanceof Error ? error.message : String(error);
