@@ -92,7 +92,7 @@ class _Recording:
         self._recorder.start()
 
     def _place(self, given: str | None) -> tuple[Path, Path | None]:
-        """Return the path of the trace, and the directory of its index or None."""
+        """Return the trace's path, and the directory of its index (or None)."""
         if given:
             return Path(given).absolute(), None
         from graphmem.evidence.inbox import FOLDER
@@ -210,7 +210,7 @@ class _Recording:
         return run_of(self._recorder, tests, [one for code in self._partly if (one := _plain(code)) is not None])
 
     def _leave(self, found: Sighting) -> None:
-        """Write the trace, and collect the lines to print."""
+        """Write the trace, and prepare the lines for the terminal summary."""
         import platform
 
         from graphmem import __version__

@@ -69,9 +69,10 @@ class Project:
         return self.text(path) is not None
 
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
-        """Return the directory and name of the nearest file with a given name.
+        """Return the directory and name of the nearest file with given names.
 
-        One of `names` must match. The search starts at `path` and goes up. The root directory is "".
+        The file must have one of `names`. The search starts at `path` and goes up. In one directory, the first name is preferred. The root
+        directory is "".
         """
         for folder in PurePosixPath(path).parents:
             base = "" if str(folder) == "." else str(folder)
@@ -179,20 +180,26 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 
 
 def _run_by_vitest(project: Project, path: str) -> bool:
-    """Whether the nearest Vitest configuration, if any, has a test file."""
+    """Whether Vitest's nearest configuration makes it run a test file.
+
+    True if there is no configuration.
+    """
     found = project.nearest(path, *VITEST_CONFIGS)
     return found is None or vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))
 
 
 def _by_bun_script(project: Project, path: str) -> bool:
-    """Whether a script of the root's `package.json` gives a file to Bun."""
+    """Whether a script in the root's `package.json` runs a file with Bun."""
     scripts = _BUN_SCRIPT.findall(project.text("package.json") or "")
     named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
     return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))
 
 
 def _deno(project: Project, place: Place) -> Named:
-    """Name a test of Deno, which selects tests by their outermost title."""
+    """Return the id by which Deno finds a test.
+
+    Deno selects tests by file and outermost title.
+    """
     found = project.nearest(place.path, "deno.json", "deno.jsonc")
     folder = str(PurePosixPath(place.path).parent)
     others = sorted(one.name for one in (project.root / folder).glob("deno.*.json"))

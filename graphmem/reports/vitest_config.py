@@ -20,7 +20,8 @@ _TOKEN: Final = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`[^`]
 def runs(config: str, path: str) -> bool:
     """Whether a configuration makes Vitest run a file.
 
-    A file is run if a list `include` has it and no list `exclude` has it. Lists about coverage are ignored.
+    A file is run if a pattern in an `include` list matches it, and no pattern in an `exclude` list does. Without an `include` list,
+    Vitest's default patterns apply. Lists about coverage are ignored.
 
     Args:
         config: the text of the configuration.

@@ -54,7 +54,8 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
 def _holding(inference: Inference, kind: str, given: Type) -> Type:
     """Return the type of a container that gets the elements of other values.
 
-    `kind` is the kind of the new container, such as `list`. A `list` gets the values of a `dict`.
+    `kind` is the kind of the new container, such as `list`. The elements of a `dict` are its values, unless the new container is a `dict`,
+    too.
     """
     found = EMPTY
     for atom in given:

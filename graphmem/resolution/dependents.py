@@ -93,9 +93,10 @@ class AnswersOf:
         self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # the indexed memos: a memo only grows, or its file is removed from here
 
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
-        """Return the files that may cache an answer that used a stale input.
+        """Return the files for which an outdated answer may be cached.
 
-        Every file with such an answer is returned, and possibly others.
+        An answer is outdated if it used one of the inputs in `stale`. The result has all files with such an answer, and possibly other
+        files.
 
         Args:
             memos: by path, the answers that the solver caches for a file; each answer is (value, number).

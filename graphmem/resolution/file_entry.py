@@ -299,9 +299,9 @@ class FileEntry:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """Return the attributes that code reads of parameters without annotations.
+        """Return which attributes code reads from each unannotated parameter.
 
-        The keys are (function, position of the parameter), the values names such as `b` for `a.b`. Uses in nested functions are included.
+        A key is (function, position of the parameter). A value has names such as `b` for `a.b`. Uses in nested functions are included.
         Parameters to which the function assigns are left out.
         """
         known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("attributes of parameters")

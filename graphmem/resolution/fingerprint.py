@@ -250,7 +250,7 @@ class Fingerprints:
         )
 
     def _uses(self) -> None:
-        """Hash the attributes that functions read of unannotated parameters."""
+        """Hash the attributes that functions read from unannotated parameters."""
         entry = self._entry
         by_scope: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for (scope, index), names in entry.uses().items():

@@ -114,7 +114,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return what a name of a scope refers to in the scopes inside it."""
+        """Return what a name of a scope means to code in inner scopes."""
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
         value = self._plain(places[0], key) if len(places) == 1 else None

@@ -214,7 +214,10 @@ class Project:
         return found, True
 
     def entry(self, symbol: Symbol) -> FileEntry:
-        """Return the file that defines a symbol; record the symbol as an input."""
+        """Return the file that defines a symbol.
+
+        The answer being computed then depends on this definition.
+        """
         self.solver.reads.add(symbol.key)
         return self.files[symbol.path]
 
@@ -274,7 +277,7 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Map each input to the content that one file contributes to the input."""
+        """Return the content that one file contributes to each input."""
         entry = self.files.get(path)
         if entry is None:
             return {}
@@ -426,9 +429,10 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 
 
 def _index_key(key: Key) -> Key:
-    """Return the input to which part of a file's content contributes.
+    """Return the input that changes when the content at a key changes.
 
-    The inputs `named`, `demands`, `having`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
+    The inputs `named`, `demands`, `having`, `embeds`, `module`, `calls` and `made` combine content of many files. Their keys in one file
+    have further parts.
     """
     if key[0] == "shared":
         return key[:3]

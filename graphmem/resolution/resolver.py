@@ -213,7 +213,8 @@ class Resolver:
         Args:
             path: the file.
             scope: the definition by its index in the file.
-            handler: name of a function to return instead of that definition, if this file or a file near it defines the function.
+            handler: name of a function to return instead; "" for none. It is looked up in this file, then in files of the same folder, then
+                in files of the same part. If it is not found, the definition is returned.
             near: returns the part of the project that a path belongs to.
         """
         entry = self._project.files.get(path)

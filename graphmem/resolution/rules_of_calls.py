@@ -162,7 +162,7 @@ class CallRules:
         return EMPTY
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return the type of an unannotated parameter from the attributes in use.
+        """Infer an unannotated parameter from the attributes that code reads.
 
         In a function that reads `x.read` and `x.close`, `x` has a class with both.
         """
@@ -305,7 +305,7 @@ class CallRules:
         return None
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the type of the called value in a call `f()` of a bare name.
+        """Return the type of the name that is called in `f()`.
 
         `value` is the type of the name. In C++, a field that a constructor initialises is replaced by its class.
         """
@@ -319,9 +319,12 @@ class CallRules:
         return methods
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the overloads that fit the receiver, of equally good ones."""
+        """Return those of equally good overloads that fit the receiver."""
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether an external value can be passed for a parameter of given types."""
+        """Whether a value can be passed though it has none of the declared types.
+
+        `given` is the value; `classes` and `outside` are the types that the parameter declares.
+        """
         return True

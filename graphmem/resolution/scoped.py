@@ -475,10 +475,11 @@ class ScopedRules(PackageRules):
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Return whether a value can be passed for a parameter of given types.
+        """Whether a value can be passed though it has none of the declared types.
 
-        A value of a final type, such as `String` in Kotlin, can be passed only for this type and for the types in `conversions`. For a
-        final type, no other value of the project can be passed.
+        `given` is the value; `classes` and `outside` are the types that the parameter declares. A final type, such as `String` in Kotlin,
+        has no subclasses. So a value of a final type can be passed only for this type and for the types in `conversions`. If the parameter
+        declares only final types, no other value of the project can be passed.
         """
         if not self.final_types:
             return True

@@ -1,4 +1,4 @@
-"""A symbol: a definition of a file as other files refer to it."""
+"""Symbols: definitions in a file, as other files refer to them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ FUNCTION_KINDS: Final = frozenset({"function", "method"})
 
 
 class Symbol:
-    """A definition as other files refer to it: its id, path, name and kind.
+    """A definition in a file, in the form in which other files refer to it.
 
-    The object stays the same when other parts of its file change.
+    It has the id, path, name and kind of the definition. The object stays the same when other parts of its file change.
     """
 
     __slots__ = ("id", "index", "key", "kind", "name", "ordinal", "path", "qualname")

@@ -46,9 +46,9 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Return a row per definition of a file, without tests and entry points.
+    """Return a row per definition of a file, without any marks.
 
-    Tests and entry points are not marked in these rows.
+    The rows do not show which definitions are tests or entry points.
     """
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def conversions(inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterator[tuple[Symbol, int]]:
-    """Yield the constructors that convert arguments to a parameter's class."""
+    """Yield the constructors that convert a call's arguments.
+
+    A constructor is one of the class of the parameter. Each item is (constructor, number of constructors that fit equally well).
+    """
     other = inference.project.entry(function)
     _, _, arguments, _ = call_at(entry.terms, reference.term)
     for argument, parameter in zip(arguments, other.definitions[function.index].parameters, strict=False):

@@ -49,8 +49,8 @@ class CFamilyRules(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in included files come first, including static functions. If several other files define the name, the file whose header
-        is included is chosen.
+        Definitions in files that this file includes are chosen, among them static functions. Without any, definitions in all files count.
+        If they are in several files, the file whose header is included is chosen.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -178,10 +178,10 @@ class CFamilyRules(ScopedRules):
         return fitting(inference, entry, reference, methods)
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the class whose constructor `member(…)` calls.
+        """Return the class that `member(…)` constructs in an initialiser list.
 
-        This applies to a field that a constructor initialises. The result is empty if the field is a pointer, or has a class that wraps the
-        object. For other calls, the result is `value`, the inferred type of the called name.
+        `value` is the inferred type of the called name. The result is empty if the member is a pointer, or has a class that wraps the
+        object. For other calls, the result is `value`.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -242,9 +242,10 @@ class CFamilyRules(ScopedRules):
         return inference.method_result(receiver, "operator[]")
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Return whether a value can be passed for a parameter of given types.
+        """Whether a value can be passed though it has none of the declared types.
 
-        An object does not fit where another class or a number is declared.
+        `given` is the value; `classes` and `outside` are the types that the parameter declares. An object of a project class cannot be
+        passed if the parameter declares another project class, or only numbers.
         """
         if given[0] != INST:
             return True

@@ -106,10 +106,10 @@ class EcmascriptNames(Rules):
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return the names and imports of a file that may define an export of it.
+        """Return the names and imports of a file that may define its export.
 
-        The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. `export *` does not export the
-        default.
+        The first of these that exists is returned: `export { a as name }` with or without `from`; the file's own name `name`; all `export *
+        from`. The default export is not looked up in `export *`.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)
@@ -128,7 +128,7 @@ class EcmascriptNames(Rules):
         return self.from_module(inference, module, name, as_type=False)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """Return False: `export *` binds no names in the file's own scope.
+        """Return False: `export *` binds no names in the file itself.
 
         `module_value` resolves names through `export *` instead.
         """

@@ -358,7 +358,7 @@ def _matched(pattern: str, text: str) -> str | None:
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
     """Yield the targets of a key in `exports` or `imports` of a package.json.
 
-    The exact key is used if it exists. Otherwise patterns are tried, the longest first.
+    The exact key is used if it exists. Otherwise the longest pattern that matches the key comes first.
     """
     if key in table:
         yield from _targets(table[key], "")
@@ -370,9 +370,10 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def _targets(value: Any, rest: str) -> Iterator[str]:
-    """Yield every path of a conditional target in a package.json.
+    """Yield the paths to which an entry of `exports` can lead, best first.
 
-    For `{"source": "a.ts", "import": "a.js"}`, the path under "source" comes first.
+    An entry in a package.json is a path, a list, or a mapping from conditions to entries. For `{"import": "a.js", "source": "a.ts"}`, the
+    first path is that of the condition "source". `rest` replaces `*` in the paths.
     """
     if isinstance(value, str):
         yield value.replace("*", rest)
@@ -386,9 +387,9 @@ def _targets(value: Any, rest: str) -> Iterator[str]:
 
 
 def _sources(folder: str, target: str) -> Iterator[str]:
-    """Return a target in a package and the likely paths of its source.
+    """Yield the path of a target in a package, then paths of its source.
 
-    The source differs from the target if the target is a build product.
+    The target may be a build product, which the repository does not contain.
     """
     place = joined(folder, target)
     if place is None:

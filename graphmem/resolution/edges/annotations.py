@@ -46,9 +46,9 @@ class NamedSites(ReadSites):
                 edge(EdgeKind.USES_TYPE, src.id, symbol.id, "annotation", line)
 
     def named_type(self, reference: Reference) -> None:
-        """Add edges to a type that a header or an expression names.
+        """Add edges to a type that is named outside of annotations.
 
-        Examples are a cast `(A) x`, a test `x instanceof A`, an argument of a generic type, or a value whose type is taken.
+        Examples are `A` in a cast `(A) x`, in a test `x instanceof A`, in a type argument `f<A>()`, or the value in `typeof value`.
         """
         value = rules_of(self.entry).value_in_type(self.entry, self.terms[reference.term])
         if value >= 0:
@@ -66,7 +66,7 @@ class NamedSites(ReadSites):
                     self.type_use(symbol, definition.parent, binding.value, definition.name_line)
 
     def pass_on(self, found: Import) -> None:
-        """Add edges from an import that re-exports a name to its definitions.
+        """Add edges from a file to the definitions of a name that it re-exports.
 
         An example is `export { a } from "module"`.
         """

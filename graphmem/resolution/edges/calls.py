@@ -181,7 +181,7 @@ class CallSites:
         return found
 
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
-        """Return the targets of a call `name()` that stands for `this.name()`.
+        """Return the targets of a call `name()` that means `this.name()`.
 
         The member belongs to a class around the call, or to one of its bases.
         """
@@ -365,7 +365,7 @@ class CallSites:
     def add_implied(self, reference: Reference) -> None:
         """Add edges for calls that the language implies, such as `a + b` in C++.
 
-        If only one of several targets can run, the confidence is divided among them.
+        If there are several targets of which only one can run, the confidence is divided among them.
         """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
@@ -408,10 +408,10 @@ class CallSites:
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add the call of the first of some methods that a value's class has.
+        """Add a call of the first of `names` that the class of a value has.
 
-        For `if x`, the methods are `__bool__` and `__len__`. For a method that creates an iterator, the iterator's method for the next
-        element is added too.
+        For `if x`, `names` are `__bool__` and `__len__`. If the method creates an iterator, a call of the iterator's method for the next
+        element is added, too.
         """
         value = self.value(reference, operand)
         self.run_on(reference, value, names)
@@ -420,9 +420,9 @@ class CallSites:
             self.run_on(reference, self.contained(value), (text,))
 
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
-        """Add the call of the first of some methods, for each possible class.
+        """For each class that a value may have, add a call of one method.
 
-        This is done for each class that the value may have.
+        The method is the first of `names` that the class has.
         """
         likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
@@ -447,9 +447,9 @@ class CallSites:
                 self.run_on(reference, self.inference.expanded(self.inference.element(self.value(reference, container))), through.names)
 
     def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
-        """Add a container's calls of methods of a key, such as `__hash__`.
+        """Add the calls that a container makes to methods of a key.
 
-        A list or a tuple only compares its elements with the key.
+        An example is `__hash__`. A list or a tuple only compares its elements with the key.
         """
         inside = self.value(reference, container)
         if not any(atom[0] in (INST, CLASS) for atom in inside):

@@ -101,7 +101,10 @@ class _Resolving(NamedSites):
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
     def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
-        """Record the definitions to which each position in an import refers."""
+        """Record the definition to which each name in an import refers.
+
+        A name is recorded with its position in the file.
+        """
         entry, written = self.entry, self.evidence.written
         named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
         for atom in atoms:

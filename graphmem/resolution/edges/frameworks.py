@@ -100,7 +100,10 @@ class Handing:
                     self.evidence.handles("event", name, event.framework, atom[1], "signal", reference.line)
 
     def named(self, symbol: Symbol) -> None:
-        """Record the framework keys, such as routes, in a function's decorators."""
+        """Record the framework keys that a function's decorators contain.
+
+        An example of a key is the path of a route.
+        """
         definition = self.entry.definitions[symbol.index]
         for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
             self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
@@ -162,7 +165,10 @@ class Handing:
     # run at other places
 
     def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Return functions that run when a signal is sent or a task is queued."""
+        """Return the functions that run because of a signal, task or request.
+
+        The call sends a signal, queues a task, or is a test's request to a route.
+        """
         event = self.tables.sending.get(name)
         found = list(self._receivers(reference, receiver, event)) if event is not None else []
         rows = self.tables.queueing.get(name)
@@ -275,7 +281,10 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{name}" if atom[2] else name)
 
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
-        """Yield the variable that an imported name refers to, past re-exports."""
+        """Yield the variable that an imported name refers to.
+
+        Re-exports are followed to the file that defines the variable.
+        """
         entry, scope, slot = place
         if slot.kind == "binding":
             target = entry.terms[entry.facts.bindings[slot.index].target]

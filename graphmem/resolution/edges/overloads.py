@@ -90,7 +90,7 @@ class Overloads:
     def _may_mean(self, reference: Reference, target: Target) -> bool:
         """Whether a call can refer to the only function of its name in a class.
 
-        The arguments of the call must fit, except in some languages and for constructors.
+        The arguments of the call must fit. They are not checked for constructors, and not in some languages.
         """
         symbol = target.symbol
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):

@@ -182,9 +182,10 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return objects of the classes with all attributes used of a parameter.
+        """Infer an unannotated parameter from the attributes that code reads.
 
-        The parameter has no annotation. For code such as `x.read()` and `x.close()`, the classes have both methods.
+        The result is objects of the classes that have all these attributes. For code such as `x.read()` and `x.close()`, the classes have
+        both methods.
         """
         return used_as(inference, symbol, index)
 

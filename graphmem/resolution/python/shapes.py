@@ -1,4 +1,4 @@
-"""Infer classes of values from the attributes that code reads of them."""
+"""Infer classes of values from the attributes that code reads from them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Return objects of the classes with all attributes used of a parameter.
+    """Infer an unannotated parameter from the attributes that code reads.
 
-    For code such as `x.read()` and `x.close()`, these are classes with both methods. The result is empty if a builtin type has all the
-    attributes. A single attribute identifies a class only if it is a method or a property. A test class is considered only in its own file.
+    The result is objects of the classes that have all these attributes. For code such as `x.read()` and `x.close()`, these are classes with
+    both methods. The result is empty if a builtin type has all the attributes. A single attribute identifies a class only if it is a method
+    or a property. A test class is considered only in its own file.
     """
     entry = inference.project.entry(symbol)
     names = entry.uses().get((symbol.index, index))

@@ -212,7 +212,7 @@ class RustRules(RustModules):
         return owner.kind != "interface" or stands_for(inference, method, owner.name)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the methods of a type itself before those of its traits."""
+        """Leave out the trait methods that a method of the type itself hides."""
         own = {method.qualname for method in methods if not inference.project.definition(method).bases}
         return [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
 
