@@ -352,9 +352,10 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
 
 
 def _is_inside(project: Path, value: Any) -> bool:
-    """Whether an index path in a repository's settings file is inside it.
+    """Whether the path of an index lies inside the repository that sets it.
 
-    The path must be inside the repository. The result is also true for a value that is not a string, because that is rejected later.
+    The path is a value of the repository's settings file. The result is also true for a value that is not a string, because that is
+    rejected later.
     """
     if not isinstance(value, str) or not value:
         return True

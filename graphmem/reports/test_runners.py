@@ -182,7 +182,7 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 def _run_by_vitest(project: Project, path: str) -> bool:
     """Whether Vitest's nearest configuration makes it run a test file.
 
-    True if there is no configuration.
+    True without any configuration.
     """
     found = project.nearest(path, *VITEST_CONFIGS)
     return found is None or vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))

@@ -296,7 +296,10 @@ def is_alive(pid: int) -> bool:
 
 
 def own_group() -> dict[str, Any]:
-    """Return options of `subprocess.Popen` for a process without our Ctrl-C."""
+    """Return options of `subprocess.Popen` for a process without our Ctrl-C.
+
+    The process does not receive the Ctrl-C that ends this process.
+    """
     if sys.platform == "win32":
         import subprocess
 
@@ -387,13 +390,13 @@ class Pipes:
         return bool(self._keys)
 
     def add(self, pipe: IO[bytes], key: Hashable) -> None:
-        """Look at a pipe from now on."""
+        """Include a pipe in `ready` from now on, under a key."""
         self._keys[pipe] = key
         if sys.platform != "win32":
             self._selector.register(pipe, 1, key)  # EVENT_READ
 
     def remove(self, pipe: IO[bytes]) -> None:
-        """Stop looking at a pipe."""
+        """Leave a pipe out of `ready` from now on."""
         del self._keys[pipe]
         if sys.platform != "win32":
             self._selector.unregister(pipe)

@@ -170,7 +170,8 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
     Args:
         data_dir: the index directory.
-        settings: have the file or the command of the key; otherwise the file named in `encryption.json` is used.
+        settings: they name the file of the key, or the command that prints it. If they name neither, the file named in `encryption.json` is
+            used.
         is_new: whether the index has no memories yet; then a key in the settings switches encryption on.
 
     Raises:

@@ -69,9 +69,9 @@ def gather(
     share: float,
     tuning: Tuning,
 ) -> CodeLists:
-    """Search code in every way (words, vectors, names, graph); score units.
+    """Search code in every way: by words, vectors, names and the graph.
 
-    `share` in the result tells how many chunks have vectors.
+    Units are scored: symbols, or chunks without a symbol. `share` is the share of the chunks that have vectors.
     """
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
@@ -121,7 +121,7 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Return the candidates in given files, each with the score of its file."""
+    """Give each candidate in the given files the score of its file."""
     return {unit: value for unit in units.best if (value := files.get(path_of(view, unit, units), 0.0))} if files else {}
 
 
@@ -188,7 +188,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
         shot: the searched snapshot.
         found: the result of `gather`.
         request: the search request.
-        weights: weights of the paths for the query's type.
+        weights: weights of the ways of searching, such as words and vectors, for the query's type.
         tuning: the normaliser and the switches for optional steps.
         best_cosine: the cosine that gives the full score when code is ranked together with memories; None to use the best cosine found.
     """

@@ -50,9 +50,9 @@ class Period(NamedTuple):
 
     @property
     def window(self) -> tuple[datetime, datetime]:
-        """Begin and end of the time in which memories get a score for the period.
+        """Begin and end of the time in which memories count for the period.
 
-        The time of their creation counts.
+        A memory gets a score if it was created in this time.
         """
         return self.start - _WINDOW, self.end + _WINDOW
 

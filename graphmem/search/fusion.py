@@ -61,7 +61,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
     The order of the lists does not affect the result.
 
     Args:
-        lists: at most one for each path; lists without candidates or weight are ignored.
+        lists: the candidates of each way of searching, such as words or vectors. Lists without candidates or weight are ignored.
         normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
             uses ranks instead of scores.
         rrf_k: constant of "rrf"; a larger value lowers the effect of rank.

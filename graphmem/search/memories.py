@@ -307,7 +307,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
     """Score memories by how near their code is to the files that are open.
 
-    Memories about active code pass their score on to all memories about any code that they mention.
+    A memory about code in or near an open file gets a score. It passes its score on to all memories about any code that it mentions.
     """
     own: dict[str, float] = {}
     for node in sorted(active):

@@ -44,10 +44,10 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank memories below code if they are not about the files of the hits.
+    """Rank seeds, and lessons that are unrelated to the code hits, below code.
 
-    This holds for seeds and lessons. A seed is a sentence taken from a file of the project, and always ranks below code. A lesson is what a
-    commit's message explains.
+    A seed is a memory taken from a file of the project. It always ranks below code. A lesson is what a commit's message explains. It ranks
+    below code unless the commit changed a file of one of the best hits.
 
     Args:
         scored: the memories.
@@ -75,10 +75,10 @@ def without_strangers(
 
 
 def with_room(hits: Sequence[SearchHit], query: str, k: int) -> list[SearchHit]:
-    """Return the best k hits, with places for code and for memories.
+    """Return the best k hits, with places reserved for code and memories.
 
-    Half of the places are for code. If the query asks for decisions or lessons, a quarter is for code and a quarter for memories. Hits keep
-    their order.
+    Half of the places are reserved for code. If the query asks for decisions or lessons, a quarter is reserved for code and a quarter for
+    memories. The best hits of any kind get the other places. Reserved places that are not needed go to them, too. Hits keep their order.
 
     Args:
         hits: all hits, best first.

@@ -78,7 +78,7 @@ def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], flo
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Weights that a person accepted; they replace the built-in ones."""
+    """Weights that a person accepted in place of the built-in ones."""
 
     weights: Table
     at: str  # ISO 8601, UTC
@@ -86,9 +86,9 @@ class Accepted:
 
 
 class PhaseBook:
-    """The weights in force in one project, and the file of accepted weights.
+    """Weights of memory types in each phase of work, for one project.
 
-    Thread-safe.
+    They are the built-in weights, or those that a person accepted. The accepted weights are kept in a file. Thread-safe.
 
     Args:
         folder: the index directory.
@@ -108,9 +108,9 @@ class PhaseBook:
         return kept.table if kept is not None else PHASES
 
     def leaning(self, phase: str) -> dict[str, float]:
-        """Return factors of the memory types whose weights were changed.
+        """Return how accepted weights of a phase differ from the built-in ones.
 
-        A factor is the weight in force divided by the built-in one.
+        The result maps a memory type to the accepted weight divided by the built-in one. Types with equal weights are left out.
         """
         return {
             type_: value / weight(PHASES, phase, type_)

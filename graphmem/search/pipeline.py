@@ -59,7 +59,7 @@ class Aids(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """One way to find candidates, running in a thread.
+    """One way to find candidates, such as by words; it runs in a thread.
 
     It has the future result, or the reason why it does not run.
     """
@@ -324,9 +324,9 @@ class _Run:
     def _without_strangers(
         self, index: MemoryIndex, scored: list[memories.ScoredMemory], hits: Sequence[SearchHit], coded: code.CodeLists
     ) -> list[memories.ScoredMemory]:
-        """Rank memories learnt from commits below the code hits.
+        """Rank memories that are unrelated to the code hits below these hits.
 
-        Memories about one of these hits keep their rank.
+        `mixed.without_strangers` has the rule. A note is added if it leaves out memories.
         """
         view = self.shot.graph
 

@@ -170,7 +170,7 @@ class Request(NamedTuple):
         stale: include memories that are marked as stale.
         as_of: restricts results to what was known at that time; None for now.
         explain: fill in `parts` and `factors` of every hit.
-        deadline_s: seconds after which late paths are left out.
+        deadline_s: seconds after which the ways of searching that have not finished are left out.
     """
 
     query: str

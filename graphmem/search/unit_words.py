@@ -191,9 +191,10 @@ def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) 
 
 
 def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
-    """Return the share of the words in each unit's names found in the query.
+    """Return, for each unit, the share of its names' words in the query.
 
-    The result is the weighted mean of three shares: for the unit's name, its enclosing names and its file's name.
+    A word counts if the query has it. The result is the weighted mean of three shares: for the unit's name, its enclosing names and its
+    file's name.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)

@@ -45,7 +45,7 @@ class Individual(Protocol):
 
     @property
     def team(self) -> str:
-        """The team to which the person's team memories go; "" for none."""
+        """The team that sees the team memories of this person; "" for none."""
 
     def seen(self) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that only this person or a team sees."""
@@ -301,7 +301,7 @@ class Guarded:
         return False
 
     def _as_seen(self, answer: Any) -> Any:
-        """Remove memories that are hidden from the caller from an answer."""
+        """Return an answer without the memories that the caller may not see."""
         import dataclasses
 
         from graphmem.answers import MemoryInfo, RememberAnswer

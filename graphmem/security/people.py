@@ -84,7 +84,7 @@ class Act(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A person with teams, roles and tokens, for the list of people."""
+    """A person with teams, roles and tokens, as the list of people shows it."""
 
     login: str
     name: str
@@ -170,9 +170,9 @@ class People:
         )
 
     def again(self, access: Access, project: str) -> Access | None:
-        """Return the current permissions in a project of a caller of another.
+        """Return the permissions in a project for a caller of another project.
 
-        The caller was already identified in another project of the server. None without a role.
+        The caller was already identified in the other project of the server. The permissions are read again. None without a role.
         """
         if access.person is None:
             return access
@@ -435,7 +435,7 @@ class Person:
 
     @property
     def team(self) -> str:
-        """The team to which the person's team memories go.
+        """The team that sees the team memories of this person.
 
         It is the team of the credential, or the only team of the person; "" for none.
         """

@@ -90,12 +90,12 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Divide links of one table into unmoved and moved ones after a change.
+    """Divide links, after a change of code, into unmoved and moved ones.
 
     If a moved link equals an existing one, the existing one stays.
 
     Args:
-        links: all stored links of the table pair.
+        links: all stored links of one table.
         pair: the link table, with the node tables that its links join.
         moves: moves of nodes, from the old to the new id.
         now: states of the nodes after the change.

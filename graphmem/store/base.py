@@ -273,15 +273,14 @@ class GraphWrites(Protocol):
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of memories and sessions; return its generation.
 
-        One transaction takes the change, its vectors and its meta values.
+        One transaction takes the change, its vectors and its meta values. Ten thousand memories can be one call. The code graph's
+        generation does not change. Applying a delta again changes nothing.
 
         Args:
             delta: the change. ABOUT links to unknown nodes are left out, except those in `delta.files`. The anchor of each link is computed
                 from the stored code (see `store.anchors`); the anchor in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
             meta: meta values to set.
-
-        Ten thousand memories are one call. The code graph's generation does not change. Applying a delta again changes nothing.
 
         Raises:
             BadInputError: the delta contradicts itself, or leads to a memory or session that does not exist.

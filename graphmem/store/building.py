@@ -80,7 +80,8 @@ def build(
         content: the content to write; it is iterated once.
         meta: all values of Meta.
         further: more values for Meta, written only if the code change moved links of memories.
-        onto_copy: start from a copy of the file at `path`, which must be closed and never written. This saves creating forty tables.
+        onto_copy: start from a copy of the database at `path`, which must be closed and still without content. This saves creating forty
+            tables.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.

@@ -74,10 +74,10 @@ def _least(path: Path) -> int:
 
 
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
-    """Return address space sizes to try for a file, largest first.
+    """Return sizes of address space to try for a file, the largest first.
 
-    The first size is the requested one, or a smaller one that this process is allowed and the file fits into. Half of the remaining address
-    space is left for everything else in the process.
+    The first one is `wanted`, halved until it is at most half of `room`, the address space that this process has left. Each further size is
+    half of the previous one. The file fits into every size.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):

@@ -243,9 +243,9 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 
 
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Return a child process's complaint about a database.
+    """Return the error that a child process reports for a database.
 
-    The result is "" if the database opens there. This is called when this process could not open it.
+    The result is "" if the child process can open the database. This is called when this process could not open it.
 
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.

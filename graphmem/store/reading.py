@@ -118,7 +118,7 @@ class StoreReads(LiveFile):
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunk rows in pieces, in the order of the file.
+        """Yield all chunk rows in pieces, in the order of the database file.
 
         The column `packed` has prefix and text, compressed.
         """

@@ -35,7 +35,8 @@ OnKnowledge = Callable[[int], object]
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
     """Store a change of the code in the feed, unless it is too large.
 
-    `first` is true for the first content of a graph, which is not stored either. Without the change, followers read the whole graph again.
+    `first` is true for the first content of a graph, which is not stored either. If a change is not stored, followers read the whole graph
+    again.
     """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:

@@ -59,7 +59,10 @@ class PostgresReads:
         return _sorted(full_texts(found))
 
     def packed_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunks with compressed texts, in one piece, sorted by id."""
+        """Yield a single table of all chunks, sorted by id.
+
+        The texts stay compressed.
+        """
         with self._connections.snapshot() as queries:
             table = queries.ask("chunks_of", paths=None).sort_by("id")
             self._saw(dict(queries.rows("meta_all")))
