@@ -1,4 +1,4 @@
-"""Answers of search: hits, and the score of each candidate path."""
+"""Answers of search: hits, and the score of a hit in each search method."""
 
 from __future__ import annotations
 

@@ -385,7 +385,7 @@ class Document:
 class ParagraphState:
     """Progress of the paragraphs that a language model writes about the code.
 
-    There is one paragraph for each module and each call flow.
+    There is one paragraph for each module and each main call flow.
     """
 
     model: Annotated[str, Doc("name and host of the language model; empty when none is configured")]

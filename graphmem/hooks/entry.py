@@ -91,7 +91,8 @@ def _folder(payload: dict[str, Any]) -> str:
 def _owner(folder: str) -> dict[str, Any] | None:
     """Return the record of the server that owns a project's index, or None.
 
-    The record is the content of owner.json. A record that names another folder is ignored, because it was copied from there.
+    The record is the content of owner.json. Two records are ignored: one of another index, which was copied here, and one whose server is
+    stopped (SIGSTOP) and cannot answer.
     """
     import json
 

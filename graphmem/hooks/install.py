@@ -201,9 +201,9 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Return files with graphmem's block of text, each with a coding agent.
+    """Map each file that contains graphmem's block to an agent that reads it.
 
-    The agent has graphmem's hooks installed and reads the file.
+    Only agents count whose settings contain graphmem's hooks.
     """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}

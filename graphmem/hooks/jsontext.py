@@ -142,9 +142,9 @@ class JsonText:
         self._add(self._made(path, "array"), len(path), "", value)
 
     def remove(self, path: Sequence[str], index: int) -> None:
-        """Remove a member or element, by number, of the value at a path of keys.
+        """Remove the member or element number `index` from the value at a path.
 
-        Its comma is removed, too.
+        `path` is a path of keys. The comma of the removed member is removed, too.
         """
         container = self._find(path)
         if container is None:

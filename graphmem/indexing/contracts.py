@@ -46,7 +46,7 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] = {}
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare an index run; return whether the previous run's ends are known.
+        """Prepare a run; return whether the previous run's contract ends are known.
 
         Args:
             run: identifier of the previous run.
@@ -65,7 +65,7 @@ class Contracts:
         self._new[path] = rows_of(path, ends, resolver)
 
     def take_rows(self, path: str, rows: Sequence[ContractRow]) -> None:
-        """Add the rows that another process made from the ends in one file."""
+        """Add one file's contract ends, which another process converted to rows."""
         self._new[path] = list(rows)
 
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:

@@ -56,7 +56,10 @@ def unpack(packed: PackedDependencies) -> Dependencies:
 
 
 def packed_numbers(numbers: Iterable[int]) -> bytes:
-    """Serialise numbers of inputs and groups; `numbers_of` reads them."""
+    """Serialise the numbers of a file's dependencies; `numbers_of` reads them.
+
+    A dependency is an input (a part of another file) or a group (a set of inputs).
+    """
     return deflate(array(_NUMBERS, sorted(numbers)).tobytes())
 
 
@@ -156,8 +159,8 @@ class Inputs:
         Args:
             run: the new run.
             layout: the unchanged layout.
-            first: numbers of stored keys and stored groups.
-            dependencies: keys and groups after these numbers, and dependencies of the resolved files.
+            first: how many keys and how many groups are stored already.
+            dependencies: the keys and groups beyond these counts, and the dependencies of the resolved files.
             handles: framework keys of functions in the resolved files.
             removed: deleted files.
         """

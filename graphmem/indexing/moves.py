@@ -1,8 +1,8 @@
 """Match removed files and symbols with new ones (moves and renames).
 
-A file is matched by its content, or by shared lines, as Git does. Memories about them then follow to the new ones. A symbol is matched in
-the new file that continues its old file, or by the hash of its body, which does not change by a rename or a move. Among equal matches, the
-one with the more similar path is chosen. If the paths are equally similar, no match is made.
+A file is matched by its content, or by shared lines, as Git does. Memories about a moved file or symbol then belong to the new one. A
+symbol is matched in the new file that continues its old file, or by the hash of its body, which does not change by a rename or a move.
+Among equal matches, the one with the more similar path is chosen. If the paths are equally similar, no match is made.
 """
 
 from __future__ import annotations

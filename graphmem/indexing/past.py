@@ -146,7 +146,7 @@ class Past:
     def keep(self, state: Kept, undo: Undo) -> None:
         """Store a state that a run has replaced.
 
-        States that are no longer before the current graph are dropped, as after a restored backup.
+        Stored states that do not lead to the current graph are dropped; a restored backup leaves such states.
 
         Raises:
             GraphMemError: the file cannot be read or written.
@@ -170,7 +170,7 @@ class Past:
                 db.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?, ?)", (*state, data))
 
     def states(self, run: str) -> list[Kept]:
-        """Return the kept states before the result of a run, newest first.
+        """Return the stored states that led to the result of a run, newest first.
 
         Raises:
             GraphMemError: the file cannot be read.

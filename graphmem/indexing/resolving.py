@@ -235,7 +235,8 @@ class _Run:
     def _dependencies(self, start: Start) -> PackedDependencies:
         """Merge the dependencies of all children into one numbering.
 
-        Inputs and groups are numbered as one resolver would number them.
+        A dependency is an input (a part of another file that was read) or a group of inputs. Both are numbered as one resolver would number
+        them.
         """
         if len(self._ended) == 1:
             (only,) = self._ended.values()

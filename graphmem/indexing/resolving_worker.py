@@ -1,8 +1,8 @@
 """Resolve files in forked processes of one program that opens no database.
 
 The program reads the facts of all files once and forks. Each process, including the first, resolves its own sequence of neighbouring files,
-because they share intermediate results. Then it resolves remaining batches of other sequences. Each process writes the rows of its batches
-to its own pipe. The bytes of a batch do not depend on the number of processes.
+because neighbouring files share intermediate results. Then it resolves remaining batches of other sequences. Each process writes the rows
+of its batches to its own pipe. The bytes of a batch do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """Last message of a child: the inputs and groups that the child added."""
+    """Last message of a child: the inputs and groups of inputs that it added.
+
+    An input is a part of a file that was read to resolve another file.
+    """
 
     added: PackedDependencies  # with the child's files, in its numbers
 

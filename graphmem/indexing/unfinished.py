@@ -1,7 +1,8 @@
 """Keep parsed files of an interrupted first index for the next run.
 
-The facts of the files are in the cache. A SQLite file keeps the rest: heads and chunks. So a run that was killed, or ran out of disk space
-or memory, need not be repeated from the beginning. The file is deleted when a run finishes. If it is lost, the files are parsed again.
+The facts of the files are in the cache. A SQLite file keeps the rest: chunks and heads (properties of a file, such as its hash). So a run
+that was killed, or ran out of disk space or memory, need not be repeated from the beginning. The file is deleted when a run finishes. If it
+is lost, the files are parsed again.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LEAST_FILES: Final = 400
 
 
 class Unfinished:
-    """Heads and chunks of the files that an unfinished run has parsed.
+    """Chunks and properties of the files that an unfinished run has parsed.
 
     Args:
         path: the SQLite file; made when the first file is kept.

@@ -312,8 +312,8 @@ class Finder:
         Each memory comes with its weight: importance × confidence × trust in the source. The order of the ids is kept. Memories that belong
         to another session or unit of work, and ids in `shown`, are left out.
 
-        With `fades=False`, time does not lower the confidence that is compared with the trust level; see `traps`. With `every=True`, all
-        given memories are returned except those that await review.
+        With `fades=False`, time does not lower the confidence that is compared with the trust level; see `traps`. With `every=True`,
+        neither the trust level nor the session decides: only ids in `shown` and memories that await review are left out.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)

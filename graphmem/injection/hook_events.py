@@ -169,7 +169,7 @@ class Hooks:
         """Return advice about an edit after a tool ran, or None.
 
         The advice is about the tool's edit, or about dependents that were not opened. Some agents do not accept context before a tool runs.
-        They get the advice together with the tool's result.
+        Such an agent gets the advice together with the tool's result.
         """
         injector, action = self._injector, call_of(call.tool, call.args).action
         if action == "test":
@@ -197,8 +197,8 @@ class Hooks:
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Return the context to show after a tool ran, or None.
 
-        The context has warnings (traps) about the tool's files. If there are none, it has one item for a step. If there is none, it has
-        prepared memories.
+        The first of these that is not empty is returned: warnings (traps) about the tool's files, an item for this step of the agent,
+        memories that were prepared in the background.
         """
         if not can:
             return None

@@ -351,7 +351,7 @@ class Injector:
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context for the first message of a session.
 
-        It has rules of open files, memories about them and about the message, files to read first, and summaries of sessions.
+        It has rules for open files, memories about these files and about the message, files to read first, and summaries of sessions.
         """
         shown = self._shown(ask)
         about, more = self._finder.about_files(ask.files, shown, ask.session)
@@ -373,10 +373,7 @@ class Injector:
         return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])
 
     def _rules_of(self, files: Sequence[str], shown: frozenset[str]) -> list[Item]:
-        """Return rules of people for a session's files that were not shown yet.
-
-        A rule is returned if its scope covers one of the files.
-        """
+        """Return people's rules that cover the given files and were not shown yet."""
         scoped = [one for one in self._rules(files).rules if one.scope] if files else []
         return [one for one in of_rules(scoped) if one.id not in shown]
 

@@ -5,8 +5,9 @@ Its lines are readable text in files next to the database. An entry is on disk b
 One line is one entry (`journal_lines`): the change of one memory, its actor, its time and the changed fields. The lines of one write form a
 batch.
 
-Entries are split into files of a thousand, called segments. The newest four segments are plain text; older segments are compressed. Only
-`rewrite` changes past entries. It removes text that contains a secret, or that a person wants erased, and adds an entry about this.
+Entries are split into files of a thousand, called segments. The newest five segments are plain text, including the one being written; older
+segments are compressed. Only `rewrite` changes past entries. It removes text that contains a secret, or that a person wants erased, and
+adds an entry about this.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ def importance_now(row: MemoryRow, now: datetime) -> float:
 def ttl_days(row: MemoryRow) -> float | None:
     """Return the days without use after which a memory expires.
 
-    None means that it never expires. If the memory has its own half-life, a long one extends the time.
+    None means that it never expires. The time depends on the memory's type. If the memory has its own half-life, the time is at least
+    `HALF_LIVES` times this half-life.
     """
     kind = TYPES[row.type]
     if row.status == "pinned" or row.user_verified:
@@ -100,9 +101,9 @@ def ttl_days(row: MemoryRow) -> float | None:
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory after one more use.
 
-    The use is counted, and the memory is no longer stale. Confidence rises after every fifth use without a correction. Two uses confirm a
-    candidate, regardless of the time between them. After ten uses the memory needs no review. Contaminated memories stay candidates and in
-    review.
+    The use is counted, and the memory is no longer stale. Confidence rises after every fifth use, unless the memory is disputed. Two uses
+    confirm a candidate that is not disputed, regardless of the time between them. After ten uses the memory needs no review. Contaminated
+    memories stay candidates and in review.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE

@@ -54,12 +54,12 @@ class Links(NamedTuple):
 def link(
     content: str, given_files: Iterable[str], given_symbols: Iterable[str], view: GraphView | None, project: str, commit_sha: str
 ) -> Links:
-    """Find the code that a memory's text and its caller name.
+    """Find the code that a memory's text names, or that its writer named.
 
     Args:
         content: content of the memory.
-        given_files: paths from the caller; linked even if they are not indexed.
-        given_symbols: references from the caller: ids, `path:qualname`, qualified names.
+        given_files: paths that the writer gave; linked even if they are not indexed.
+        given_symbols: references that the writer gave: ids, `path:qualname`, qualified names.
         view: the code graph; None when nothing is indexed.
         project: name of the project, a part of a file's identity.
         commit_sha: the commit at which the memory was learnt, "" if unknown.

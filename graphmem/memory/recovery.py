@@ -228,9 +228,9 @@ class Recovery:
         return replay.take(self._journal.entries(after=number))
 
     def _counted(self) -> int:
-        """Return the number of memories that the journal states.
+        """Return the number of memories according to the journal.
 
-        The number is in the newest entry that has one.
+        Some entries state this number; the newest of them counts. If no entry states it, the memories in the graph are counted.
         """
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()

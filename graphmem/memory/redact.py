@@ -174,10 +174,10 @@ def _kinds() -> Mapping[str, str]:
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Return the words of which every string with a secret contains one.
+    """Return words by which strings that may contain a secret are found.
 
-    Each word comes with the index of its kind of secret in `shapes`. The third value is a looser pattern for the text from the word on, or
-    None.
+    Every secret of a kind is in a string with at least one word of this kind. Each word comes with the index of the kind in `shapes`. The
+    third value is a looser pattern for the text from the word on, or None.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
@@ -259,8 +259,8 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 def _is_said(value: str, *, after: str) -> bool:
     """Return whether a word that follows a secret's name looks like a secret.
 
-    For example, the word after "password is". `after` is the name, such as "password". A common word does not look like a secret. Letters
-    mixed with digits do. Words with hyphens do after a word for a password.
+    For example, the word after "password is". `after` is the name, such as "password". A common word does not look like a secret; letters
+    mixed with digits do. A word with hyphens does only if `after` means a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False

@@ -32,8 +32,8 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """Remove or exclude old memories if a check is due; else return None.
 
-    Pruning is due after every fifty uses, and once after loading if a day has passed. It ignores the maximum number of memories: only a
-    person applies that, after a dry run.
+    Pruning is due after every fifty uses. It is also due once after loading, if the last pruning was more than a day ago. It ignores the
+    maximum number of memories: only a person applies that, after a dry run.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:

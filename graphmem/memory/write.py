@@ -186,7 +186,7 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return a draft with the least trusted origin among its ancestors.
+        """Return a draft that has the least trusted origin among its ancestors'.
 
         It is contaminated if an ancestor is.
         """

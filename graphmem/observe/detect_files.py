@@ -39,9 +39,9 @@ _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """Signal 1: the first files that a session opens, by its main module.
+    """Signal 1: the files that a session opens first, counted by main module.
 
-    The main module is the folder in which the session works most.
+    The main module of a session is the folder in which it works most.
     """
 
     signal: ClassVar = "file_access"
@@ -85,7 +85,8 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before it.
 
-        If the file is already among the recent files, no pairs are added, but an edit may make its pairs pairs of edited files.
+        If the file is already among the recent files, no pairs are added. If the act is its first edit, its pairs with edited files are
+        marked as edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
             return

@@ -120,9 +120,10 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 
 
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
-    """Return the share of sessions in which two files were used together.
+    """Return the share of sessions that used one file and the other as well.
 
-    If only one of the files usually occurs together with the other, this must be more frequent than in other sessions of the module.
+    The share is among the sessions that used the more frequent file. If this share is too small, the sessions that used the rarer file are
+    tried. Their share counts only if it is also clearly larger than the usual share of the other file in these modules.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

@@ -261,7 +261,7 @@ class Ledger(LedgerCounts):
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
     def sessions_like(self, prefix: str, most: int = 20) -> list[str]:
-        """Return the ids of stored sessions that begin with a prefix, sorted."""
+        """Return the stored session ids that begin with a prefix, sorted."""
         safe = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._all(
             "SELECT id FROM session WHERE id LIKE ? ESCAPE '\\' UNION SELECT session FROM receipt WHERE session LIKE ? ESCAPE '\\' "

@@ -115,10 +115,7 @@ class Judge:
     def of_call(self, tool: str, args: Mapping[str, Any], call: Call, listed: Iterable[str] = ()) -> str:
         """Return the source of the external text that a tool call reads, or "".
 
-        A source is a page, tool, command or file; "" means that the call is local.
-
-        Returns:
-            "" for a local call.
+        A source is a page, tool, command or file. The result "" means that the call reads only local text.
 
         Args:
             tool: the agent's name of the tool.

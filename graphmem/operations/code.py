@@ -138,7 +138,7 @@ class CodeOperations:
     def resolve(self, ref: str) -> SymbolInfo:
         """The symbol that a reference means.
 
-        Of definitions that share path and name, such as overloads, it is the first.
+        Of several definitions with the same path and name, it is the first by line; overload signatures come last.
         """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
@@ -153,7 +153,7 @@ class CodeOperations:
     def symbols(self, query: str = "", kinds: Sequence[SymbolKind] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """Symbols whose name matches the query, best match first.
 
-        Each of several words may match the name, the class or the path.
+        If the query has several words, each must occur in the qualified name or the path, and at least one in the name.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
@@ -217,7 +217,7 @@ class CodeOperations:
             max_depth: the maximum number of steps, tests excepted.
             min_confidence: the minimum confidence of a path.
             kinds: follow only edges of these kinds.
-            limit: the maximum number of hits, and of tests.
+            limit: the maximum number of hits and tests together.
             as_of: ask the graph of an earlier time (ISO 8601) or commit, if the index keeps it; memories are then left out.
         """
 

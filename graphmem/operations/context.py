@@ -66,7 +66,7 @@ class ContextOperations:
     ) -> Injection:
         """Context prepared for a session since the last call.
 
-        No item is returned twice within a topic.
+        An item is not returned again until the topic of the conversation changes.
         """
 
     @operation(needs="read", shows=Sight.WHOLE, client="none")

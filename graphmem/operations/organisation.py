@@ -103,7 +103,8 @@ class OrganisationOperations:
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
         """Show what the team learnt recently, and open disagreements.
 
-        The answer also lists who knows what, and the ten memories that a newcomer must know. The data comes from this machine's copy.
+        The answer also lists who knows what, and the ten memories that a newcomer must know. The answer is as new as this machine's last
+        exchange of memories with the team.
 
         Args:
             days: length of the period up to now, in days.

@@ -252,9 +252,9 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
-        """Progress of the language model's paragraphs on modules and flows.
+        """Progress of the paragraphs that a language model writes about the code.
 
-        The call starts missing paragraphs and waits at most `waitS` seconds for them.
+        There is one paragraph for each module and main flow. The call starts the missing ones and waits at most `waitS` seconds for them.
         """
 
     @operation(
