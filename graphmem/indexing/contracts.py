@@ -46,7 +46,7 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] = {}
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare a run; return whether the previous run's contract ends are known.
+        """Prepare a run; return whether the last run's contract ends are known.
 
         Args:
             run: identifier of the previous run.
