@@ -1,7 +1,8 @@
 """From `graphmem serve` on an index that is there to the first answer: seconds and processor seconds, beside a bare interpreter.
 
 `python -m benchmarks start ROOT` indexes ROOT (or uses `--db`), then starts the server several times, each time in a new process, asks
-one question as soon as the owner file is there, and ends it with SIGTERM. Modules are compiled before, as an installer leaves them,
+one question as soon as the owner file is there, and ends it with SIGTERM. With `--against CHECKOUT` another checkout of graphmem starts in
+turn, on a copy of the index. Modules are compiled before, as an installer leaves them,
 whatever the environment says about bytecode. The machine's own speed is in the table: an interpreter that imports the engine and the web
 framework and ends.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,16 +26,17 @@ import report
 QUESTION = {"query": '{ symbols(query: "get", first: 5) { totalCount } }'}
 # Both see compiled modules; a process that compiles every module anew, as PYTHONDONTWRITEBYTECODE makes it, takes half as long again.
 ENVIRON = {**{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}, "GRAPHMEM_EMBEDDER": "none"}
+HERE = Path(__file__).resolve().parent.parent
 BARE = "import kuzu, pyarrow, numpy, strawberry, starlette, uvicorn"
 
 
-def one_start(root: Path, db: Path) -> dict[str, float]:
+def one_start(root: Path, db: Path, checkout: Path = HERE) -> dict[str, float]:
     """Start, ask, end."""
     from graphmem.server import owner
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
     begun = time.monotonic()
-    process = subprocess.Popen(command, env=ENVIRON, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env={**ENVIRON, "PYTHONPATH": str(checkout)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     while (found := owner.read(db / "owner.json")) is None or found.pid != process.pid:
         if process.poll() is not None:
             raise SystemExit(f"the server ended by itself with {process.returncode}")
@@ -69,6 +72,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("root", type=Path, help="the repository")
     parser.add_argument("--db", type=Path, help="an index of it that is there; default a new one")
     parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--against", type=Path, help="another checkout of graphmem")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="graphmem-start-") as folder:
         db = given.db or Path(folder) / "index"
@@ -76,21 +80,24 @@ def main(arguments: list[str]) -> int:
         subprocess.run(command, env=ENVIRON, check=True)
         size = (db / "graph.db").stat().st_size
         ENVIRON.setdefault("PYTHONPYCACHEPREFIX", str(Path(folder) / "compiled"))
-        one_start(given.root.resolve(), db)  # compiles
+        places = {"server": (db, HERE)}
+        if given.against:
+            places["other checkout"] = (Path(shutil.copytree(db, Path(folder) / "other")), given.against.resolve())
+        for place in places.values():
+            one_start(given.root.resolve(), *place)  # compiles
         bare()
-        starts = [one_start(given.root.resolve(), db) for _ in range(given.times)]
-        bares = [bare() for _ in range(given.times)]
+        starts: dict[str, list[dict[str, float]]] = {name: [] for name in places}
+        for _ in range(given.times):
+            for name, place in places.items():
+                starts[name].append(one_start(given.root.resolve(), *place))
+        starts["bare imports"] = [bare() for _ in range(given.times)]
     rows: list[tuple[Any, ...]] = []
-    for name in ("listening_s", "answered_s", "cpu_s", "ended_s"):
-        values = sorted(one[name] for one in starts)
-        rows.append((f"server, {name.removesuffix('_s')}, s", values[0], values[len(values) // 2], values[-1]))
-    for name in ("answered_s", "cpu_s"):
-        values = sorted(one[name] for one in bares)
-        rows.append(
-            (f"bare imports, {name.removesuffix('_s').replace('answered', 'ended')}, s", values[0], values[len(values) // 2], values[-1])
-        )
+    for name, found in starts.items():
+        for measure in found[0]:
+            values = sorted(one[measure] for one in found)
+            rows.append((f"{name}, {measure.removesuffix('_s')}, s", values[0], values[len(values) // 2], values[-1]))
     report.table(("what", "fastest", "median", "slowest"), rows)
-    report.publish("start", {"root": given.root.name, "database_bytes": size, "starts": starts, "bare": bares}, given.out)
+    report.publish("start", {"root": given.root.name, "database_bytes": size, "starts": starts}, given.out)
     return 0
 
 

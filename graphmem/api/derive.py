@@ -23,8 +23,9 @@ from strawberry.scalars import JSON
 
 from graphmem.answers.marks import Big, Doc, GlobalId, Hidden, Size, Time, Vocabulary
 from graphmem.api.complexity import assumed
+from graphmem.api.describe import declared
 from graphmem.api.ids import global_id
-from graphmem.operations.declare import split
+from graphmem.operations.declare import split, type_hints
 
 _PAIRS: Final[Mapping[type, str]] = types.MappingProxyType({int: "Count", float: "Amount", str: "Remark"})
 _SCALARS: Final = (str, int, float, bool)
@@ -116,18 +117,18 @@ def object_type(answer: type) -> type:
             attributes["is_type_of"] = classmethod(lambda _cls, value, _info: isinstance(value, answer))
         attributes["__annotations__"] = annotations
         made = type(shape.name, (Node,) if shape.node else (), attributes)
-        _objects[answer] = strawberry.type(made, name=shape.name, description=inspect.getdoc(answer))
+        _objects[answer] = declared(made, shape.name, inspect.getdoc(answer))
     return _objects[answer]
 
 
 @cache
-def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
+def hints_of(answer: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Return the type of each field of a dataclass or a TypedDict, by name.
 
     Types keep the metadata of `Annotated`. In this module, `marks` is this metadata, for example `GlobalId`.
     """
-    hints = typing.get_type_hints(declared, include_extras=True)
-    names = [one.name for one in dataclasses.fields(declared)] if dataclasses.is_dataclass(declared) else list(hints)
+    hints = type_hints(answer)
+    names = [one.name for one in dataclasses.fields(answer)] if dataclasses.is_dataclass(answer) else list(hints)
     return {name: split(_bare(hints[name])) for name in names}
 
 
@@ -193,23 +194,23 @@ def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 
 
 @cache
-def input_type(declared: type) -> type:
+def input_type(given: type) -> type:
     """Return the GraphQL input type for a TypedDict.
 
     Keys that the TypedDict does not require are optional.
     """
-    attributes: dict[str, Any] = {"__doc__": declared.__doc__, "__module__": __name__}
+    attributes: dict[str, Any] = {"__doc__": given.__doc__, "__module__": __name__}
     annotations: dict[str, Any] = {}
     # `__required_keys__` does not know of `Required` in annotations that are not evaluated.
-    hints = typing.get_type_hints(declared, include_extras=True)
+    hints = type_hints(given)
     required = {name for name, hint in hints.items() if typing.get_origin(hint) is typing.Required}
-    for name, (hint, marks) in sorted(hints_of(declared).items(), key=lambda item: item[0] not in required):
+    for name, (hint, marks) in sorted(hints_of(given).items(), key=lambda item: item[0] not in required):
         annotations[name] = taken(hint, marks)
         options: dict[str, Any] = {} if name in required else {"default": None}
         attributes[name] = strawberry.field(description=_text(marks), **options)
     attributes["__annotations__"] = annotations
-    name = declared.__name__
-    return strawberry.input(type(name, (), attributes), name=name, description=inspect.getdoc(declared))
+    name = given.__name__
+    return strawberry.input(type(name, (), attributes), name=name, description=inspect.getdoc(given))
 
 
 def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
@@ -234,7 +235,7 @@ def _enum(known: Vocabulary, words: tuple[str, ...]) -> Any:
 def _pair(kind: type) -> type:
     described = {int: "A name and its count.", float: "A name and its number.", str: "A name and a sentence about it."}
     attributes = {"__annotations__": {"name": str, "value": kind}, "__module__": __name__}
-    return strawberry.type(type(_PAIRS[kind], (), attributes), description=described[kind])
+    return declared(type(_PAIRS[kind], (), attributes), _PAIRS[kind], described[kind])
 
 
 def _pairs(attribute: str) -> Callable[..., Any]:

@@ -20,6 +20,7 @@ from graphmem.api.complexity import assumed, sized_by
 from graphmem.api.connections import connection_of, rows
 from graphmem.api.context import Info
 from graphmem.api.derive import hints_of, object_type, shown, taken
+from graphmem.api.describe import declared
 from graphmem.api.ids import as_ref
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.errors import BadInputError
@@ -44,7 +45,7 @@ def root_type(root: str, by_hand: type) -> type:
     for operation in registry().values():
         if operation.hints.root == root and operation.name not in attributes:
             attributes[operation.name] = root_field(operation)
-    return strawberry.type(type(by_hand.__name__, (), attributes), description=inspect.getdoc(by_hand))
+    return declared(type(by_hand.__name__, (), attributes), by_hand.__name__, inspect.getdoc(by_hand))
 
 
 def root_field(operation: Operation) -> Any:

@@ -14,7 +14,7 @@ from graphql import GraphQLObjectType, GraphQLSchema, print_ast
 from graphql.utilities import ast_from_value
 
 from graphmem.answers.marks import Hidden
-from graphmem.operations.declare import Operation, camel, pascal, split
+from graphmem.operations.declare import Operation, camel, pascal, split, type_hints
 from graphmem.operations.registry import registry
 
 
@@ -55,12 +55,12 @@ def selection(hint: Any, indent: str = "") -> str:
     shape: Any = kind.__shape__
     inner = indent + "  "
     if shape.page:
-        row = split(typing.get_type_hints(kind, include_extras=True)[shape.page])[0]
+        row = split(type_hints(kind)[shape.page])[0]
         return (
             f" {{\n{inner}edges {{\n{inner}  cursor\n{inner}  node{selection(row, inner + '  ')}\n{inner}}}\n"
             f"{inner}pageInfo {{\n{inner}  hasNextPage\n{inner}  endCursor\n{inner}}}\n{inner}totalCount\n{indent}}}"
         )
-    hints = typing.get_type_hints(kind, include_extras=True)
+    hints = type_hints(kind)
     lines = []
     for one in dataclasses.fields(kind):
         field, marks = split(hints[one.name])

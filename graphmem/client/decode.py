@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from graphmem.answers.marks import Big, GlobalId, Hidden, Time
 from graphmem.errors import GraphMemError
-from graphmem.operations.declare import Parameter, camel, split
+from graphmem.operations.declare import Parameter, camel, split, type_hints
 
 Decode = Callable[[Any], Any]
 
@@ -70,7 +70,7 @@ def _object(kind: type) -> Decode:
     shape: Any = getattr(kind, "__shape__", None)
     if shape is not None and shape.page:
         return _page(kind, shape.page)
-    hints = typing.get_type_hints(kind, include_extras=True)
+    hints = type_hints(kind)
     plan: list[tuple[str, Decode]] = []
     for one in dataclasses.fields(kind):
         hint, marks = split(hints[one.name])
@@ -98,7 +98,7 @@ def _marked(hint: Any, marks: tuple[Any, ...]) -> Any:
 
 
 def _page(kind: type, rows: str) -> Decode:
-    row = decoder(typing.get_args(split(typing.get_type_hints(kind, include_extras=True)[rows])[0])[0])
+    row = decoder(typing.get_args(split(type_hints(kind)[rows])[0])[0])
     return lambda data: kind([row(edge["node"]) for edge in data["edges"]], data["totalCount"])
 
 
@@ -146,7 +146,7 @@ def _encoder(hint: Any) -> Decode:
 
 
 def _mapping(declared: Any) -> Decode:
-    fields = {name: _encoder(hint) for name, hint in typing.get_type_hints(declared, include_extras=True).items()}
+    fields = {name: _encoder(hint) for name, hint in type_hints(declared).items()}
     # An unknown name is sent too; the server rejects it with an explanation.
     return lambda given: {camel(name): fields.get(name, _plain)(value) for name, value in given.items() if value is not None}
 

@@ -43,7 +43,7 @@ class Contracts:
         self._run = ""
         self._rows: dict[str, list[ContractRow]] | None = None  # of the last run
         self._new: dict[str, list[ContractRow]] = {}
-        self._edges: dict[str, list[EdgeRow]] = {}
+        self._edges: dict[str, list[EdgeRow]] | None = None  # that the rows give, as far as they were linked
 
     def begin(self, run: str, *, full: bool) -> bool:
         """Prepare a run; return whether the last run's contract ends are known.
@@ -53,10 +53,10 @@ class Contracts:
             full: whether all files are read again.
         """
         if full:
-            self._rows = {}
+            self._rows, self._edges = {}, None
         elif self._rows is None or self._run != run:
             found = file.read(self._folder)
-            self._rows = found.rows if found is not None and found.run == run else None
+            self._rows, self._edges = found.rows if found is not None and found.run == run else None, None
         self._new = {}
         return self._rows is not None
 
@@ -78,18 +78,18 @@ class Contracts:
         after.update((path, some) for path, some in self._new.items() if some)
         if resolver is not None:
             after = {path: [_placed(row, resolver) if row.handler else row for row in some] for path, some in after.items()}
-        same = before == after
-        self._edges = _edges(after)
-        changed: set[str] = set()
-        if not same:
-            old = _edges(before)
-            changed = {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
-        self._rows = after
-        return changed
+        if before == after:
+            if self._edges is None:
+                self._edges = _edges(after)
+            return set()
+        old = self._edges if self._edges is not None else _edges(before)
+        self._run = ""  # if this run fails, the next one reads again what the graph has
+        self._rows, self._edges = after, _edges(after)
+        return {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
 
     def edges(self, path: str) -> list[EdgeRow]:
         """Return the edges of linked contracts that begin in a file."""
-        return self._edges.get(path, [])
+        return (self._edges or {}).get(path, [])
 
     def keep(self, run: str) -> None:
         """Write the contract ends to `contracts.json`, for other processes.
@@ -104,7 +104,6 @@ class Contracts:
             file.write(self._folder, run, self._project, self._rows or {})
         except OSError as error:
             raise disk_refusal(error, "writing the contracts of the index", self._folder) from error
-        self._edges = {}
         self._new = {}
 
 

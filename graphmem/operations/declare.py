@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import types
 import typing
 import warnings
 from collections.abc import Callable, Mapping
@@ -233,7 +235,7 @@ class Operation:
 
     @cached_property
     def _types(self) -> dict[str, Any]:
-        return typing.get_type_hints(self.function, include_extras=True)
+        return type_hints(self.function)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -333,6 +335,34 @@ def held_to(operation: Operation, method: Callable[..., Any]) -> Callable[..., A
     if operation.bounds:
         method = within_bounds(method, operation)
     return accepting(method, operation.hints.renamed) if operation.hints.renamed else method
+
+
+_hints: Final[dict[tuple[str, str], Any]] = {}  # by module and text
+
+
+def type_hints(declared: Any) -> dict[str, Any]:
+    """Return `typing.get_type_hints` with metadata, for a class or a function.
+
+    Most annotations of a module are alike, and each text is evaluated once.
+    """
+    found: dict[str, Any] = {}
+    for one in reversed(declared.__mro__) if isinstance(declared, type) else (declared,):
+        annotations = vars(one).get("__annotations__", {}) if isinstance(one, type) else one.__annotations__
+        found |= {name: _type_of(one.__module__, hint) for name, hint in annotations.items()}
+    return found
+
+
+def _type_of(module: str, hint: Any) -> Any:
+    if not isinstance(hint, str):
+        return _evaluated(module, hint)
+    if (module, hint) not in _hints:
+        _hints[module, hint] = _evaluated(module, hint)
+    return _hints[module, hint]
+
+
+def _evaluated(module: str, hint: Any) -> Any:
+    alone = types.SimpleNamespace(__annotations__={"hint": hint})
+    return typing.get_type_hints(alone, vars(sys.modules[module]), include_extras=True)["hint"]
 
 
 def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:

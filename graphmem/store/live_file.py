@@ -89,8 +89,9 @@ class LiveFile:
         self.notes: list[str] = []
         known = resting.recorded_facts(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
+        self._memories = 0  # number of memories, when the file was closed
         if known is not None:
-            self._meta, self._vector_tables = known
+            self._meta, self._vector_tables, self._memories = known
         else:
             self.notes = [*filter(None, [lock.note])]
             try:
@@ -163,6 +164,17 @@ class LiveFile:
         """Merge the write-ahead log into the file when no read is running."""
         self._write(self._checkpoint)
 
+    def memory_count(self) -> int:
+        """Return the number of memories of any status.
+
+        For a closed file the number is recorded, so the file stays closed.
+        """
+        self._check_open()
+        if self._at_rest:
+            return self._memories
+        with self._passage() as connection:
+            return self._count_memories(connection)
+
     def held_changes(self) -> int:
         """Return how many code changes occupy RAM that a checkpoint would free."""
         return self._held
@@ -202,6 +214,7 @@ class LiveFile:
                             self._checkpointed += 1
                             self._put_meta({CHECKPOINT: str(self._checkpointed)})
                         self._connection.rows("CHECKPOINT")
+                        self._memories = self._count_memories(self._connection)
                         self._database.close()
                 if not self._reads_only:
                     self._say_closed(files.checksum(self._file))
@@ -351,6 +364,7 @@ class LiveFile:
                     self._put_meta({CHECKPOINT: str(self._checkpointed + 1)})
                     self._connection.rows("CHECKPOINT")
                     self._checkpointed += 1
+                self._memories = self._count_memories(self._connection)
                 self._database.close()
             self._at_rest = True
         self._say_closed(files.checksum(self._file))
@@ -458,6 +472,9 @@ class LiveFile:
             self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
         self._meta = {**self._meta, **values}
 
+    def _count_memories(self, connection: Connection) -> int:
+        return sum(int(row[-1]) for row in connection.rows(*self._catalog["memory_counts"].bind({})).rows)
+
     # ---- status
 
     def _note(self, sentence: str) -> None:
@@ -472,7 +489,7 @@ class LiveFile:
         self._say(clean=False, log=files.size_of(log))
 
     def _say_closed(self, checksum: int) -> None:
-        known = resting.encoded_facts(self._options.engine, self._meta, self._vector_tables)
+        known = resting.encoded_facts(self._options.engine, self._meta, self._vector_tables, self._memories)
         self._say(clean=True, log=0, checksum=checksum, known=known)
 
     def _say(self, *, clean: bool, log: int, checksum: int = 0, known: str = "") -> None:

@@ -96,10 +96,6 @@ class StoreReads(LiveFile):
         """Return all links of memories to code, sorted by memory, target and role."""
         return [LinkRow(**row) for row in self.read("memory_links")]
 
-    def memory_count(self) -> int:
-        """Return the number of memories of any status."""
-        return sum(int(row["memories"]) for row in self.read("memory_counts"))
-
     def remembered_names(self) -> dict[str, str]:
         """Return names of nodes that are missing although memories link to them.
 

@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 from graphmem.errors import DatabaseDamagedError, DiskFullError, ResourceError, StoreClosedError
+from graphmem.knowledge import KnowledgeDelta
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.store import live_file
 from graphmem.store.files import checksum
@@ -54,6 +55,21 @@ def test_the_first_who_needs_it_opens_it_and_finds_everything(left, open_at, wor
     assert again.meta()["a"] == "c"
 
 
+def test_the_number_of_memories_is_known_without_opening_it(left, open_at, make):
+    store = open_at(left)
+    store.apply_knowledge(KnowledgeDelta(memories=[make.memory("first"), make.memory("second")]))
+    store.close()
+    again = open_at(left, at_rest=True)
+    assert again.memory_count() == 2
+    assert not awake(again)
+    again.apply_knowledge(KnowledgeDelta(removed_memories=["first"]))
+    assert awake(again)
+    assert again.memory_count() == 1
+    assert again.rest(0.0)
+    assert again.memory_count() == 1
+    assert not awake(again)
+
+
 def test_a_store_that_rests_can_be_opened_by_nobody_else(left, open_at, child):
     store = open_at(left, at_rest=True)
     process = child("""
@@ -76,7 +92,7 @@ def test_bytes_that_are_not_those_that_were_left_are_found_at_once(left, open_at
         open_at(left, at_rest=True)
 
 
-@pytest.mark.parametrize("change", ["form", "nothing", "no meta", "other", "half"])
+@pytest.mark.parametrize("change", ["form", "nothing", "no meta", "no count", "other", "half"])
 def test_whoever_left_it_otherwise_is_not_believed(left, open_at, world, equal, change):
     lock = left.with_name(left.name + ".lock")
     record = read_sealed_json(lock.read_bytes().rstrip(b" "))
@@ -85,6 +101,7 @@ def test_whoever_left_it_otherwise_is_not_believed(left, open_at, world, equal, 
         "form": json.dumps({**known, "form": "of another graphmem"}),
         "nothing": "",
         "no meta": json.dumps({name: value for name, value in known.items() if name != "meta"}),
+        "no count": json.dumps({name: value for name, value in known.items() if name != "memories"}),
         "other": "[]",
         "half": record["known"][:-5],
     }
