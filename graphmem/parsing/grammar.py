@@ -68,7 +68,8 @@ Names with a leading `_` serve predicates only.
 class Grammar(Syntax):
     """The syntax, query and tables needed to extract facts of one language.
 
-    It also has the helper, and a version that is part of the keys of caches.
+    It also has the helper, which is code for special cases of the language. Its version is part of cache keys, so that a change of grammar
+    makes cached facts invalid.
     """
 
     def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
@@ -81,7 +82,7 @@ class Grammar(Syntax):
     def terms(self) -> TermTable:
         """The table that converts syntax nodes to terms, compiled at first use.
 
-        A term is an expression in the facts.
+        A term is an expression as the parser stores it: a tuple that begins with an operator.
 
         Raises:
             GrammarError: the table names an operator or a node type that does not exist.
@@ -161,9 +162,10 @@ def load_grammar(name: str) -> Grammar:
 
 @cache
 def extraction_version(name: str) -> str:
-    """Return a version of everything that affects facts besides the text.
+    """Return a version of all code and tables that parse a language.
 
-    The version covers the code, the grammar and the tables of the language. Computing it does not compile anything.
+    If it is unchanged, equal files have equal facts. The version covers the code, the grammar and the tables of the language. Computing it
+    does not compile anything.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.

@@ -120,7 +120,9 @@ class IgnoreRules:
         return unusable
 
     def decide(self, path: str) -> bool | None:
-        """Return True for an ignored path, False for a `!` pattern, else None.
+        """Return whether a path is ignored; None if no pattern matches.
+
+        False means that a `!` pattern includes the path explicitly.
 
         Args:
             path: path from the root, with '/'; a folder ends in '/'.

@@ -109,7 +109,7 @@ class Listing:
         return bool(reason)
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Return the reason to skip a folder or a folder above it, or ""."""
+        """Return why a folder, or a folder above it, is skipped; "" if none is."""
         verdict = verdicts.get(folder)
         if verdict is None:
             above, _, name = folder.rpartition("/")

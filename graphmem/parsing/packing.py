@@ -143,7 +143,7 @@ class ParsedFile:
 
 
 def head_of(facts: FileFacts) -> Head:
-    """Return the `Head` of a file's facts, such as its hash and path."""
+    """Return the `Head` of a file from its facts, such as hash and path."""
     spec = languages().get(facts.language)  # plain text has none
     is_test = spec is not None and spec.tests.is_test_path(facts.path)
     return Head(
@@ -153,9 +153,9 @@ def head_of(facts: FileFacts) -> Head:
 
 @cache
 def extraction_key(language: str) -> str:
-    """Return a key of the code and grammar that extract facts of a language.
+    """Return a key that changes with the code and grammar of a language.
 
-    Facts with another key are not used.
+    Cached facts with another key are not used, because these extract the facts.
     """
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 

@@ -1,6 +1,6 @@
 """Compile a language's table of terms to a function for each node type.
 
-A term is an expression in the facts. The function converts a syntax node to one.
+A term is an expression as the parser stores it: a tuple that begins with an operator. The function converts a syntax node to a term.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphmem.parsing.terms import Build, TermTable
 def compiled_terms(syntax: Syntax, helper: Helper) -> TermTable:
     """Compile `[terms]` of a language to one function for each node type.
 
-    A function converts a syntax node to a term, which is an expression in the facts.
+    A function converts a syntax node to a term: a tuple that begins with an operator, such as `call`.
 
     Raises:
         GrammarError: the table names an unknown operator or node type.

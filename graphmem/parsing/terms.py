@@ -1,7 +1,7 @@
 """Convert expressions of any language to terms, which are plain tuples.
 
-`facts` explains terms; equal terms have the same index. A table in `language.toml` maps node types to operators. It is compiled once per
-grammar into one function for each node type, so the inner loop is a dictionary look-up and a call.
+The module `facts` explains terms. Equal terms have the same index. A table in `language.toml` maps node types to operators. It is compiled
+once per grammar into one function for each node type, so the inner loop is a dictionary look-up and a call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Build = Callable[["TermBuilder", "Node"], TermIndex]
 class TermTable(NamedTuple):
     """Functions that make the terms of syntax nodes, by the ids of node types.
 
-    The keys are the ids of node types. A term is an expression as facts store it: a tuple that begins with an operator.
+    A term is an expression as the parser stores it: a tuple that begins with an operator.
     """
 
     builds: Mapping[int, Build]

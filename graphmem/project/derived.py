@@ -139,7 +139,7 @@ class Semantics:
 
     @cached_property
     def _churn(self) -> dict[str, float] | None:
-        """Churn (frequency of change) of each file by path, or None."""
+        """Churn (frequency of change) of each file by path; None without commits."""
         if self._saved.has("churn"):
             found: dict[str, float] | None = self._saved.of("churn", dict[str, float] | None)
             return found
@@ -179,7 +179,7 @@ class Semantics:
 
     @cached_property
     def calls(self) -> Calls:
-        """The call edges of the graph that are certain enough."""
+        """The call edges of the graph whose confidence is high enough."""
         return Calls(self.view)
 
     @cached_property

@@ -143,7 +143,8 @@ class MapNotes:
     def _names(self, entries: list[MapEntry]) -> list[str]:
         """Return the current module name of each map entry; "" if gone.
 
-        An entry belongs to the module that has most of its files. If none of them exists any more, it belongs to the module with its name.
+        An entry lists files of its module. It belongs to the module that now has most of these files. If none of them exists any more, it
+        belongs to the module with the name in the entry.
         """
         modules = self._modules()
         names = {group.name for group in modules.groups}

@@ -198,7 +198,7 @@ class Receiving:
 
 
 def _rows(parts: list[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
-    """Return the rows of all parts, and the paths of their files."""
+    """Return the rows in all parts of a push, and the paths of their files."""
     rows: dict[str, list[Any]] = {table: [] for table in _TABLES}
     externals: dict[str, ExternalRow] = {}
     for part in parts:

@@ -34,7 +34,7 @@ class Subject(NamedTuple):
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
     """Return facts about a module, from which a language model describes it.
 
-    It has files, most used definitions and neighbouring modules.
+    These are files, most used definitions and neighbouring modules.
     """
     view, files = modules.view, modules.files
     at = modules.find(info.id)
@@ -57,7 +57,7 @@ def of_module(modules: Modules, info: ModuleInfo) -> Subject:
 def of_flow(view: GraphView, flow: Flow) -> Subject:
     """Return facts about a flow (a path of calls), for a model to describe.
 
-    It has the steps in order, with signature and comment.
+    These are the steps in order, with signature and comment.
     """
     steps = [flow.entry, *(step.dst for step in flow.steps)]
     told = {

@@ -184,7 +184,7 @@ class MemoryIndex(MemoryLinks):
         return index
 
     def reading(self) -> AbstractContextManager[bool]:
-        """Lock out patches during several reads."""
+        """Return a lock that prevents changes between several reads."""
         return self._lock
 
     # ---- rows
@@ -209,7 +209,7 @@ class MemoryIndex(MemoryLinks):
             return {one: unpack(self._packed[slot]) for one, slot in slots.items() if slot not in hidden}
 
     def all_rows(self) -> Iterator[MemoryRow]:
-        """Yield every memory by id, including retired ones.
+        """Yield every memory by id, superseded and deprecated ones as well.
 
         Memories written during the iteration may or may not be included.
         """
@@ -229,7 +229,7 @@ class MemoryIndex(MemoryLinks):
     def by_fingerprint(self, fingerprint: str) -> list[str]:
         """Return ids of memories whose content has this fingerprint (a hash).
 
-        Retired memories are included. The ids are ascending.
+        Superseded and deprecated memories are included. The ids are ascending.
         """
         with self._lock:
             return sorted(self._visible(self._by_fingerprint.get(fingerprint, ())))
@@ -266,7 +266,7 @@ class MemoryIndex(MemoryLinks):
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
         """Return a memory and its neighbours in time, oldest first.
 
-        Retired memories are left out.
+        Superseded and deprecated memories are left out.
         """
         with self._lock:
             place = self._place(memory_id)

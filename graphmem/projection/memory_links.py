@@ -62,7 +62,7 @@ class MemoryLinks(ABC):
     def about_any(self, node_ids: Iterable[str]) -> set[str]:
         """Return ids of memories that link to any of the given nodes.
 
-        Retired memories are included.
+        Superseded and deprecated memories are included.
         """
         with self._lock:
             return set(self._visible(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
@@ -75,7 +75,7 @@ class MemoryLinks(ABC):
     def about_target(self, node_id: str) -> list[str]:
         """Return ids of memories that link to a node, ascending.
 
-        Retired memories are included.
+        Superseded and deprecated memories are included.
         """
         with self._lock:
             return sorted(self._visible(self._about_target.get(node_id, ())))
@@ -148,7 +148,7 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace the links to code of all memories that a delta anchors."""
+        """Replace the links to code of the memories in `delta.anchored`."""
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
             links.setdefault(link.memory_id, []).append(link)

@@ -33,11 +33,13 @@ class NearWords:
         self._of_head: dict[str, list[str]] = {}  # sorted
 
     def nearest(self, db: sqlite3.Connection, word: str) -> list[str]:
-        """Return indexed words that a missing word may stand for, by frequency.
+        """Return the indexed words that a misspelt word may stand for.
 
-        Ties are ordered by the words. The most frequent words come first. The result has the words that begin with the missing word. If
-        there are none, it has words that differ by one edit (after the third letter) from the word, or from the word without an ending. If
-        there are none, it has the word's longest indexed prefix, if that is longer than half of the word.
+        The most frequent words come first; ties are ordered by the words. The first of these searches that finds anything is used:
+
+        - words that begin with the misspelt word;
+        - words that differ from it by one edit after the third letter, or from it without an ending;
+        - its longest prefix that is an indexed word and longer than half of it.
 
         Args:
             db: a connection that sees the generation and has the table `temp.vocabulary` of its words (fts5vocab, row).

@@ -126,7 +126,7 @@ def _surest(review: Review) -> list[ImpactHit]:
 
 
 def _html(text: str, most: int = MOST_CELL) -> str:
-    """Escape a string, so that a comment has no markup or mentions of it."""
+    """Escape a string for a comment; nothing in it is markup or a mention."""
     flat = inert(" ".join(text.split()))
     cut = flat if len(flat) <= most else flat[: most - 1] + "…"
     return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("|", "&#124;")

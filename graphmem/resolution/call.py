@@ -75,9 +75,9 @@ class Call:
         return None
 
     def rest(self, position: int) -> Type:
-        """Return the union of the types of positional arguments from a position.
+        """Return the union of the types of the last positional arguments.
 
-        `position` is the position of the first argument to include. Spread arguments (`*args`) are left out.
+        `position` is the first argument to include. Spread arguments (`*args`) are left out.
         """
         found = join_all(self.passed[position:])
         for term in self.args[max(0, position - len(self.passed)) :]:

@@ -345,7 +345,7 @@ class Classes:
         return frozenset((bound_function,))
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
-        """Return the methods of a value whose names begin with a prefix.
+        """Return a value's methods whose names begin with a prefix.
 
         An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If an object has more than `MAX_METHODS` such
         methods, the result has one `METHODS` tuple that stands for all of them.
@@ -358,7 +358,7 @@ class Classes:
         return found
 
     def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
-        """Return the bound methods of an object whose names begin with a prefix."""
+        """Return an object's bound methods whose names begin with a prefix."""
         found: list[Atom] = []
         classes = [c for c in self.mro(atom[1]) if isinstance(c, Symbol)]
         if atom[0] == INST and not atom[2]:

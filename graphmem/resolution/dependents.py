@@ -56,13 +56,13 @@ class GroupsOf:
         self._covered = 0
 
     def forget(self) -> None:
-        """Drop the index of groups (sets of inputs) because some were removed."""
+        """Drop the index of groups (sets of inputs); some were removed."""
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Extend a set of numbers by all groups that contain one of them.
+        """Add to a set of numbers all groups that contain one of the numbers.
 
-        A group is a set of inputs that has a number.
+        A group is a set of inputs (facts of files) that has a number.
 
         Args:
             members: the members of each group, or None for a removed group. Groups are in order of creation, after their members.

@@ -31,7 +31,8 @@ class Slot(NamedTuple):
 class FileRules(Protocol):
     """Language rules that need only the facts of one file.
 
-    `language.Rules` implements them and depends on this module; `language.rules_of` returns the rules of a file.
+    Facts are the result of parsing a file. `language.Rules` implements this interface and depends on this module; `language.rules_of`
+    returns the rules of a file.
     """
 
     methods_are_inputs: bool
@@ -373,7 +374,7 @@ class FileEntry:
         return self.slots.get(scope, _NOTHING)
 
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
-        """Return the innermost definition around a scope that has a given kind.
+        """Return the innermost definition of a given kind around a scope.
 
         The search begins with the scope itself. The result is an index among the file's definitions, or -1.
         """
@@ -384,8 +385,8 @@ class FileEntry:
     def top_name(self, scope: int) -> str:
         """Return the name of the part of the file that contains a scope.
 
-        A part is the unit by which other files record their dependencies on this file. It is the outermost enclosing definition, or
-        "<module>" for the module's own code. In languages whose methods are separate inputs, the part inside a method is the method.
+        Other files record their dependencies on this file by such parts. The part is the outermost enclosing definition, or "<module>" for
+        the module's own code. In some languages, other files depend on single methods. There, the part inside a method is the method.
         """
         return self.parts[scope]
 
@@ -431,7 +432,7 @@ class RestingEntry(FileEntry):
 
 
 class CallSite(NamedTuple):
-    """A call of a name in a file, such as `f(x)`, or a use as a decorator."""
+    """A call of a name in a file, such as `f(x)`, or its use as a decorator."""
 
     path: str
     scope: int

@@ -34,6 +34,8 @@ class Hierarchy:
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
         """Read the base classes of changed files and of files with stale inputs.
 
+        An input is a fact of a file that an answer depends on. Inputs are stale if they changed.
+
         Returns:
             The changed inputs, which are of the kind `subclasses`.
         """

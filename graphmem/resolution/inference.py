@@ -110,11 +110,11 @@ class AsksClasses(Protocol):
         ...
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
-        """Return the methods of a value whose names begin with a prefix."""
+        """Return a value's methods whose names begin with a prefix."""
         ...
 
     def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
-        """Return the bound methods of an object whose names begin with a prefix."""
+        """Return an object's bound methods whose names begin with a prefix."""
         ...
 
     def method_result(self, receiver: Instance, name: str) -> Type:

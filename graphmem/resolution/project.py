@@ -94,18 +94,24 @@ class Project:
         return list(islice(self._keys, first, None))
 
     def number(self, keys: Iterable[Key]) -> None:
-        """Number the given inputs 0, 1, …, before other inputs get numbers.
+        """Give the inputs of an earlier resolver the same numbers again.
 
-        An earlier resolver used the same numbers.
+        They get the numbers 0, 1, … in the given order. Call this before other inputs get numbers.
         """
         self._keys = {key: position for position, key in enumerate(keys)}
 
     def touch(self, *parts: str) -> None:
-        """Record that the answer being computed depends on an input."""
+        """Record that the answer being computed depends on an input.
+
+        An input is a fact of a file that answers depend on. `key` explains its parts.
+        """
         self.solver.reads.add(self.key(*parts))
 
     def top_key(self, entry: FileEntry, name: str) -> int:
-        """Return the number of the input for a top-level name of a file."""
+        """Return the number of the input for a top-level name of a file.
+
+        An input is a fact of a file that answers depend on.
+        """
         key = entry.tops.get(name)
         if key is None:
             key = entry.tops[name] = self.key("top", entry.path, name)

@@ -271,7 +271,10 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield the inputs and groups of resolved files, and release them."""
+        """Yield the inputs and groups of resolved files, and release them.
+
+        An input is a fact of some file, a group is a set of inputs. The edges of a resolved file depend on them.
+        """
         for path in paths:
             yield path, self._inputs.pop(path)
 

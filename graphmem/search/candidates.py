@@ -112,7 +112,7 @@ def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict
 def _named(view: GraphView, name: str) -> list[int]:
     """Find symbols by a qualified name or the last parts of one.
 
-    A name without dots matches the last part. A name with dots must match as many parts.
+    A name without dots matches the last part. A name with several parts must match equally many parts at the end.
     """
     exact = [int(node) for node in view.by_qualname(name) if view.label[node] == SYMBOL]
     if exact:

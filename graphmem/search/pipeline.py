@@ -356,7 +356,7 @@ class _Run:
         return min(1.0, full / said) if said else 1.0
 
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
-        """Return how many texts of code contain each word of the query."""
+        """Return how many chunks of code contain each word of the query."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
 
     def _now(self) -> datetime:
@@ -372,7 +372,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits and the parts of each score."""
+    """Multiply the scores of code hits, with all their parts, by a factor."""
 
     def times(one: Voted) -> Voted:
         parts = [part._replace(weight=part.weight * by) for part in one.hit.parts]

@@ -37,7 +37,7 @@ _FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their
 
 
 class UnitWords(NamedTuple):
-    """Scores of units by words, without units that do not match."""
+    """Word scores of the units (symbols or chunks) that match the query."""
 
     whole: dict[str, float]  # BM25F of the query
     sentence: dict[str, float]  # BM25F of its best sentence, relative to the best unit's; 0 to 1
@@ -149,7 +149,10 @@ def sentences(query: str) -> list[str]:
 
 
 def _bm25f(saturated: Mapping[str, Mapping[str, float]], weight: Mapping[str, float], coverage: float) -> dict[str, float]:
-    """Return the BM25F score of each unit that has a word of the query."""
+    """Return the BM25F score of each unit that has a word of the query.
+
+    A unit is a symbol, or a chunk without a symbol.
+    """
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
     for unit, terms in saturated.items():
@@ -171,7 +174,10 @@ def _best_sentence(
     stem_of: Mapping[str, str],
     fields: Fields,
 ) -> dict[str, float]:
-    """Return each unit's best score over all sentences of the query."""
+    """Return each unit's best score over all sentences of the query.
+
+    A unit is a symbol, or a chunk without a symbol.
+    """
     best: dict[str, float] = {}
     # The longest carry most; a query with more sentences is a log or a discussion.
     chosen = sorted(parts, key=lambda part: (-len(part), part))[: fields.sentences]
@@ -212,7 +218,7 @@ def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, floa
 def _documentation_scores(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
     """Return the share of the query's words in each unit's documentation.
 
-    Long documentation gets a lower score.
+    A unit is a symbol, or a chunk without a symbol. Long documentation gets a lower score.
     """
     whole = math.fsum(weight.values()) or 1.0
     told: dict[str, float] = {}

@@ -74,7 +74,7 @@ class Access:
     person: Individual | None = None  # sees their own memories and those of their teams, too
 
     def may(self, scope: str) -> bool:
-        """Whether the caller has a scope such as `admin`, which includes all.
+        """Whether the caller has a scope; the scope `admin` includes all others.
 
         Always True for "", which needs no scope.
         """

@@ -192,7 +192,7 @@ class People:
         return rows[0][0] if rows else ""
 
     def move(self, project: str, memory: str, team: str) -> None:
-        """Record the team to which the owner of a memory gives it."""
+        """Record that the owner of a memory gives it to a team."""
         self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
 
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
@@ -405,7 +405,7 @@ class PersonKeys(Keys):
         return self._people.exist or self._operator.required
 
     def access(self, authorization: str | None) -> Access | None:
-        """Return the permissions of an `Authorization` header; None if invalid."""
+        """Return the permissions that an `Authorization` header gives, or None."""
         if self._operator.is_whole(authorization):
             return FULL
         if not self._people.exist:

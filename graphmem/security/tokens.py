@@ -276,7 +276,7 @@ class Keys:
         return bool(sum(hmac.compare_digest(presented, one) for one in self._whole))  # all of them are compared
 
     def access(self, authorization: str | None) -> Access | None:
-        """Return the permissions of an `Authorization` header; None if invalid.
+        """Return the permissions that an `Authorization` header gives, or None.
 
         Checking takes the same time for every wrong header.
         """

@@ -32,7 +32,7 @@ def project_key(root: Path | None) -> str:
 
 
 def checked_key(key: str) -> str:
-    """Return a project's key in the shared database, if it is a valid one.
+    """Check the key of a project in the shared database, and return it.
 
     Raises:
         BadInputError: the key is empty, too long, or contains spaces or control characters.

@@ -150,7 +150,10 @@ class Following:
         return self._linked_ids.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
-        """Record the links to moving nodes; deleting a node deletes its links."""
+        """Record the links to nodes that move, before the nodes are deleted.
+
+        Deleting a node deletes its links.
+        """
         for pair in KNOWLEDGE_PAIRS:
             if pair.src in ANCHORED or pair.dst in ANCHORED:
                 table = self._transaction.arrow("dump_edges", **ends(pair))

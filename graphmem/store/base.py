@@ -36,7 +36,7 @@ class EngineInfo(NamedTuple):
 
 
 class GraphTables(NamedTuple):
-    """The input of the `graph` projection: Arrow tables of one snapshot.
+    """Arrow tables of one snapshot, from which the `graph` projection is made.
 
     The columns are those of the rows in `graphmem.model`, without texts of chunks. Only live rows (`stale_at` is null) are included. Every
     table is sorted by id, edges by (kind, src, dst).
@@ -108,7 +108,7 @@ class FlowRow(NamedTuple):
 
 
 class CoAccessRow(NamedTuple):
-    """Number of changes of one file (`src`) that also touched another (`dst`).
+    """Number of changes to one file (`src`) that also touched another (`dst`).
 
     The same pair in the other direction is another row.
     """
@@ -173,7 +173,10 @@ class GraphReads(Protocol):
         """
 
     def tables(self) -> GraphTables:
-        """Return all live rows of a snapshot, the input of the `graph` projection."""
+        """Return all current rows in one snapshot, for the `graph` projection.
+
+        Stale rows are left out: rows of removed code that memories still link to.
+        """
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
         """Return chunks with their text, all or those with given ids, by id.

@@ -73,7 +73,10 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
-    """Delete the stale nodes among `ids` to which memories no longer link."""
+    """Delete those stale nodes in `ids` to which memories no longer link.
+
+    A stale node was removed from the code, but kept because a memory linked to it.
+    """
     if label not in CODE_NODES or not ids:
         return
     if len(ids) <= FEW:
@@ -129,7 +132,10 @@ def _moved_table(numbers: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:
-    """Delete nodes and their edges; mark nodes that knowledge holds as stale."""
+    """Delete nodes with their edges, except those that memories link to.
+
+    The excepted nodes are in `held`. They are marked as stale.
+    """
     if not ids:
         return
     kept = set(held).intersection(ids)

@@ -152,9 +152,9 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._sandbox.ask(query, params, most_rows, timeout_s)
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta and meta values atomically; return the new generation.
+        """Commit a change of code and meta values; return the new generation.
 
-        See `GraphWrites.apply`.
+        The commit is atomic. See `GraphWrites.apply`.
         """
         return self._write(lambda: self._apply(delta, checked_meta(meta)))
 

@@ -304,7 +304,7 @@ class LiveFile:
         return self._writer.run(guarded)
 
     def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
-        """Commit a change with its Meta; return the code graph's generation."""
+        """Commit a change with its meta values; return the code's generation."""
         log = beside(self._file, ".wal")
         files.check_room(self._file, 0)  # kuzu may end the process when a commit finds no room
         with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:

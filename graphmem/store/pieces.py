@@ -43,7 +43,7 @@ class Pieces:
         return cls(lambda query, **values: connection.arrow(*catalog[query].bind(values)))
 
     def live_chunks(self) -> Iterator[pa.Table]:
-        """Yield the live chunks of code and documents, in pieces."""
+        """Yield all chunks of code and documents that are not stale, in pieces."""
         return self._pieces("chunks_between", self._last_of(NodeTable.CHUNK))
 
     def nodes(self, label: NodeTable) -> Iterator[pa.Table]:

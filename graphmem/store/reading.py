@@ -105,7 +105,10 @@ class StoreReads(LiveFile):
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 
     def tables(self) -> GraphTables:
-        """Return all live rows of a snapshot, the input of the `graph` projection."""
+        """Return all current rows in one snapshot, for the `graph` projection.
+
+        Stale rows are left out: rows of removed code that memories still link to.
+        """
         with self._snapshot() as (ask, meta):
             return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
@@ -198,7 +201,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Yield a function for reads in one snapshot, and the snapshot's Meta.
+        """Yield a function for reads in one snapshot, and its meta values.
 
         Checkpoints wait while the snapshot is open.
         """

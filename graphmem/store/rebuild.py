@@ -212,7 +212,7 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _live_ids(self, label: NodeTable) -> set[str]:
-        """Return the ids of live rows that a node table will have."""
+        """Return the ids of the rows of a node table that will not be stale."""
         if label not in self._live:
             self._live[label] = set(self._fresh[label].to_pylist())
         return self._live[label]

@@ -23,7 +23,10 @@ from graphmem.store.tables import EmbeddingTable
 
 
 class Known(NamedTuple):
-    """Values of Meta, vector tables and number of memories, as recorded."""
+    """Recorded facts about a closed database.
+
+    They are the meta values, the vector tables, and the number of memories.
+    """
 
     meta: dict[str, str]
     vector_tables: list[EmbeddingTable]

@@ -36,7 +36,7 @@ Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 
 
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
-    """Return all live rows, the input of the `graph` projection.
+    """Return all current rows in one snapshot, for the `graph` projection.
 
     The engine returns edges with row numbers of their ends, and this function replaces the row numbers by ids. That is four times cheaper
     than a join in the engine. Sorting compares the ranks of the ids, not the strings.

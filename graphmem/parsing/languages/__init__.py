@@ -87,7 +87,10 @@ class Helper:
         return source
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return the facts of one import statement; by default the import itself."""
+        """Return the imports that one import statement stands for.
+
+        By default, the statement is a single import.
+        """
         return (found,)
 
     def module(self, text: str) -> str:
@@ -106,7 +109,7 @@ class Helper:
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of one variable of a declaration with several.
+        """Return the type of one of the variables in a shared declaration.
 
         In C, `int *a, b` declares different types for `a` and `b`.
         """
@@ -177,7 +180,7 @@ class Helper:
 
 
 def helper_named(name: str) -> Helper:
-    """Return the helper in a module of this name; the default helper for ""."""
+    """Return the language helper in the module `name`; for "", the default."""
     if not name:
         return Helper()
     helper = import_module(f"{__name__}.{name}").HELPER

@@ -34,7 +34,7 @@ class ScalaHelper(Helper):
 
 
 def _taken(found: Import, module: str, part: str) -> Import:
-    """Return the import fact for one name of a package, or for all its names."""
+    """Return the import of one name from a package, or of all its names."""
     if part in ("_", "*"):
         return found._replace(module=module, name="*", alias="")
     name, *renamed = _RENAMED.split(part)

@@ -97,7 +97,7 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """Return the variable with a name in a class or its nearest base."""
+        """Return the variable that a class or its nearest base has under a name."""
         key = (owner, name)
         if key not in self.fields:
             self.fields[key] = self._member_variable(owner, name)

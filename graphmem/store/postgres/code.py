@@ -121,7 +121,10 @@ def _delete_edges(queries: Queries, delta: GraphDelta) -> None:
 
 
 def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes with their edges; mark linked nodes as stale instead."""
+    """Delete nodes with their edges, except those that memories link to.
+
+    The excepted nodes are marked as stale.
+    """
     if not ids:
         return
     held: set[str] = set()

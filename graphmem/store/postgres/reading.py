@@ -41,7 +41,10 @@ class PostgresReads:
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
     def tables(self) -> GraphTables:
-        """Return all live rows of a snapshot, the input of the `graph` projection."""
+        """Return all current rows in one snapshot, for the `graph` projection.
+
+        Stale rows are left out: rows of removed code that memories still link to.
+        """
         with self._connections.snapshot() as queries:
             meta = dict(queries.rows("meta_all"))
             files, symbols = (_sorted(queries.ask(query, paths=None)) for query in ("files_of", "symbols_of"))
@@ -165,7 +168,7 @@ class PostgresReads:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Record the values of Meta read in a snapshot, if another server writes."""
+        """Record meta values that were read, if another server may change them."""
 
     def _known(self) -> Mapping[str, str]:
         self._connections.check_open()

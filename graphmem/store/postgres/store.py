@@ -127,7 +127,7 @@ class PostgresStore(PostgresReads):
         return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta and meta values atomically; return the new generation."""
+        """Commit a change of code and meta values; return the new generation."""
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
             first = not queries.column("has_code")[0]
