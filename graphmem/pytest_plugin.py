@@ -107,7 +107,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Assign all code that runs from setup to teardown to one test."""
+        """Assign to a test all code that runs between its setup and teardown."""
         test = self._running[item.nodeid] = _Test(item)
         self._tests.append(test)
         before = self._recorder.into(test.reached)

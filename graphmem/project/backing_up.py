@@ -40,7 +40,7 @@ def _is_rule(name: str) -> bool:
 
 
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
-    """Return the agents' rules in a backup that differ from the project's.
+    """Return which rules for agents in a backup differ from the project's.
 
     Rules that the project does not have are included.
     """

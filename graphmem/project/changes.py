@@ -166,9 +166,9 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return when each file of the graph was changed, from its commits.
+    """Return the times at which commits changed the files of the graph.
 
-    The result is two arrays of shape (t,): the time of a commit, and the number of a file it changed.
+    The result is two arrays of shape (t,), with an entry for each file in each commit: the time of the commit, and the number of the file.
     """
     times: list[float] = []
     owners: list[int] = []

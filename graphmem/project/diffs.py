@@ -33,7 +33,7 @@ class Diff(NamedTuple):
 
 
 def of_text(root: Path, text: str) -> Diff:
-    """Read a unified diff, which may be applied to the working tree or not.
+    """Read a unified diff, whether or not it is applied to the working tree.
 
     Raises:
         BadInputError: the text is not a diff, or fits neither side of the working tree.

@@ -158,7 +158,7 @@ class Positions:
         return [_shown(view, here, one) for one in here.found if one.nodes[0] == node], here.is_stale
 
     def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
-        """Return the positions of names in a file that refer to given nodes.
+        """Return the positions at which names in a file refer to given nodes.
 
         Each position comes with its range, and with the innermost definition around it (or -1). The second result tells whether the file
         changed since it was indexed.

@@ -119,7 +119,7 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 def _names(found: list[Occurrence]) -> dict[str, Any]:
     """Return where names are in a file, and the symbols they mean.
 
-    The result is in columns: equally long lists by name.
+    The result maps names of columns to equally long lists.
     """
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}

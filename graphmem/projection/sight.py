@@ -43,7 +43,7 @@ def seeing(visibilities: frozenset[str] | None, ids: Mapping[str, frozenset[str]
     """Show only some memories inside the `with` block.
 
     Args:
-        visibilities: show every memory of these; None shows all memories.
+        visibilities: show every memory that has one of these; None shows all memories.
         ids: further memories to show; see `Seen`.
     """
     before = _seen.set(Seen(visibilities, ids) if visibilities is not None else None)

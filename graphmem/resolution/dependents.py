@@ -48,7 +48,8 @@ class Reverse:
 class GroupsOf:
     """Finds the groups (sets of inputs) that contain an input.
 
-    A group may contain other groups. Groups are added in the order of their creation and never change.
+    An input is a fact of a file that cached answers depend on. A group may contain other groups. Groups are added in the order of their
+    creation and never change.
     """
 
     def __init__(self) -> None:
@@ -85,7 +86,10 @@ class GroupsOf:
 
 
 class AnswersOf:
-    """Finds the files whose cached answers used a given input or group."""
+    """Finds the files whose cached answers used a given input or group.
+
+    An input is a fact of a file; a group is a set of inputs.
+    """
 
     def __init__(self) -> None:
         self._reverse: Reverse | None = None

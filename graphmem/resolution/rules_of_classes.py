@@ -185,7 +185,7 @@ class ClassRules:
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Whether a definition inside a class is a member of a receiver.
 
-        In JavaScript, only the class has static members, and only objects have the others.
+        In JavaScript, static members belong only to the class, and other members only to objects.
         """
         return True
 

@@ -29,9 +29,9 @@ class Accepted:
 
 
 class WeightBook:
-    """The factors on search weights in force in one project, and their file.
+    """Factors by which one project changes the built-in search weights.
 
-    Thread-safe.
+    There are none until a person accepts some. Accepted factors are kept in a file. Thread-safe.
 
     Args:
         folder: the index directory.

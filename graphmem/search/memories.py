@@ -163,9 +163,10 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 
 
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
-    """Return the lists of words and vectors, scaled over all memories.
+    """Return two ranked lists of memories: by words and by vectors.
 
-    If one of them is empty, the other takes its weight, so that relevance means the same with and without a model.
+    Scores are scaled over all memories. If one of the lists is empty, the other takes its weight, so that relevance means the same with and
+    without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
     share = (weights.words + weights.dense) / present if present else 1.0

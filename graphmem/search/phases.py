@@ -139,7 +139,7 @@ class PhaseBook:
 
 
 class _Joined(NamedTuple):
-    """Accepted weights over the built-in table, as one mapping."""
+    """Accepted weights, and the table of all weights that results from them."""
 
     accepted: Accepted
     table: Table

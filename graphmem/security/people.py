@@ -387,7 +387,7 @@ class People:
 
 
 class PersonKeys(Keys):
-    """The credentials that a server of many projects accepts, for a project.
+    """The credentials that a server of many projects accepts for one project.
 
     Args:
         people: the people of the server.

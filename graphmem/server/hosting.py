@@ -146,7 +146,7 @@ class Hosting:
             return held.service
 
     def release(self, name: str) -> None:
-        """Let an idle project be closed again, after `acquire`."""
+        """End a use that `acquire` began, so that the project can be closed."""
         with self._lock:
             held = self._open[name]
             held.users -= 1

@@ -120,7 +120,7 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 
 
 def to_offsets(line: int, lines: str) -> str | None:
-    """Convert the lines of an edge after the first to distances from it.
+    """Convert the lines of an edge to distances from its first line.
 
     The first line 12 and the lines "12,48,101" give "36,89". None if the edge has one line only.
     """

@@ -42,7 +42,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     """Refuse a contradictory change of memories before it is queued.
 
     Raises:
-        BadInputError: a key is repeated, a memory is removed and written, or has links of a memory that is not in `anchored`.
+        BadInputError: a key is repeated, a memory is both removed and written, or a link belongs to a memory that is not in `anchored`.
     """
     check_rows(MEMORIES, delta.memories)
     check_rows(SESSIONS, delta.sessions)

@@ -210,7 +210,7 @@ class Expansion:
 
 
 def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
-    """Return the macro defined by a binding, in a list; empty if none."""
+    """Return the macro that a binding defines, in a list; [] for none."""
     entry, _, slot = place
     if slot.kind == "definition":
         definition = entry.definitions[slot.index]

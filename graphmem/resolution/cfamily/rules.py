@@ -170,7 +170,7 @@ class CFamilyRules(ScopedRules):
         return frozenset(atom for atom in inference.declared(entry, scope, written[1]) if atom[0] == BOX)
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
-        """Score how well an argument fits the source text of a parameter."""
+        """Score how well an argument fits a parameter, by their source text."""
         return fit(argument, given, declared_of(inference, function, annotation))
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:

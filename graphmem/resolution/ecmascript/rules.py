@@ -194,7 +194,7 @@ class EcmascriptRules(EcmascriptTypes):
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Return whether a definition inside a class is a member of a receiver.
 
-        Only the class has static members, and only instances have the others. For a namespace the difference does not matter.
+        Static members belong only to the class, and other members only to instances. For a namespace the difference does not matter.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]

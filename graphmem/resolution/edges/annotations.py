@@ -57,7 +57,7 @@ class NamedSites(ReadSites):
         self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
     def alias(self, symbol: Symbol) -> None:
-        """Add edges from a type alias (`type A = B` is one) to its types."""
+        """Add edges from a type alias, such as `type A = B`, to the types in it."""
         definition = self.entry.definitions[symbol.index]
         for slot in self.entry.names(definition.parent).get(definition.name, ()):
             if slot.kind == "binding":

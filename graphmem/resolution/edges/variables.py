@@ -125,9 +125,9 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """Yield the outer variable to which an assignment in a function leads.
+        """Yield the outer variable that an assignment in a function changes.
 
-        This is so if the assignment, such as `x = f()`, does not declare a local variable.
+        Nothing is yielded if the assignment, such as `x = f()`, declares a local variable.
         """
         entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):

@@ -180,7 +180,7 @@ def _sorted(table: pa.Table) -> pa.Table:
 
 
 def _live_edges(edges: pa.Table, nodes: Sequence[pa.Table]) -> pa.Table:
-    """Return edges between live nodes, by (kind, src, dst).
+    """Return edges between nodes that are not stale, by (kind, src, dst).
 
     Sorting compares the ranks of the ids, not the strings.
     """
