@@ -1,6 +1,6 @@
 """Entry point of `graphmem` and `python -m graphmem`.
 
-Hooks are started by a faster path, because an agent waits for them at every step.
+`graphmem hook` loads only the few modules that it needs, because an agent waits for it at every step.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class HandlesRow(NamedTuple):
 class UnresolvedRow(NamedTuple):
     """A call site with an unknown target.
 
-    It is stored so that an answer can report calls that it may lack.
+    With these rows, an answer can report that it may lack some calls.
     """
 
     id: str

@@ -220,9 +220,9 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """Nodes that several walks reach, and how many lie beyond the depth limit.
+    """Nodes that several walks reach, and how many more are beyond the depth.
 
-    When the walk follows dependencies, the number is 1 if there are deeper dependencies, else 0.
+    `question.max_depth` is the depth limit. For a question about dependencies, the number is 1 if there are deeper dependencies, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -374,8 +374,8 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
     """Keep at most `limit` nodes, in their order; half of them may be tests.
 
-    If there are fewer tests, other nodes take their places, and the other way round. Tests that a runner can call are kept before helper
-    code of tests; then those with a higher chance are kept first.
+    If there are fewer tests than that, more of the other nodes are kept; if there are fewer other nodes, more tests. Tests that a runner
+    can call are kept before helper code of tests; then those with a higher chance are kept first.
     """
     if len(found.nodes) <= limit:
         return found

@@ -74,7 +74,7 @@ def _reached(view: GraphView, found: Walk) -> str:
 
 
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Sentences on unresolved calls that could close the gap.
+    """Sentences on unresolved calls that could connect source and target.
 
     Args:
         view: the graph.

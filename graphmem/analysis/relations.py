@@ -114,7 +114,7 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield (rank, length of the name, node) of symbols that match words.
 
-    Within a rank tests come last.
+    Lower ranks are better matches. A test has a worse rank than an equally good match outside tests.
     """
     joined = "".join(words)
     for name in view.names():

@@ -203,7 +203,7 @@ class DiagnosticInfo:
     line: Annotated[int, Doc("line of the problem, 1-based; 0 for a problem of the whole file")]
 
     def __getitem__(self, name: str) -> Any:
-        """A field by name, as in the mapping of earlier versions."""
+        """Return a field by name; in earlier versions this class was a mapping."""
         return getattr(self, name)
 
 

@@ -38,7 +38,7 @@ class SearchWeight:
 class SearchEvaluation:
     """Quality of search on the project's own commits, with proposed weights.
 
-    The factors hold for descriptions, names and error texts. Questions keep the built-in weights.
+    The factors apply to queries that are descriptions, names or error texts. For questions, the built-in weights are used.
     """
 
     commits: Annotated[int, Doc("number of commits whose messages were used as queries")]

@@ -172,7 +172,7 @@ class CyclesAnswer:
 
 @answer
 class FrameworkName:
-    """The name of a function in a framework, such as the path of a route."""
+    """The name by which a framework knows a function, such as a route's path."""
 
     kind: Annotated[str, Doc("kind of the name: route, event, command or task")]
     name: Annotated[str, Doc("the name as written in the code; for an event the variable that holds the event")]

@@ -176,7 +176,7 @@ def keys_of(options: ServerOptions) -> Keys:
 
 
 def body_limits(options: ServerOptions) -> dict[str, int]:
-    """Return limits of request bodies that differ from the default, by path."""
+    """Return the maximum body size for request paths with their own limit."""
     usual = options.limits.body_bytes
     return {IMPORT_PATH: max(IMPORT_BYTES, usual), PUSH_PATH: max(BODY_BYTES, usual)}
 

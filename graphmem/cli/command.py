@@ -100,7 +100,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
     Args:
         work: receives the open `CommandContext` and the command's own parameters by name.
-        own: the command's own parameters; their annotations are evaluated.
+        own: the command's own parameters; their annotations must be types, not strings.
         frame: options of this command that differ from the default.
     """
     marks = {one.name: split(one.annotation)[1] for one in own}

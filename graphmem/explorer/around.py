@@ -53,8 +53,7 @@ def neighbourhood(
 
     Returns:
         Columns of nodes (`side` is the number of steps to the right, negative to the left) and edges (`src` depends on `dst`), and the
-            number of nodes
-        left out at the step that reached the limit.
+            number of nodes that were left out at the step that reached the limit.
 
     Raises:
         BadInputError: a bound is out of range.

@@ -50,8 +50,8 @@ def read(
     Args:
         root: root directory of the project.
         log: the log of changes.
-        is_lesson: called for every new commit.
-        most_lessons: maximum number of lesson commits to return; the newest are returned.
+        is_lesson: returns whether a new commit may explain a trap (a lesson).
+        most_lessons: maximum number of such commits to return; the newest are returned.
         on_progress: receives the progress of stage "history".
         cancelled: called often; True stops the reading.
 

@@ -24,11 +24,11 @@ _MANY: Final = 256  # files; for this many and more, loaded facts are hidden fro
 
 
 class FactsLostError(IndexingError):
-    """The cache lost the facts of the file `path`, and the file has changed."""
+    """The cache lost the parsed facts of the file `path`, which has changed."""
 
 
 class FactsSource:
-    """Reads the facts of a file, given its path, content hash and language.
+    """Reads the parsed facts of a file by path, content hash and language.
 
     Args:
         cache: the cache of parsed files.
@@ -44,7 +44,7 @@ class FactsSource:
         self._marker = marker
 
     def __call__(self, path: str, content_hash: str, language: str) -> FileFacts:
-        """Return the facts of one file; every call gives an equal result.
+        """Return what parsing found in one file; every call gives an equal result.
 
         Raises:
             FactsLostError: the cache lacks the facts, and the file has changed.
@@ -61,7 +61,7 @@ class FactsSource:
 
 
 class FactsByPath(Mapping[str, "FileFacts"]):
-    """Mapping from a path to the facts of the file, read at every look-up.
+    """Maps a path to the parsed facts of the file, read at every look-up.
 
     Args:
         source: reads facts that are not in `parsed`.
@@ -80,7 +80,7 @@ class FactsByPath(Mapping[str, "FileFacts"]):
         self._count = 0
 
     def __getitem__(self, path: str) -> FileFacts:
-        """Return the facts of a file.
+        """Return the parsed facts of a file.
 
         Raises:
             IndexCancelledError: `cancelled` returned true.

@@ -158,7 +158,7 @@ class Inputs:
 
         Args:
             run: the new run.
-            layout: the unchanged layout.
+            layout: the project's layout, such as its import directories; it must be unchanged.
             first: how many keys and how many groups are stored already.
             dependencies: the keys and groups beyond these counts, and the dependencies of the resolved files.
             handles: framework keys of functions in the resolved files.

@@ -55,7 +55,8 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
     def extend_packed(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
         """Append rows that are already packed.
 
-        `data` has the bytes of the rows, or the position of these bytes in the spill. `unpack` converts the bytes to rows.
+        `data` has the bytes of the rows, or the position of these bytes in the spill (temporary store). `unpack` converts the bytes to
+        rows.
         """
         self.seal()
         if count:

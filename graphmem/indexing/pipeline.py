@@ -94,7 +94,10 @@ _PLAIN = Resolved("", "", 0, "", False, ())  # a file of a language without rule
 
 
 class _Kept(NamedTuple):
-    """State of the file `inputs`: its run, and numbers of keys and groups."""
+    """Dependencies stored for other processes: their run, and their counts.
+
+    The counts are numbers of keys and of groups in the file of `Inputs`.
+    """
 
     run: str = ""
     keys: int = 0
@@ -336,10 +339,10 @@ class Indexer:
         spill: Spill | None = None,
         unfinished: Unfinished | None = None,
     ) -> dict[str, ParsedFile]:
-        """Return the facts and chunks of some files, by path.
+        """Return the parsed facts and the chunks of some files, by path.
 
-        Facts go to the cache, and chunks to the spill, if one is given. A first index of many files also keeps what a run after an
-        interruption needs.
+        Facts go to the cache, and chunks to `spill` (a temporary store) if it is given. A first index of many files also keeps what a run
+        after an interruption needs.
         """
         with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
@@ -384,7 +387,7 @@ class Indexer:
         fresh.clear()
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:
-        """Facts of the files that have a grammar; each is read when it is needed."""
+        """Parsed facts of the files that have a grammar, each read when needed."""
         resolved = {file.path: file for file in files if file.language in languages()}
         return FactsByPath(self._source, resolved, parsed, cancelled)
 
@@ -504,7 +507,8 @@ class Indexer:
     ) -> None:
         """Link contracts between files; add changed files to `affected`.
 
-        In a first index run, the ends of a file are collected while it is resolved, because its facts are in memory then.
+        In a first index run, the contract ends of a file are collected while the file is resolved, because its parsed facts are in memory
+        then.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:

@@ -59,7 +59,7 @@ class Recent:
     def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
         """Update the cache after an index run has written its files.
 
-        The run gives rows of all its files, but chunks only of parsed files.
+        `rows` has the rows of all files that the run wrote, but chunks only of the files in `parsed`.
         """
         before = self._known
         paths = [row.path for row in rows.files]

@@ -68,7 +68,7 @@ class Unfinished:
             self.discard()
 
     def take(self, files: Iterable[FoundFile], cache: FactsCache) -> Iterator[ParsedFile]:
-        """Yield the kept files among those given; their facts are in the cache.
+        """Yield the kept files among the given ones, with facts from the cache.
 
         A file that has changed, or whose stored data is damaged, is left out.
         """

@@ -211,7 +211,7 @@ def notes(found: Consequences) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Return a note that lists code that uses edited code, not yet opened."""
+    """Return a note on code that uses edited code and was not opened yet."""
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 

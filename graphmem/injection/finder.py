@@ -158,7 +158,7 @@ class Finder:
     def _relevant_ids(self, text: str, ids: Sequence[str]) -> set[str]:
         """Return the ids of given memories that are relevant to a message.
 
-        A memory is relevant if its vector is near, or if it has enough words of one sentence of the text.
+        A memory is relevant if its vector is near, or if it has enough words of one sentence of the message.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()

@@ -95,7 +95,7 @@ class StepTriggers:
 
         Args:
             session: name of the session.
-            shown: ids of the memories that were shown to the session within the topic.
+            shown: ids of the memories that were shown to the session within the current topic of the conversation.
             threshold: confidence that the trust level requires; traps need at least MIN_CONFIDENCE.
         """
         with self._lock:

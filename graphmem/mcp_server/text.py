@@ -94,7 +94,7 @@ def place(symbol: SymbolInfo) -> str:
 def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    `across` has the code of other projects of a server that could break. For dependents, the text has the risk of a change and the tests
+    `across` has code that could break in other projects of the same server. For dependents, the text has the risk of a change and the tests
     to run. The text states how complete the list is.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes

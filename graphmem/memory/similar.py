@@ -92,7 +92,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the shared words of two texts over all their words (Jaccard)."""
+    """Return the share of common words among all words of two texts (Jaccard)."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
 
@@ -227,7 +227,7 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """Return, for each new memory, earlier ones that share enough words.
+    """Return the earlier memories that share enough words with each new one.
 
     A memory is given as the set of its words; sets from number `known` on are new. The results are ascending positions of the sets whose
     overlap is above the threshold. Two sets with enough overlap share one of their rarest words, so not all pairs are compared.

@@ -141,9 +141,10 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
 
 def leads(one: Finding, ledger: Ledger) -> str:
-    """Return the file of a pair whose use usually brings use of the other.
+    """Return the file of a pair whose use usually implies use of the other.
 
-    For example `a`, if most sessions with `a` also use `b`, but not the reverse. "" if this holds in both directions or in neither.
+    For example, the result is `a` if most sessions with `a` also use `b`, but not the reverse. The result is "" if this holds in both
+    directions or in neither.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

@@ -32,7 +32,7 @@ _LOOK: Final = 8  # nearest memories to compare
 
 
 def stripped(text: str) -> str:
-    """Remove text of memories that graphmem injected from an agent's words.
+    """Remove quoted memories from the words of an agent that was shown them.
 
     The function removes memory blocks, and list items and lines with a memory mark.
     """

@@ -154,7 +154,7 @@ class Ledger(LedgerCounts):
         return int(self._one(query, path, int(edited))[0])
 
     def pair_sessions(self, a: str, b: str, *, edited: bool) -> int:
-        """Count the independent sessions that used (or edited) two files."""
+        """Count the independent sessions that used both files, or edited both."""
         query = (
             "SELECT count(DISTINCT s.lineage) FROM file f JOIN file g ON g.session = f.session JOIN session s ON s.id = f.session "
             "WHERE f.path = ? AND g.path = ? AND f.edits >= ? AND g.edits >= ?"

@@ -37,7 +37,7 @@ class Text(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An existing memory that already says a new text.
+    """An existing memory that already says the same as a new text.
 
     The memory is live, or was removed from search for a reason other than its age (`taken_back`).
     """
@@ -80,9 +80,9 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return the existing memory that already states a sentence, or None.
+        """Return the existing memory that already says one of the texts, or None.
 
-        The text is given by its index.
+        `place` is the index of the text.
         """
         text, vector = self._texts[place], self.vectors[place]
         print_ = fingerprint(text.content)
@@ -104,9 +104,9 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first earlier sentence that says the same as a new one.
+        """Return the first of the earlier texts that says the same as a given one.
 
-        Texts are given and returned by index. None if no earlier text says the same.
+        `place` is the index of the given text, and `earlier` has the indices of the earlier texts. The result is an index, or None.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)

@@ -45,7 +45,7 @@ class HistoryOperations:
     def reviewers(self, file: str, limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:
         """Find the people who know a file best.
 
-        People are ranked by their commits to the file. A commit counts half for each year of its age.
+        People are ranked by their commits to the file. The weight of a commit halves with each year of its age.
 
         Args:
             file: path of the file from the project's root.

@@ -72,8 +72,8 @@ class SemanticOperations:
     def people(self, module: Annotated[str | None, Argument()] = None, limit: Limit = 100) -> Knowledge:
         """Find the people who know each module, and the bus factor.
 
-        The bus factor is the smallest number of people who together made half of the commits.
-        A commit counts half for each year of its age.
+        The bus factor is the smallest number of people who together made half of the commits. The weight of a commit halves with each year
+        of its age.
 
         Args:
             module: the module whose files are listed; default: list all modules.

@@ -145,7 +145,7 @@ class SessionOperations:
     def recent_summaries(self, now: datetime | str | None = None) -> Annotated[list[SessionSummary], Size(2)]:
         """Summaries of the last two sessions of the last seven days.
 
-        Summaries may be outdated.
+        The code may have changed since a summary was made.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session groups")

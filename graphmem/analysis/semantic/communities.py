@@ -132,7 +132,7 @@ def _graph(
 
 
 def _node(path: str, units: Mapping[str, str]) -> Node:
-    """The node that stands for a file: the file itself, or its unit."""
+    """The node that stands for a file: the file, or its unit (a Go package)."""
     return (_UNIT, units[path]) if path in units else (_FILE, path)
 
 

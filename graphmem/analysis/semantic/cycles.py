@@ -52,7 +52,7 @@ def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle
 
     Args:
         level: files or modules; stored in the answer.
-        files: graph of the files, to show the sites.
+        files: graph of the files, which has the places of each dependency in the code.
         arcs: dependencies between files or modules.
     """
     weights = {pair: float(len(arc.rows)) for pair, arc in arcs.items()}

@@ -111,7 +111,7 @@ class Calls:
 
     @cached_property
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
-        """Return (edge row, target) of the calls of each node outside of tests."""
+        """Return (edge row, target) of each call made by each node outside tests."""
         rows = np.array([row for some in self.rows.values() for row in some], np.int64)
         targets = self.view.dst[rows].tolist()
         testing = self.view.is_test[self.view.dst[rows]].tolist()

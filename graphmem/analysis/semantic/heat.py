@@ -36,9 +36,9 @@ def file_dependents(files: FileGraph) -> I64:
 
 
 def symbol_dependents(files: FileGraph) -> I64:
-    """Number of direct dependents of each node outside tests, shape (n,).
+    """Number of code parts outside tests that use each node directly.
 
-    Dependents of an override also count for the base method.
+    The shape is (n,). Dependents of an override also count for the base method.
     """
     view = files.view
     certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
@@ -74,7 +74,7 @@ def file_heat(files: FileGraph, churn: F64 | None) -> F64:
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
     """Heat, 0 to 100, and number of dependents of each node, shape (n,).
 
-    Only definitions with a body outside tests have a score. The churn of a definition is the churn of its file.
+    Only definitions that have a body and are outside tests have a heat above 0. The churn of a definition is the churn of its file.
     """
     view = files.view
     dependents = symbol_dependents(files)

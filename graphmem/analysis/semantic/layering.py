@@ -36,8 +36,8 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
     """A small, light set of edges whose removal breaks all cycles.
 
-    The lightest edges come first. The heuristic's order of nodes is improved by moving single nodes. Then the set is reduced: the heaviest
-    edges first, an edge is restored if it closes no cycle while the other edges are cut.
+    The lightest edges come first. The heuristic's order of nodes is improved by moving single nodes. Then edges that need not be removed
+    are taken out of the set, the heaviest first: those that close no cycle while the rest of the set is removed.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):

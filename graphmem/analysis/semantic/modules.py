@@ -53,7 +53,7 @@ def first_sentence(doc: str) -> str:
 
 
 def _divided(units: Mapping[str, str], module_of: Mapping[str, str]) -> bool:
-    """Whether files of one unit are in different modules."""
+    """Whether files of one unit, such as a Go package, are in several modules."""
     return len({(units[path], module_of[path]) for path in units}) > len(set(units.values()))
 
 

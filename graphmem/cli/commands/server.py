@@ -41,8 +41,8 @@ def invite(
 ) -> None:
     """Invite a person to the server, and print the invitation code.
 
-    The code is valid for seven days and once. `graphmem login` exchanges it for a token. From the first invitation on the server
-    requires credentials from everybody.
+    The code is valid for seven days and can be used once. `graphmem login` exchanges it for a token. From the first invitation on the
+    server requires credentials from everybody.
     """
     code = _people(here).invite(login, name, email, team=team, project=on, level=level)
     if here.output.as_json:
