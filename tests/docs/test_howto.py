@@ -16,6 +16,7 @@ import httpx
 import pytest
 import starlette
 
+from commands import Ran, run_here
 from graphmem.settings import known_settings
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "howto"
@@ -55,19 +56,10 @@ def environment(tmp_path_factory):
     return {**os.environ, "HOME": str(home), "COLUMNS": "200", "GRAPHMEM_EMBEDDER": "none"}
 
 
-def run(command: str, project: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run(command: str, project: Path, environment: dict[str, str]) -> Ran:
     words = shlex.split(command)
     assert words[0] == "graphmem"
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "graphmem", *words[1:]],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    return run_here(environment, *words[1:], cwd=project)
 
 
 @pytest.mark.timeout(600)
@@ -75,14 +67,14 @@ def run(command: str, project: Path, environment: dict[str, str]) -> subprocess.
 def test_every_command_of_a_page_works_in_order(page, project, environment):
     for command, shown in commands(page):
         done = run(command, project, environment)
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.code == 0, f"{command}\n{done.said}"
         for line in shown:
-            assert line in done.stdout, command
+            assert line in done.out, command
 
 
 @pytest.mark.timeout(600)
 def test_every_request_of_the_editor_page_is_answered(project, environment):
-    assert run("graphmem index", project, environment).returncode == 0
+    assert run("graphmem index", project, environment).code == 0
     (command, _), *_ = commands("editor")
     words = [sys.executable, "-P", "-m", "graphmem", *shlex.split(command)[1:]]
     with subprocess.Popen(words, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:

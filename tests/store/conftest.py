@@ -54,6 +54,21 @@ def empty_database(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return path
 
 
+@pytest.fixture(scope="session")
+def begun_database(engine: str, empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that holds the world a test begins with, made once and copied."""
+    path = tmp_path_factory.mktemp("begun") / "graph.db"
+    _copy_closed(empty_database, path)
+    with open_store(path, engine=engine, max_db_bytes=1 << 30) as store:
+        store.apply(World().full())
+    return path
+
+
+def _copy_closed(database: Path, path: Path) -> None:
+    shutil.copy(database, path)
+    shutil.copy(database.with_name("graph.db.lock"), path.with_name(path.name + ".lock"))
+
+
 @pytest.fixture
 def open_at(engine: str, empty_database: Path) -> Iterator[Callable[..., KuzuStore]]:
     opened: list[KuzuStore] = []
@@ -61,8 +76,7 @@ def open_at(engine: str, empty_database: Path) -> Iterator[Callable[..., KuzuSto
     def opener(path: Path, **options: Any) -> KuzuStore:
         options.setdefault("max_db_bytes", 1 << 30)
         if not path.exists() and not options.get("read_only"):
-            shutil.copy(empty_database, path)
-            shutil.copy(empty_database.with_name("graph.db.lock"), path.with_name(path.name + ".lock"))
+            _copy_closed(empty_database, path)
         store = open_store(path, **{"engine": engine, **options})
         assert isinstance(store, KuzuStore)
         opened.append(store)
@@ -77,8 +91,14 @@ def open_at(engine: str, empty_database: Path) -> Iterator[Callable[..., KuzuSto
 def store(
     request: pytest.FixtureRequest, open_at: Callable[..., KuzuStore], path: Path, as_server: Callable[[KuzuStore], GraphStore]
 ) -> GraphStore:
+    begun = request.node.get_closest_marker("begun")
     if getattr(request, "param", "") == POSTGRESQL:
-        return request.getfixturevalue("in_postgres")()
+        elsewhere: GraphStore = request.getfixturevalue("in_postgres")()
+        if begun:
+            elsewhere.apply(World().full())
+        return elsewhere
+    if begun:
+        _copy_closed(request.getfixturevalue("begun_database"), path)
     opened = open_at(path)
     return as_server(opened) if getattr(request, "param", "") == SERVER else opened
 
@@ -91,6 +111,7 @@ READ_AND_WRITE = ("test_store_conformance", "test_store_known_rows", "test_store
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "begun: the store holds the fixture `world` already, as its first generation")
     config.addinivalue_line("markers", "local: needs the file of the store, or the engine behind it")
 
 

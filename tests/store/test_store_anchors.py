@@ -50,8 +50,8 @@ def put_back(world, state):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.begun
 def test_a_memory_about_code_that_is_gone_keeps_its_link_and_says_so_until_it_is_back(store, world, equal, make, way):
-    store.apply(world.full())
     gone = sorted(world.files.values())[0]
     symbol = next(row for row in functions(world) if row.path == gone.path)
     one, two = make.memory("m1"), make.memory("m2")
@@ -76,8 +76,8 @@ def test_a_memory_about_code_that_is_gone_keeps_its_link_and_says_so_until_it_is
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.begun
 def test_a_changed_body_makes_suspect_and_the_old_one_back_makes_valid_again(store, world, make, way):
-    store.apply(world.full())
     rewritten, untouched = functions(world)[:2]
     store.apply_knowledge(make.about(make.linked(make.memory("m"), rewritten), make.linked(make.memory("n"), untouched)))
     for body_hash, expected in (("other", "suspect"), (rewritten.body_hash, "valid")):
@@ -89,8 +89,8 @@ def test_a_changed_body_makes_suspect_and_the_old_one_back_makes_valid_again(sto
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.begun
 def test_a_renamed_function_keeps_its_memory(store, world, equal, make, way):
-    store.apply(world.full())
     symbol = functions(world)[0]
     store.apply_knowledge(make.about(make.linked(make.memory("m"), symbol), make.linked(make.memory("m"), symbol, "impacts")))
     old = world.state()
@@ -113,8 +113,8 @@ def test_a_renamed_function_keeps_its_memory(store, world, equal, make, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.begun
 def test_a_moved_file_takes_everything_that_is_known_about_it_along(store, world, equal, make, way):
-    store.apply(world.full())
     file, other = sorted(world.files.values())[:2]
     symbol = next(row for row in functions(world) if row.path == file.path)
     store.apply_knowledge(make.about(make.linked(make.memory("m"), symbol), make.linked(make.memory("m"), file)))
@@ -145,8 +145,8 @@ def test_a_moved_file_takes_everything_that_is_known_about_it_along(store, world
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.begun
 def test_two_links_that_come_to_say_the_same_become_one(store, world, make, way):
-    store.apply(world.full())
     one, two = functions(world)[:2]
     links = [make.linked(make.memory("m"), one), make.linked(make.memory("m"), two)._replace(commit_sha="other")]
     store.apply_knowledge(make.about(*links))
@@ -165,8 +165,8 @@ def test_two_links_that_come_to_say_the_same_become_one(store, world, make, way)
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.begun
 def test_a_file_that_is_named_before_it_is_indexed_waits_for_it(store, world, equal, make, way):
-    store.apply(world.full())
     unseen = FileRow(file_id("p", "new/é.py"), "new/é.py", "python", "new", "h", 5, 1, False, 0, "", 0)
     name = NamedFile(unseen.id, unseen.path)
     store.apply_knowledge(make.about(make.linked(make.memory("m"), unseen))._replace(files=[name]))
@@ -189,8 +189,8 @@ def test_what_is_known_of_a_project_before_its_first_index_is_linked_by_it(store
     assert anchors(store) == {("m", file.id, "about"): "valid"}
 
 
+@pytest.mark.begun
 def test_a_place_nobody_knows_anything_about_any_more_is_given_up(store, world, make):
-    store.apply(world.full())
     one = functions(world)[0]
     name = NamedFile(file_id("p", "x.py"), "x.py")
     unseen = AboutRow("m", name.id, "File", "about", 1.0, "", "", "orphaned")
@@ -211,8 +211,8 @@ def test_a_place_nobody_knows_anything_about_any_more_is_given_up(store, world, 
     assert stale() == set()
 
 
+@pytest.mark.begun
 def test_a_link_is_judged_when_it_is_written(store, world, make):
-    store.apply(world.full())
     symbol = functions(world)[0]
     old_body = make.linked(make.memory("m"), symbol)._replace(body_hash="of another time")
     wrong = make.linked(make.memory("n"), sorted(world.files.values())[0])._replace(anchor="orphaned")
@@ -220,8 +220,8 @@ def test_a_link_is_judged_when_it_is_written(store, world, make):
     assert sorted(anchors(store).values()) == ["suspect", "valid"]
 
 
+@pytest.mark.begun
 def test_a_change_that_touches_no_anchor_leaves_the_knowledge_generation(store, world, make):
-    store.apply(world.full())
     store.apply_knowledge(make.about(make.linked(make.memory("m"), functions(world)[0])))
     world.random.seed(5)
     old = world.state()

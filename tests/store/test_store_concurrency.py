@@ -66,8 +66,8 @@ def test_writes_of_many_threads_are_done_one_after_another(store):
     assert store.meta() == {f"k{number}": str(number) for number in range(64)}
 
 
+@pytest.mark.begun
 def test_reads_of_many_threads_do_not_disturb_each_other(store, world):
-    store.apply(world.full())
     ids = sorted(world.symbols)
 
     def read(number):
@@ -124,8 +124,8 @@ def test_the_gate_lets_one_in_alone_and_says_busy():
         pass
 
 
+@pytest.mark.begun
 def test_a_checkpoint_waits_for_a_read_instead_of_failing(store, world):
-    store.apply(world.full())
     store.apply(world.edit(1))
     inside, go = threading.Event(), threading.Event()
 
@@ -147,16 +147,16 @@ def test_a_checkpoint_waits_for_a_read_instead_of_failing(store, world):
     assert not store._file.with_name("graph.db.wal").exists()
 
 
+@pytest.mark.begun
 def test_a_change_does_not_wait_for_readers(store, world):
-    store.apply(world.full())
     with store._snapshot() as (ask, meta):
         assert store.apply(world.edit(1)) == 2
         assert meta["store.generation"] == "1"
         assert ask("meta_all").num_rows > 0
 
 
+@pytest.mark.begun
 def test_a_query_that_takes_too_long_is_ended(store, world, monkeypatch):
-    store.apply(world.full())
     (slow,) = parse_queries(
         """// name: slow()
 // Every path between everything.
@@ -175,8 +175,8 @@ MATCH (a:Symbol)-[e:CALLS|REFERENCES|DEFINES|USES_TYPE*1..9]-(b:Symbol) RETURN c
     assert store.read("chunk_count") == [{"chunks": len(world.chunks)}]
 
 
+@pytest.mark.begun
 def test_a_failed_statement_ends_its_transaction_and_nothing_leaks_out(store, world, equal):
-    store.apply(world.full())
     one = next(iter(world.symbols))
     with Transaction(store._connection, store._catalog) as transaction:
         transaction.run("meta_put", name="leak", value="1")
@@ -209,8 +209,8 @@ def test_what_must_not_run_in_a_transaction_does_not(store, statement):
         transaction.statement(statement)
 
 
+@pytest.mark.begun
 def test_a_forked_child_is_told_and_does_not_hang(store, world):
-    store.apply(world.full())
 
     def child(results):
         found = []
@@ -254,8 +254,8 @@ def test_a_forked_child_that_ends_like_any_program_does_not_hang(child):
     assert sorted(out.split()) == ["0", "busy", "closed"]
 
 
+@pytest.mark.begun
 def test_a_spawned_pool_beside_an_open_store_works(store, world):
-    store.apply(world.full())
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(os.getpid) != os.getpid()
     assert store.generation() == 1

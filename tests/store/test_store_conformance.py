@@ -95,8 +95,8 @@ def test_a_change_of_many_rows_goes_joined_and_gives_the_same(store, new_world, 
     equal(store, world)
 
 
+@pytest.mark.begun
 def test_large_deltas_take_the_way_of_a_new_file(store, world, equal, monkeypatch):
-    store.apply(world.full())
     inode = store._file.stat().st_ino
     store.apply(world.edit(1))
     assert store._file.stat().st_ino == inode
@@ -115,8 +115,8 @@ def test_replacing_forgets_the_old_code_and_counts_on(store, world, new_world, e
     assert store.meta() == {"project": "p", "root": "r"}
 
 
+@pytest.mark.begun
 def test_an_empty_delta_only_counts(store, world, equal):
-    store.apply(world.full())
     assert store.apply(GraphDelta.empty(), {"seen": "yes"}) == 2
     assert store.meta() == {"seen": "yes"}
     equal(store, world)
@@ -163,8 +163,8 @@ def test_many_paths_are_answered_like_a_few(store, new_world):
 
 
 @pytest.mark.local
+@pytest.mark.begun
 def test_unknown_paths_and_ids_are_passed_over(store, world):
-    store.apply(world.full())
     assert store.rows_of(["nowhere.py"], ["nowhere.py"]) == ([], [], [], [], [])
     assert store.rows_of([], []) == ([], [], [], [], [])
     assert store.edges_from([]) == []
@@ -172,8 +172,8 @@ def test_unknown_paths_and_ids_are_passed_over(store, world):
 
 
 @pytest.mark.local
+@pytest.mark.begun
 def test_named_queries_answer_with_their_declared_columns(store, world):
-    store.apply(world.full())
     symbol = sorted(world.symbols.values())[0]
     assert store.read("symbol_by_id", symbol_id=symbol.id) == [symbol._asdict()]
     assert [row["path"] for row in store.read("files")] == sorted(row.path for row in world.files.values())
@@ -196,8 +196,8 @@ def test_named_queries_answer_with_their_declared_columns(store, world):
 
 
 @pytest.mark.local
+@pytest.mark.begun
 def test_impact_of_the_engine_counts_the_fewest_steps(store, world):
-    store.apply(world.full())
     kinds = {"CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"}
     into: dict[str, set[str]] = {}
     for edge in world.edges.values():
@@ -235,8 +235,8 @@ def test_fills_take_only_what_their_header_allows(store):
         store.read("ids_of", label="Symbol")
 
 
+@pytest.mark.begun
 def test_deltas_that_contradict_themselves_are_refused_whole(store, world, equal):
-    store.apply(world.full())
     edge = next(iter(world.edges.values()))
     empty = GraphDelta.empty()
     nowhere = edge._replace(kind="CALLS", src=next(one for one in world.symbols), dst="nowhere")

@@ -189,8 +189,8 @@ def test_a_second_handle_in_this_process_is_refused_by_whatever_name(store, open
         assert caught.value.owner["pid"] == os.getpid()
 
 
+@pytest.mark.begun
 def test_the_register_follows_the_file_when_it_is_exchanged(store, open_at, world, tmp_path):
-    store.apply(world.full())
     hard = tmp_path / "hard.db"
     hard.hardlink_to(store._file)
     with pytest.raises(StoreBusyError):

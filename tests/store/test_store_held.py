@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from graphmem.store.files import beside
 from graphmem.store.live_file import HELD_CHANGES
 
@@ -19,8 +21,8 @@ def settled(store):
     return store.held_changes()
 
 
+@pytest.mark.begun
 def test_changes_of_the_code_are_merged_before_they_hold_much(store, world, equal):
-    store.apply(world.full())
     change(store, world, HELD_CHANGES - 1)
     assert settled(store) == HELD_CHANGES - 1
     log = beside(store._file, ".wal")
@@ -33,16 +35,16 @@ def test_changes_of_the_code_are_merged_before_they_hold_much(store, world, equa
     equal(store, world)
 
 
+@pytest.mark.begun
 def test_memories_alone_bring_no_checkpoint(store, world):
-    store.apply(world.full())
     for number in range(HELD_CHANGES + 1):
         store.set_meta({"number": str(number)})
     assert store.held_changes() == 0
     assert beside(store._file, ".wal").stat().st_size
 
 
+@pytest.mark.begun
 def test_a_read_that_takes_long_keeps_no_change_waiting(store, world, equal):
-    store.apply(world.full())
     with store._gate.shared(1):
         change(store, world, HELD_CHANGES + 1)
         assert settled(store) == HELD_CHANGES + 1

@@ -39,20 +39,21 @@ KILLING = """
         )
 
     def expected(generation):
-        memories, about, relates, sessions, learnt = {{}}, {{}}, {{}}, {{}}, {{}}
+        memories, of_memories, sessions = {{}}, {{}}, {{}}
         for number in range(1, generation + 1):
             one = change(number)
             for name in one.removed_memories:
-                del memories[name]
-                about = {{key: row for key, row in about.items() if key[0] != name}}
-                relates = {{key: row for key, row in relates.items() if name not in key}}
-                learnt = {{key: row for key, row in learnt.items() if key[0] != name}}
+                del memories[name], of_memories[name]
             memories.update((row.id, row) for row in one.memories)
-            about.update((row[:4], row) for row in one.about)
-            relates.update((row[:3], row) for row in one.relates)
+            for row in one.about:
+                of_memories[row.memory_id] = ([row], [], [])
+            for row in one.relates:
+                of_memories[row[1]][1].append(row)  # the source of a relation is never removed
             sessions.update((row.id, row) for row in one.sessions)
-            learnt.update((row[:2], row) for row in one.learnt)
-        return tuple([rows[key] for key in sorted(rows)] for rows in (memories, about, relates, sessions, learnt))
+            for row in one.learnt:
+                of_memories[row.memory_id][2].append(row)
+        about, relates, learnt = (sorted(row for part in of_memories.values() for row in part[at]) for at in range(3))
+        return [memories[key] for key in sorted(memories)], about, relates, [sessions[key] for key in sorted(sessions)], learnt
 
     def write(out):
         store = reopen()

@@ -26,8 +26,8 @@ def test_changes_whose_old_rows_are_known_leave_what_a_dictionary_would_hold(sto
         equal(store, world)
 
 
+@pytest.mark.begun
 def test_chunks_that_only_moved_keep_their_text(store, world, equal):
-    store.apply(world.full())
     before = known(world.state())
     old = world.state()
     for key, row in list(world.chunks.items()):
@@ -40,8 +40,8 @@ def test_chunks_that_only_moved_keep_their_text(store, world, equal):
 
 
 @pytest.mark.local
+@pytest.mark.begun
 def test_names_of_frameworks_are_written_whole_and_lead_from_functions_that_are_there(store, world):
-    store.apply(world.full())
     first, second = sorted(key for key, row in world.symbols.items() if row.kind == "function")[:2]
     rows = [
         HandlesRow("route", "/a/<id>", "django", first, 0.97, "route", 3),

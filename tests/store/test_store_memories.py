@@ -82,8 +82,8 @@ def test_everything_that_is_written_comes_back(store, world, open_at, path, make
 
 
 @pytest.mark.parametrize("wanted", [["m001"], [f"m{number:03}" for number in range(0, MANY, 2)], ["nobody"], []])
+@pytest.mark.begun
 def test_what_belongs_to_some_memories_comes_back_alone(store, world, make, wanted):
-    store.apply(world.full())
     delta = full_delta(make, world, [f"m{number:03}" for number in range(MANY)])
     store.apply_knowledge(delta)
     found = store.knowledge(wanted)
@@ -95,8 +95,8 @@ def test_what_belongs_to_some_memories_comes_back_alone(store, world, make, want
 
 
 @pytest.mark.parametrize("count", [3, MANY], ids=["few", "many"])
+@pytest.mark.begun
 def test_the_same_change_again_changes_nothing(store, world, make, count):
-    store.apply(world.full())
     delta = full_delta(make, world, [f"m{number:03}" for number in range(count)])
     store.apply_knowledge(delta, make.vectors(delta.memories))
     before = everything(store), store.vectors(make.model)
@@ -106,8 +106,8 @@ def test_the_same_change_again_changes_nothing(store, world, make, count):
 
 
 @pytest.mark.parametrize("count", [3, MANY], ids=["few", "many"])
+@pytest.mark.begun
 def test_every_column_can_be_changed_and_the_links_stay(store, world, make, count):
-    store.apply(world.full())
     delta = full_delta(make, world, [f"m{number:03}" for number in range(count)])
     store.apply_knowledge(delta)
     _, *links = everything(store)
@@ -135,8 +135,8 @@ def test_every_column_can_be_changed_and_the_links_stay(store, world, make, coun
     assert everything(store)[1:] == tuple(links)
 
 
+@pytest.mark.begun
 def test_links_are_replaced_for_the_anchored_and_kept_for_others(store, world, make):
-    store.apply(world.full())
     delta = full_delta(make, world, ["a", "b"])
     store.apply_knowledge(delta)
     symbol = sorted(world.symbols.values())[-1]
@@ -162,8 +162,8 @@ def test_links_between_memories_and_to_sessions_are_upserts(store, make):
 
 @pytest.mark.parametrize("count", [2, MANY], ids=["few", "many"])
 @pytest.mark.local
+@pytest.mark.begun
 def test_a_removed_memory_takes_its_links_and_its_vector_along(store, world, make, count):
-    store.apply(world.full())
     names = [f"m{number:03}" for number in range(count + 2)]
     delta = full_delta(make, world, names)
     kept, gone = names[:2], names[2:]
@@ -183,8 +183,8 @@ def test_a_removed_memory_takes_its_links_and_its_vector_along(store, world, mak
         assert store._connection.rows(f"MATCH ()<-[e:{edge}]-() RETURN count(*)").rows == [[0]]
 
 
+@pytest.mark.begun
 def test_a_vector_of_a_chunk_stays_when_a_memory_of_the_same_text_goes(store, world, make):
-    store.apply(world.full())
     row = make.memory("m", text_hash=sorted(world.chunks.values())[0].text_hash)
     store.apply_knowledge(KnowledgeDelta(memories=[row]), make.vectors([row]))
     store.apply_knowledge(KnowledgeDelta(removed_memories=["m"]))
@@ -200,8 +200,8 @@ def test_a_new_text_has_a_new_vector_and_the_old_one_goes(store, make):
 
 
 @pytest.mark.local
+@pytest.mark.begun
 def test_a_link_to_code_nobody_has_seen_is_left_out(store, world, make):
-    store.apply(world.full())
     row = make.memory("m")
     nowhere = [AboutRow("m", "nothing", label, "about", 1.0, "", "", "valid") for label in ("Symbol", "File", "External", "Module")]
     unnamed = NamedFile("other", "other.py")
@@ -285,8 +285,8 @@ def test_a_reader_sees_a_change_whole_or_not_at_all(store, make):
     assert not wrong
 
 
+@pytest.mark.begun
 def test_ten_thousand_memories_with_vectors_are_one_change(store, world, make):
-    store.apply(world.full())
     symbols = sorted(world.symbols.values())
     rows = [make.memory(f"m{number:05}", content="A sentence of a memory. " * 20) for number in range(10_000)]
     delta = KnowledgeDelta(

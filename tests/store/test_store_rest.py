@@ -36,8 +36,8 @@ def test_small_facts_are_known_without_opening_it(resting, path):
     assert read_record(path).clean
 
 
+@pytest.mark.begun
 def test_it_stays_open_as_long_as_somebody_needed_it_lately(store, world):
-    store.apply(world.full())
     assert not store.rest(60)
     store.read("files")
     assert not store.rest(60)
@@ -62,8 +62,8 @@ def test_many_who_come_at_once_wake_it_once(resting, world, equal):
     equal(resting, world)
 
 
+@pytest.mark.begun
 def test_readers_and_rest_do_not_meet(store, world):
-    store.apply(world.full())
     ended = threading.Event()
 
     def resting():
