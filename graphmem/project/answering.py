@@ -124,7 +124,7 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
 
 
 def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
-    """Return the texts of search hits as the model sees them, by number.
+    """Map the number of each search hit to the texts that the model sees.
 
     The last hits are left out if the texts together are too long.
     """

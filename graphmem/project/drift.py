@@ -73,7 +73,7 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 
 
 def _share_facts(known: Path, copy: Path) -> None:
-    """Copy the parsed facts of files to another index, by file content.
+    """Copy parsed facts to another index, for files with the same content.
 
     So files that did not change are not parsed again.
     """

@@ -124,7 +124,7 @@ class EarlierGraphs:
 
 
 def _hashes(view: GraphView) -> dict[str, str]:
-    """Return the content hashes of a graph's files, by path."""
+    """Map the paths of a graph's files to their content hashes."""
     columns = view.arrays.paths
     rows = zip(columns.path.to_pylist(), columns.content_hash.to_pylist(), columns.node.tolist(), strict=True)
     return {path: content for path, content, node in rows if node >= 0}

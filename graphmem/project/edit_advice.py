@@ -53,7 +53,7 @@ class EditAdvice:
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
-        """Return what some edits affect; None if the code is not indexed."""
+        """Return what the given edits affect; None if the code is not indexed."""
         view = self.projections.graph_if_ready()
         if view is None:
             return None

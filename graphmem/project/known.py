@@ -91,9 +91,9 @@ class KnownCode:
         return self._found(view, put)
 
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
-        """Return memories about symbols or files and their surroundings, by id.
+        """Map ids of symbols or files to memories about them and around them.
 
-        Surroundings are members, enclosing definitions and files.
+        Around a node are its members, the enclosing definitions and the file.
         """
         return {
             one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]

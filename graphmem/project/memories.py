@@ -221,7 +221,7 @@ class Memories:
         return Noted(list(ids))
 
     def use_of_session(self, session: str, ids: Sequence[str]) -> None:
-        """Count that a session used some memories."""
+        """Count the given memories as used by a session."""
         self.note_use(ids, session=session)
 
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:

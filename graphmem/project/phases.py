@@ -100,7 +100,7 @@ class PhaseWeighing:
         return self.phase_weights()
 
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
-        """Count how often memories were shown and used, by (phase, type).
+        """Count how often memories of each (phase, type) were shown and used.
 
         The second result is the number of sessions in which memories were shown or used. Deleted memories do not count.
         """

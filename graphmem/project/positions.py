@@ -247,7 +247,7 @@ def _bytes(root: Path, path: str) -> bytes:
 
 
 def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
-    """Return all names in a file with the symbols they mean, by position.
+    """Return all names in a file with their symbols, sorted by position.
 
     If a position has a definition and a use, only the definition is returned.
     """

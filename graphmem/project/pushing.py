@@ -134,7 +134,7 @@ class Pushing:
         return Pushed(server.project, answer["generation"], sent, removed, len(digests) - sent, server.sent)
 
     def _files(self) -> Iterator[FileRows]:
-        """Yield the rows of all files of the newest graph, by path."""
+        """Yield the rows of all files of the newest graph, sorted by path."""
         view = self.graph.view()
         paths = sorted(self.store.file_hashes())
         for start in range(0, len(paths), BATCH):

@@ -569,15 +569,15 @@ class GraphView:
     # ---- edges
 
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Return the rows of edges that begin at a node, by (kind, destination).
+        """Return the edge rows that begin at a node, by (kind, destination).
 
-        If kinds are given, only edges of these kinds are returned.
+        They are sorted. If kinds are given, only edges of these kinds are returned.
         """
         rows = np.arange(self.out_ptr[i], self.out_ptr[i + 1], dtype=np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
     def in_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Return the rows of edges that lead to a node, by (kind, source).
+        """Return the edge rows that lead to a node, sorted by (kind, source).
 
         If kinds are given, only edges of these kinds are returned.
         """

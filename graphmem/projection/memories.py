@@ -328,9 +328,10 @@ class MemoryIndex(MemoryLinks):
     # ---- search
 
     def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
-        """Return the memories nearest to a vector: (id, cosine), ties by id.
+        """Return the memories nearest to a vector as (id, cosine).
 
-        The search is exact: it takes one pass over the vectors of all matching memories. The vector must be of the same model.
+        The nearest come first; ties are sorted by id. The search is exact: it takes one pass over the vectors of all matching memories. The
+        vector must be of the same model.
 
         Args:
             vector: float32 (dim,), not zero; a vector of another dimension has no neighbours.
@@ -366,9 +367,10 @@ class MemoryIndex(MemoryLinks):
             return None if slot is None or not self._has_vector[slot] else self._matrix[slot].copy()
 
     def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
-        """Return memories with words of a query: (id, BM25), ties by id.
+        """Return the memories that contain words of a query, as (id, BM25).
 
-        The best come first. The query is normalised like the memories; stop words count only if there are no other words.
+        The best come first; ties are sorted by id. The query is normalised like the memories; stop words count only if there are no other
+        words.
 
         Args:
             query: any text.

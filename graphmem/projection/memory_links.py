@@ -81,7 +81,7 @@ class MemoryLinks(ABC):
             return sorted(self._visible(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of a file named by a memory, by the file's id.
+        """Return the path of a file that a memory names, given the file's id.
 
         Only files named after the index was built are known. The code graph may lack such a file.
         """

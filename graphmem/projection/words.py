@@ -350,7 +350,7 @@ class WordIndex:
             return known_numbers(db, stems)
 
     def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
-        """Return the ids of chunks with given text hashes, by hash, ascending.
+        """Map text hashes to the ids of the chunks with this text, ascending.
 
         Only chunks of the given kinds and paths are returned.
         """
@@ -374,7 +374,7 @@ class WordIndex:
             return [row[0] for row in db.execute(sql, values)]
 
     def chunk_keys(self) -> list[tuple[str, str, str]]:
-        """Return (id, text hash, symbol id) of every chunk, by id.
+        """Return (id, text hash, symbol id) of every chunk, sorted by id.
 
         The background thread that computes vectors uses this list.
         """

@@ -95,9 +95,9 @@ def of_modules(found: ModuleMap, title: str) -> Diagram:
 
 
 def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
-    """Make a diagram of the code that a change could break, by folder.
+    """Make a diagram of the code that a change could break.
 
-    Dependencies are on the left, the changed code in the middle, dependents on the right.
+    The changed code is in the middle. Its dependencies are on the left and its dependents on the right, with one box for each folder.
     """
     focus = [(one.ref, one.qualname or one.path, one.path) for one in up.targets]
     zones = ((down, "dependency", 0.14), (up, "dependent", 0.86))

@@ -209,7 +209,7 @@ class Evaluation:
         return value
 
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return extension functions with a name that fit `this` in a scope.
+        """Return extension functions of a given name that fit `this` in a scope.
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
@@ -310,7 +310,7 @@ class Evaluation:
         return join_all(known(atom) or one(atom) for atom in found) if found else found
 
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
-        """Return the extension functions with a name that fit a value's type.
+        """Return the extension functions of a given name that fit a value.
 
         The functions are bound to the value, as methods are.
         """

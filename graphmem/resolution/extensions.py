@@ -45,7 +45,7 @@ class ExtensionRules(Protocol):
 
 
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
-    """Return the extension functions with a name that fit a receiver best.
+    """Return the best fitting extension functions of a given name.
 
     An extension of the receiver's own type fits better than one of a base type.
     """

@@ -218,7 +218,7 @@ class Frameworks:
     def registered(
         self, terms: Sequence[Term], positional: Sequence[TermIndex], named: Sequence[tuple[str, TermIndex]]
     ) -> Mapping[str, Sequence[TermIndex]]:
-        """Return the values that a call registers for templates, by name."""
+        """Map names in templates to the values that a call registers for them."""
         found: dict[str, list[TermIndex]] = {}
         for index in positional[:1]:
             term = terms[index]

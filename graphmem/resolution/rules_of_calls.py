@@ -241,7 +241,7 @@ class CallRules:
         return True
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the extension functions with a name that fit a receiver's type.
+        """Return the extension functions of a given name that fit a receiver.
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """

@@ -63,7 +63,7 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
 
 
 def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
-    """Return the occurrences of names that `packed` packed, by position.
+    """Return the names that `packed` packed, sorted by position.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `packed`.

@@ -47,7 +47,7 @@ def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the wo
 
 
 def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], float]:
-    """Propose weights from the use of memories, by (phase, type).
+    """Propose a weight for each (phase, type) from the use of memories.
 
     Pairs of phase and type whose memories were shown too rarely are left out. The formula is weight = built-in × clamp(r / R, 1/2, 2), with
     R = U / N, the share of all memories shown in the phase that were used, and r = (u + S R) / (n + S), the same share for the type, shrunk
@@ -103,7 +103,7 @@ class PhaseBook:
         return kept.accepted if kept is not None else None
 
     def table(self) -> Table:
-        """Return all weights in force, by phase and memory type."""
+        """Map each phase of work to the weights of memory types in force."""
         kept = self._kept.weights()
         return kept.table if kept is not None else PHASES
 

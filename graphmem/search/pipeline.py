@@ -77,7 +77,7 @@ def search(
     tuning: Tuning | None = None,
     aids: Aids | None = None,
 ) -> SearchAnswer:
-    """Search a snapshot; return hits best first, ties by id.
+    """Search a snapshot; return hits best first, ties sorted by id.
 
     The same snapshot, query and time give the same answer.
 

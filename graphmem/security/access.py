@@ -51,7 +51,7 @@ class Individual(Protocol):
         """Return ids of memories that only this person or a team sees."""
 
     def owns(self, memory: str) -> bool:
-        """Whether the person wrote a memory, by its full id."""
+        """Whether the person wrote a memory, which is given by its full id."""
 
     def writes(self, memory: str, visibility: str) -> None:
         """Record the person as the owner of a new memory."""

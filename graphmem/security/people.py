@@ -288,7 +288,7 @@ class People:
         self.note(login, "token revoked", "", name)
 
     def all(self) -> list[Listed]:
-        """Return all people with their teams, roles and tokens, by login."""
+        """Return all people with their teams, roles and tokens, sorted by login."""
         roles = self._rows("SELECT project, login, team, level FROM role ORDER BY project")
         found = []
         for login, name, email, disabled in self._rows("SELECT login, name, email, disabled FROM person ORDER BY login"):
@@ -456,7 +456,7 @@ class Person:
         return self._people.seen(self.project, self.login, self.teams)
 
     def owns(self, memory: str) -> bool:
-        """Whether this person wrote a memory, by its full id."""
+        """Whether this person wrote a memory, which is given by its full id."""
         return self._people.owner(self.project, memory) == self.login
 
     def writes(self, memory: str, visibility: str) -> None:

@@ -176,7 +176,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return [AuditedAct(at.isoformat(), *rest) for at, *rest in rows]
 
     def comments(self, project: str, memories: list[str]) -> list[Comment]:
-        """Return the comments that people wrote on some memories of a project.
+        """Return the comments that people wrote on given memories of a project.
 
         Each reply follows the comment that it answers.
         """

@@ -102,7 +102,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return int(self._one("SELECT head FROM graphmem.project WHERE key = %s", self._project)[0])
 
     def projects(self) -> list[SharedProject]:
-        """Return the projects of the database, by name."""
+        """Return the projects of the database, sorted by name."""
         return [SharedProject(*row) for row in self._all("SELECT key, name, head FROM graphmem.project ORDER BY name, key")]
 
     def sight(self) -> str:
@@ -117,7 +117,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {row[0] for row in self._all("SELECT id FROM graphmem.memory WHERE project = %s", self._project)}
 
     def of(self, memories: Sequence[str], upto: int) -> Page:
-        """Return all operations on some memories, up to a number in the log.
+        """Return all operations on given memories, up to a number in the log.
 
         The operations are in the order of the log.
         """
@@ -138,7 +138,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
 
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
-        """Append operations to the log; return their log numbers by id.
+        """Append operations to the log; map their ids to their log numbers.
 
         An operation that is already in the log keeps its number, so a push may be repeated. `refused` has the operations that a rule
         forbids.

@@ -145,7 +145,7 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
 def _linked_code(
     repository: MemoryRepository, memory_id: str, named: list[list[str]], commit: str
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
-    """Find the code that a shared memory is about, by name.
+    """Find, by its names, the code that a shared memory is about.
 
     Ids of code differ between machines, because they contain the name of the project's directory. Returns the links, the files that the
     links name, and whether every name was found.

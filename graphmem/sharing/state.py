@@ -269,5 +269,5 @@ def unpacked(memory: str, data: bytes) -> Shared:
 
 
 def ids_of(heads: Sequence[Head]) -> list[str]:
-    """Return ids of the operations that wrote some values of a field."""
+    """Return ids of the operations that wrote the given values of a field."""
     return [head.op for head in heads]

@@ -71,7 +71,7 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
 
 
 def states(delta: GraphDelta) -> dict[str, State]:
-    """Return the state of every symbol, file and external in a change, by id.
+    """Map the ids of all symbols, files and externals in a change to states.
 
     Removed nodes are gone. New and changed nodes exist.
     """

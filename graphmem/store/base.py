@@ -51,7 +51,7 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """The stored rows of some files, each list sorted by id."""
+    """The stored rows of given files, each list sorted by id."""
 
     files: list[FileRow]
     symbols: list[SymbolRow]
@@ -179,7 +179,7 @@ class GraphReads(Protocol):
         """
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunks with their text, all or those with given ids, by id.
+        """Return all chunks, or those with given ids, with text, sorted by id.
 
         A chunk is a piece of a file that is searched and embedded.
         """
@@ -245,7 +245,7 @@ class GraphReads(Protocol):
         """
 
     def vector_models(self) -> dict[str, int]:
-        """Return how many vectors are stored for each embedding model, by id."""
+        """Map the id of each embedding model to the number of its stored vectors."""
 
     def meta(self) -> dict[str, str]:
         """Return small named values stored in the database.
@@ -324,7 +324,7 @@ class GraphWrites(Protocol):
         """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts, by text_hash; existing vectors are kept.
+        """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
         The generation does not change.
         """

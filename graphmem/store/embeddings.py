@@ -128,7 +128,7 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
 
 
 def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:
-    """Return how many vectors are stored for each embedding model, by id."""
+    """Map the id of each embedding model to the number of its stored vectors."""
     counts: dict[str, int] = {}
     for table in tables:
         for row in ask("embedding_models", table=table).to_pylist():

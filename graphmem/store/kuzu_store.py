@@ -226,7 +226,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._exchange(new.resolve()))
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts, by text_hash; existing vectors are kept.
+        """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
         See `embeddings.checked_vectors` for the limits.
         """

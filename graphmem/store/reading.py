@@ -113,7 +113,7 @@ class StoreReads(LiveFile):
             return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunks with their text, all or those with given ids, by id."""
+        """Return all chunks, or those with given ids, with text, sorted by id."""
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> Iterator[pa.Table]:
@@ -168,7 +168,7 @@ class StoreReads(LiveFile):
         return embeddings.of_model(self._ask, self._vector_tables, model)
 
     def vector_models(self) -> dict[str, int]:
-        """Return how many vectors are stored for each embedding model, by id."""
+        """Map the id of each embedding model to the number of its stored vectors."""
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:

@@ -150,7 +150,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Return ids of code nodes that memories link to, by node table."""
+        """Map each node table to the ids of its nodes that memories link to."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:
@@ -164,7 +164,7 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """Return the new edges as Arrow tables, by pair of node tables.
+        """Map pairs of node tables to the new edges, as Arrow tables.
 
         As rows they would need ten times the memory.
         """
@@ -187,7 +187,7 @@ class Content:
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
-        """Return the edges that the delta adds or removes, by kind."""
+        """Map each kind of edge to the edges that the delta adds or removes."""
         found: dict[str, set[str]] = defaultdict(set)
         for kind, src, dst, *_ in self._delta.edges:
             found[kind].add(src + dst)

@@ -73,7 +73,7 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
 
 
 def stored_nodes(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the stored rows of nodes with given ids, by id.
+    """Map the given ids of nodes to the stored rows of these nodes.
 
     The values are in the order of the table's columns, with times in naive UTC. For code, `stale_at` is last.
     """

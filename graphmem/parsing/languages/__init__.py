@@ -64,7 +64,7 @@ class Helper:
         return " ".join(paragraph.split())
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Return the types that a documentation comment declares, by name.
+        """Map names to the types that a documentation comment declares for them.
 
         Most keys are names of parameters. `#0`, `#1`, … name a parameter by its position, "return" names the result, and "" the documented
         definition itself. `<T>` names a type parameter T. Any other name is a type alias that the comment declares. The values are indices

@@ -37,7 +37,7 @@ _MAX_TYPE: Final = 600
 
 
 def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-    """Return the types that a comment declares, by the names they belong to.
+    """Map names to the types that a comment declares for them.
 
     `Helper.documented` explains the keys.
     """

@@ -69,7 +69,7 @@ class Expansion:
         return self._called(self._expanded(macro, [], frozenset())) if macro is not None else []
 
     def macros(self, name: str) -> list[Macro]:
-        """Return the visible macros with a name.
+        """Return the visible macros that have a given name.
 
         The result has several macros if branches of `#if` define the name.
         """

@@ -241,7 +241,7 @@ class EcmascriptNames(Rules):
         raise NotImplementedError
 
     def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
-        """Return the types that some bindings of a name define, without values.
+        """Return the types, without values, that given bindings define.
 
         Types and values have separate namespaces.
         """

@@ -62,7 +62,7 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 
 
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
-    """Whether objects of a class may have all of some attributes.
+    """Whether objects of a class may have all of the given attributes.
 
     Attributes of subclasses are included.
     """

@@ -56,7 +56,7 @@ class PostgresReads:
         )
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunks with their text, all or those with given ids, by id."""
+        """Return all chunks, or those with given ids, with text, sorted by id."""
         with self._connections.snapshot() as queries:
             found = queries.ask("chunks_of", paths=None) if ids is None else queries.ask("chunks_by_ids", ids=sorted(set(ids)))
         return _sorted(full_texts(found))
@@ -163,7 +163,7 @@ class PostgresReads:
         return pa.Table.from_arrays([found["text_hash"].combine_chunks(), vectors], schema=vector_schema(dim))
 
     def vector_models(self) -> dict[str, int]:
-        """Return how many vectors are stored for each embedding model, by id."""
+        """Map the id of each embedding model to the number of its stored vectors."""
         with self._connections.snapshot() as queries:
             return dict(queries.rows("vector_models"))
 
@@ -180,9 +180,9 @@ def _sorted(table: pa.Table) -> pa.Table:
 
 
 def _live_edges(edges: pa.Table, nodes: Sequence[pa.Table]) -> pa.Table:
-    """Return edges between nodes that are not stale, by (kind, src, dst).
+    """Return the edges between nodes that are not stale, sorted.
 
-    Sorting compares the ranks of the ids, not the strings.
+    They are sorted by (kind, src, dst). Sorting compares the ranks of the ids, not the strings.
     """
     ids = pa.concat_arrays([table["id"].combine_chunks() for table in nodes])
     ids = ids.take(pc.sort_indices(ids))

@@ -175,7 +175,7 @@ class PostgresStore(PostgresReads):
         self._derive(lambda queries, _: derived.put_handles(queries, project, rows), {HANDLES_OF: mark})
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts, by text_hash; existing vectors are kept."""
+        """Add vectors of texts, keyed by text_hash; existing vectors are kept."""
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._derive(lambda queries, _: put_vectors(queries, model, dim, checked), {})
