@@ -238,9 +238,9 @@ class Before(NamedTuple):
 class GraphDelta(NamedTuple):
     """All changes of one index run, from the old graph to the new one.
 
-    `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are new rows, and rows that replace stored ones with the same id. A changed
-    edge is removed and added. A first load has only upserts. In a first load, either all chunks are packed or none. `moves` lists removed
-    files and symbols that exist under a new id.
+    `removed_*` hold ids (edges: (kind, src, dst)). The other sequences of rows are upserts: new rows, and rows that replace stored ones
+    with the same id. A changed edge is removed and added. A first load has only upserts. In a first load, either all chunks are packed or
+    none. `moves` lists removed files and symbols that exist under a new id.
     """
 
     removed_files: Sequence[str]

@@ -144,7 +144,7 @@ def miss_chance(
 
 
 def family(view: GraphView, path: str) -> str:
-    """Language family of a file, such as TypeScript together with JavaScript."""
+    """Name of a file's language family; TypeScript and JavaScript share one."""
     return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
 
 

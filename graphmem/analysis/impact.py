@@ -240,7 +240,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
-    """Replace functions inside a test by the test, which a runner can run."""
+    """Replace each function inside a test by that test, which can be run."""
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
     if not named:

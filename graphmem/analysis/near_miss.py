@@ -35,7 +35,7 @@ def nearest_miss(
 
     Args:
         view: the graph.
-        values: value of each edge row.
+        values: step value of each edge row (see `walk.step_values`).
         seeds: first nodes of paths.
         ends: last nodes of paths.
         found: nodes reached from the seeds within the bounds.

@@ -50,8 +50,8 @@ class Measured(NamedTuple):
 def measured() -> dict[str, Measured]:
     """Measured recall and precision of calls, by language.
 
-    `benchmarks/languages.py` measures these values and writes the table. Projects that had no part in the development of the rules come
-    before others.
+    `benchmarks/languages.py` measures these values and writes the table. If a language was measured on projects that had no part in the
+    development of the rules, these projects count.
     """
     rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
     return {

@@ -41,7 +41,7 @@ class ImpactHit:
 
 @answer
 class ImpactGroup:
-    """The affected symbols of one file or one directory, most confident first."""
+    """A file or directory, with the number of affected symbols in it."""
 
     name: str
     hits: int

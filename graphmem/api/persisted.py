@@ -134,7 +134,8 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
         fragments: texts of fragments by name; those that the operation uses are appended to its text.
 
     Raises:
-        QueryFileError: the file is not GraphQL, does not have exactly one named operation, or has a different name.
+        QueryFileError: the file is not GraphQL, does not have exactly one named operation, or the name of the operation does not fit the
+            name of the file.
     """
     shared = dict(fragments or {})
     document = _parsed(file, text)

@@ -146,7 +146,7 @@ class BoundedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over to the WebSocket protocol.
 
-        The connection still counts as one.
+        The connection keeps its slot, so it is counted only once.
         """
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()

@@ -146,9 +146,9 @@ def _filled(filled: dict[str, Any]) -> dict[str, Any]:
 
 
 def _conversion(parameter: Parameter) -> Convert:
-    """Return a function that converts a GraphQL value to an argument.
+    """Return a function that converts a GraphQL value for an operation.
 
-    The argument is one of an operation. The function also checks its limits.
+    The function also checks the limits of the operation's parameter.
     """
     steps: list[Convert] = [_plain(parameter.hint)]
     if within := parameter.mark(Within):
@@ -214,9 +214,9 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Return the field with the rows of an answer that is a page of a list.
+    """Return the field with the rows, for an answer that is a page of a list.
 
-    None for other answers. GraphQL shows a page as a connection.
+    The result is None for other answers. GraphQL shows a page as a connection.
     """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None

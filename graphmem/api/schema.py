@@ -49,7 +49,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The answer of the mutation `index`: the id of the run, or its result."""
+    """The result of the mutation `index`: the id of the run, or its summary."""
 
     run_id: str
     summary: answers.IndexSummary | None
@@ -58,7 +58,7 @@ class Run:
 
 @gql_type
 class IndexRun:
-    """The answer to a request for an index run."""
+    """The answer of the mutation `index`, which requests an index run."""
 
     run_id: str = field("id of the run; empty if the request waited for the end of the run")
     summary: _Summary | None = field("result of the run, if the request waited for its end")  # type: ignore[valid-type]

@@ -86,10 +86,10 @@ class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
 
 
 def check_request(request: object) -> None:
-    """Check the form of a GraphQL request.
+    """Check that a GraphQL request is an object with fields of valid types.
 
     Raises:
-        BadInputError: the form is invalid.
+        BadInputError: the request is not an object, or a field has another type.
     """
     if not isinstance(request, dict):
         raise BadInputError("the body of the request must be one JSON object; send one GraphQL operation in each request", argument="query")

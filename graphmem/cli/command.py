@@ -132,7 +132,10 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
 
 def _as_setting(value: Any) -> Any:
-    """Convert an option's value to the value of a setting; False becomes None."""
+    """Convert an option's value to the value of a setting.
+
+    False becomes None, because a flag that is not given leaves the setting unchanged.
+    """
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 

@@ -99,7 +99,7 @@ def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: 
 
 
 def _facts(error: errors.GraphMemError) -> dict[str, Any]:
-    """Return an error's attributes as JSON; a candidate has its reference.
+    """Return an error's attributes for JSON, with references to candidates.
 
     A candidate is one of several symbols with the same name.
     """

@@ -127,9 +127,9 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Return the nodes on which an output of the graph depends, with inputs.
+    """Return the graph's nodes that an output needs, and the names they use.
 
-    The nodes stay in their order. The second result has the names of all their inputs, and of the output.
+    The nodes stay in their order. The names are those of all inputs of these nodes, and of the output.
     """
     used = {output}
     kept: list[Any] = []

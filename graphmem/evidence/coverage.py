@@ -78,7 +78,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
 def _open(path: Path) -> sqlite3.Connection:
     """Open a coverage data file (SQLite) with a timeout for every statement.
 
-    A crafted file can have views that never end in place of tables.
+    In a crafted file, views whose evaluation never ends can take the place of tables.
     """
     data = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
     data.execute("PRAGMA trusted_schema = OFF")

@@ -128,7 +128,7 @@ class Outside:
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load all definitions in stored observations, if observations changed."""
+        """Load all definitions named in observations, if observations changed."""
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}

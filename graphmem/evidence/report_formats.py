@@ -15,7 +15,7 @@ MAX_LINES: Final = 1_000_000  # of one block; a profile with more is damaged
 
 
 class Ran(NamedTuple):
-    """The lines, or the functions, of one file that a test ran."""
+    """The lines, or the functions, that a test ran in one file."""
 
     path: str  # as in the report
     lines: tuple[int, ...] = ()  # 1-based

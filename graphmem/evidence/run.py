@@ -85,7 +85,10 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """Edges that a test run showed, and functions that match no definition."""
+    """Edges that a test run showed, and functions that match no definition.
+
+    Test items and files that could not be used are listed, too.
+    """
 
     observations: list[Observation]
     functions: int  # of the project that ran

@@ -31,7 +31,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 
 
 class Kept(NamedTuple):
-    """A stored observation: edges from one definition; ends are numbers."""
+    """A stored observation: edges from one definition to others, by number."""
 
     rule: str
     kind: str

@@ -19,7 +19,7 @@ MAX_FILES: Final = 30  # a larger change says little about any two of its files
 
 
 class FileFacts(NamedTuple):
-    """Numbers, times and authors of the changes of one file.
+    """Numbers, times and authors of the changes to one file.
 
     Changes under all names of the file are counted.
     """

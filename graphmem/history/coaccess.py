@@ -65,7 +65,7 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Number of changes that touched both a file and the given files.
+    """Number of changes that touched a file and at least one given file.
 
     Old and new changes count equally.
     """

@@ -1,6 +1,6 @@
 """Find files to read before work on some files or folders.
 
-More than half of the earlier changes of these files or folders included such a file.
+Such a file was touched by more than half of the earlier changes to these files or folders.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that is in more than half of the changes of given files.
+    """A file that more than half of the changes to given files also touched.
 
     Folders may be given, too.
     """
@@ -29,7 +29,7 @@ class Often(NamedTuple):
 
 
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
-    """Return files that are in most changes of the given files or folders.
+    """Return files that most changes to the given files or folders touched.
 
     Most means more than half. Only existing files are returned. The most frequent come first, ties by path. Sessions and commits count
     equally. Changes that are too large to relate two files do not count.

@@ -28,7 +28,7 @@ STEP: Final = 500  # commits between two reports of progress
 
 
 class Reading(NamedTuple):
-    """The changes of the log after reading the commits of a repository."""
+    """The result of reading commits into the log, with notes on missing data."""
 
     commits: int  # new ones
     gone: bool  # whether some were removed

@@ -1,7 +1,7 @@
 """Payloads and answers of each coding agent's hooks, as a table.
 
 The table follows the agents' public documentation, which docs/hooks.md lists. An agent sends one JSON object for each event. `read`
-converts it to a `HookCall`, which is the same for all agents. `answer` writes the agent's own format. A field that has another type is
+converts it to a `HookCall`, which is the same for all agents. `answer` writes the agent's own format. A field with an unexpected type is
 ignored.
 """
 

@@ -78,7 +78,7 @@ class Vault:
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
         """Return whether a file is unchanged since the installation.
 
-        The second result is the previous content. It is None if the file did not exist, or if the content is unknown.
+        The second result is the content before the installation. It is None if the file did not exist, or if the content is unknown.
 
         Args:
             path: path of the file.
@@ -298,9 +298,9 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def _is_bare(target: Target, after: bytes) -> bool:
-    """Return whether a settings file has only the defaults of a new file.
+    """Return whether nothing in a settings file was written by a person.
 
-    Uninstalling may then remove the file.
+    Only the defaults that graphmem puts into a new file may be left. Uninstalling may then remove the file.
     """
     text = after.decode("utf-8")
     if target.kind in ("toml", "markdown"):

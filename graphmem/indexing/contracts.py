@@ -32,6 +32,8 @@ def is_schema(path: str) -> bool:
 class Contracts:
     """Collects and links the contract ends of a project. Not thread-safe.
 
+    An end is a place in code that offers or uses a contract, such as an HTTP route.
+
     Args:
         folder: the index directory.
         project: name of the project.

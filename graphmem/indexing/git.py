@@ -11,7 +11,7 @@ from graphmem.runtime import git as _git
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
     """Run `git <arguments>` in `root` and return its standard output.
 
-    `index` replaces the repository's index file.
+    With `index`, Git uses this file in place of the repository's index file.
 
     Raises:
         GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.

@@ -225,7 +225,7 @@ def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]
 
 
 def _firsts(rows: Iterable[SymbolRow]) -> list[SymbolRow]:
-    """Return the rows whose qualified name and kind are unique in their file."""
+    """Return the rows whose qualified name and kind occur once in their file."""
     named: dict[tuple[str, str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         named[row.path, row.qualname, row.kind].append(row)

@@ -63,7 +63,10 @@ _log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """The position and number of rows of each type in a batch of files."""
+    """Positions of a batch's rows in the spill, and their numbers, by type.
+
+    The spill is the temporary store of the run.
+    """
 
     symbols: tuple[Piece, int]
     edges: tuple[Piece, int]

@@ -56,7 +56,10 @@ class Unfinished:
         self._fresh.append((*key, head, packed.chunks, packed.chunk_count, _sum(head, packed.chunks)))
 
     def flush(self) -> None:
-        """Write the files since the last call; after a failed write, keep none."""
+        """Write the files kept since the last call.
+
+        After a failed write, the SQLite file is deleted, and nothing more is kept.
+        """
         rows, self._fresh = self._fresh, []
         if self._refused or not rows:
             return

@@ -1,7 +1,7 @@
 """Limits of the tokens shown to an agent, in total and by section.
 
-The numbers depend on the remaining context and on the phase of work. Both tables come from the product's specification. Between two rows of
-the first table, shares are interpolated.
+One table gives the limits for the remaining context, another one for the phase of work. Both come from the product's specification. Between
+two rows of the first table, shares are interpolated.
 """
 
 from __future__ import annotations

@@ -140,8 +140,8 @@ class EditBook:
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files for an agent that stops, or "".
 
-        The reminder is given once. A forgotten file is a file that was not opened and uses a changed signature, or often changes together
-        with an edited file.
+        The reminder is given once. A forgotten file was not opened, although it uses a changed signature, often changes together with an
+        edited file, or is probably part of the task. Tests that did not run are named, too.
         """
         with self._lock:
             state = self._sessions.get(session)

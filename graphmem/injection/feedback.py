@@ -1,8 +1,8 @@
-"""Detect which of the shown memories agents used or called wrong.
+"""Detect which shown memories agents used, and which they said are wrong.
 
-The sources are events of sessions, such as edits and messages. A doubt is a sentence of an agent that calls a memory wrong. Every interface
-reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no feedback, because that
-text may have caused its words.
+The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. Every
+interface reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no feedback,
+because that text may have caused its words.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Feedback:
         relative: converts paths to paths from the root.
         is_contaminated: returns whether a session has read external text.
         used: counts uses of memories by a session.
-        doubted: reports a memory that a session's agent called wrong.
+        doubted: reports a memory of which a session's agent said that it is wrong.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Feedback:
 
         Args:
             events: as for `Sessions.observe`; invalid ones are ignored.
-            session: the session of events without a session.
+            session: the session of events that do not name one.
         """
         for event in events:
             if not isinstance(event, Mapping):

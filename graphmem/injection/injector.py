@@ -151,9 +151,9 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Offer new memories to their sessions; count memories flagged as wrong.
+        """Offer new memories to the sessions that made them; count disputed ones.
 
-        It is called after each write of memories.
+        It is called after each write of memories. A disputed memory counts as a correction for each open session that was shown it.
         """
         self._finder.memories_changed(delta)
         for link in delta.learnt:

@@ -105,7 +105,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Add those typed fields of a memory that its content does not mention.
+    """Append the typed fields of a memory that its content does not mention.
 
     The memory's type defines these fields, such as the fix of an error; see `memory.types`. `details` has their values.
     """

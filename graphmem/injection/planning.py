@@ -105,7 +105,8 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
     """Scale a planned number of steps by past overruns, at most to twice.
 
-    The overruns were recorded for modules. The record with the most samples is used; among equals, the newest record.
+    Overruns are recorded by module. Of the records for the module, or for a folder around or inside it, the one with the most samples is
+    used; among equals, the newest.
 
     Raises:
         BadInputError: base is not a number of steps.

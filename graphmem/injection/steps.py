@@ -47,7 +47,7 @@ class StepTriggers:
     """Decides for each session what is shown between two steps. Thread-safe.
 
     Args:
-        traps: returns the active memories about a file whose type is in TRAPS, most confident first, with their current confidence.
+        traps: returns a file's active memories of the types in TRAPS, most confident first, with their current confidence.
     """
 
     def __init__(self, traps: Callable[[str], Sequence[tuple[str, float]]]) -> None:

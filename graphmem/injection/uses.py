@@ -1,13 +1,13 @@
-"""Detect which shown memories an agent used, and which it called wrong.
+"""Detect which shown memories an agent used, and which it said are wrong.
 
-A session counts as one use of a memory, however often it repeats. These acts are a use:
+A session counts as at most one use of a memory, however often it uses the memory. These acts are a use:
 
 * The agent cites the memory's `#id` in its words, in a command or in text that it writes.
 * The agent follows the memory in an edit of a file that the memory is about. The edit adds a name that the memory recommends, or removes
   a name that the memory rejects. The use counts when tests pass after the edit, or at the end of the session if no test failed since.
 
-A doubt is reported for a sentence that calls a cited memory wrong. A doubt is also reported for an edit that followed a memory and was
-undone after a failed test.
+A doubt is reported for a sentence that says that a cited memory is wrong. A doubt is also reported for an edit that followed a memory and
+was undone after a failed test.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Known(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """A memory that an agent called wrong, and its sentence."""
+    """A memory that is wrong according to an agent, and the agent's sentence."""
 
     id: str
     why: str
 
 
 class Said(NamedTuple):
-    """The memories that an agent's message cites or calls wrong."""
+    """The memories that an agent's message cites, or says are wrong."""
 
     used: list[str]
     doubts: list[Doubt]
@@ -110,7 +110,7 @@ class UseBook:
                     state.shown[one.id] = one
 
     def cited_in(self, session: str, text: str) -> Said:
-        """Return the memories that an agent's words cite, or call wrong."""
+        """Return the memories that an agent's words cite, or say are wrong."""
         with self._lock:
             state = self._sessions.get(session)
             if state is None or not state.shown or "#" not in text:

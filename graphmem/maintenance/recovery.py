@@ -66,7 +66,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Rename directories at the path of the database or of its lock file.
+    """Rename directories that are where the database or its lock must be.
 
     A directory in place of the database is renamed only if the journal can replace the database.
     """

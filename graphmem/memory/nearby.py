@@ -46,7 +46,8 @@ class Places:
     """The symbols and files of one answer, each with its nearness.
 
     Args:
-        anchored: ids of all nodes that a memory is about. Other nodes are ignored, so a large answer costs one look-up for each node.
+        anchored: ids of all nodes about which there is a memory. Other nodes are ignored, so a large answer costs one look-up for each
+            node.
     """
 
     def __init__(self, anchored: Container[str]) -> None:

@@ -237,7 +237,7 @@ class Recovery:
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return another memory's journal entry without links to removed memories."""
+    """Return the journal entry of a kept memory without links to removed ones."""
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 

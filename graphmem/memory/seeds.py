@@ -65,7 +65,7 @@ _NUMBER: Final = re.compile(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOREC
 
 
 class Seed(NamedTuple):
-    """One statement of a file that becomes a memory.
+    """One statement in a file, from which a memory is made.
 
     Its text is not shortened yet, and it has no id.
     """

@@ -244,13 +244,13 @@ _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst 
 
 @cache
 def polite() -> re.Pattern[str]:
-    """Match a sentence of polite words only."""
+    """Return the pattern of a sentence that has only polite words."""
     return re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
 
 
 @cache
 def begins() -> re.Pattern[str]:
-    """Match a request that begins with words of asking."""
+    """Return the pattern of a request whose first words ask to remember."""
     return re.compile(
         rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
         re.IGNORECASE | re.DOTALL,
@@ -259,13 +259,13 @@ def begins() -> re.Pattern[str]:
 
 @cache
 def rules() -> re.Pattern[str]:
-    """Match a sentence that states a rule."""
+    """Return the pattern of a sentence that states a rule."""
     return re.compile(rf"{_HEAD}(?P<what>(?:{'|'.join(one.rules for one in LANGUAGES if one.rules)}).*)$", re.IGNORECASE | re.DOTALL)
 
 
 @cache
 def ends() -> re.Pattern[str]:
-    """Match a request that ends with words of asking."""
+    """Return the pattern of a request whose last words ask to remember."""
     return re.compile(
         rf"{_HEAD}(?P<what>.+?)[\s,，、]*(?:{'|'.join(one.ends for one in LANGUAGES if one.ends)})[\s.!。！]*$", re.IGNORECASE | re.DOTALL
     )
@@ -273,7 +273,10 @@ def ends() -> re.Pattern[str]:
 
 @cache
 def asks() -> re.Pattern[str]:
-    """Match a request anywhere in a message, where its author is unclear."""
+    """Return the pattern of a request anywhere in a message.
+
+    Its author is unclear, because the message may contain pasted text.
+    """
     return re.compile(
         rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"
         rf"|(?:{'|'.join(one.ends for one in LANGUAGES if one.name in ('ja', 'ko'))})"

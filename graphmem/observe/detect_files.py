@@ -329,7 +329,7 @@ class ConfigTouch(Detector):
 class ContextTokenSpike(Detector):
     """Signal 17: reading a file that costs many times the usual tokens.
 
-    The usual number is that of this session's reads.
+    The usual number is the median of this session's reads.
     """
 
     signal: ClassVar = "context_token_spike"

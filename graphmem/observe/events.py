@@ -65,7 +65,7 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
     Args:
         raw: a mapping with the fields of `Event`; camel-case names such as `sessionId` are accepted too.
         now: current time of this machine.
-        session_id: the session of an event without a session.
+        session_id: the session of an event that does not name one.
 
     Returns:
         The event with all values within limits, or None if it is refused, and the reasons for changes or refusal. An event without a step

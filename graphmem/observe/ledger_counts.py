@@ -22,7 +22,7 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """Numbers of sessions of one module that used or edited a file."""
+    """Numbers of sessions of one module that used, and that edited, a file."""
 
     path: str
     sessions: int  # sessions that read or edited it

@@ -154,7 +154,7 @@ class Observer:
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
-            session_id: the session of events without a session.
+            session_id: the session of events that do not name one.
         """
         now = self.clock.now()
         counts: Counter[str] = Counter()

@@ -199,7 +199,7 @@ class _Promotion:
     def _directed(self, one: Finding) -> Finding:
         """Add to a finding about two files which file leads, if known.
 
-        The leading file is the one whose use usually brings use of the other; see `frequency.leads`.
+        The leading file is the one whose use usually implies use of the other; see `frequency.leads`.
         """
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
         return one._replace(facts={**one.facts, "leads": first}) if first else one

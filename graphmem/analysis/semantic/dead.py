@@ -327,18 +327,15 @@ def _bases_written(view: GraphView, node: int) -> int:
 
 
 def is_made_elsewhere(path: str) -> bool:
-    """Whether a file is generated, vendored or run because of its location.
-
-    Its folder or name shows this.
-    """
+    """Whether a file is generated or vendored, or run because of its location."""
     *folders, name = path.split("/")
     return any(part in FOLDERS or part.startswith(".") for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES)
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of lines at which the graph knows a use of a definition.
+    """Number of lines on which, according to the graph, a definition is used.
 
-    Further mentions of the name could be unknown uses.
+    Mentions of the name on other lines could be unknown uses.
     """
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 

@@ -23,7 +23,7 @@ ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
     """Groups of two or more nodes that all reach each other.
 
-    The largest groups come first, among equals, groups with the lowest first member. Members are ascending.
+    The largest groups come first; among equally large groups, the one with the lowest first member. Members are ascending.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 

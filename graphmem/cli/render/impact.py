@@ -149,7 +149,7 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 def _outside(output: Output, report: ImpactReport, top: int) -> None:
     """Print code of other projects that uses the target over HTTP or gRPC.
 
-    If the report is about dependencies, the printed code is code that the target uses.
+    For a report on dependencies, it is the code of other projects that the target uses.
     """
     if report.outside:
         output.line()
