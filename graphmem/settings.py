@@ -427,7 +427,7 @@ class Location:
 
     @property
     def owner_file(self) -> Path:
-        """The file `owner.json` that names the process which owns the index."""
+        """Path of `owner.json`, which names the process that owns the index."""
         return self.data_dir / "owner.json"
 
     @property

@@ -99,9 +99,9 @@ class AsksClasses(Protocol):
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute of one alternative of a type.
+        """Return the type of an attribute for one of the types of its object.
 
-        For `x.name`, where `x` is an `A` or a `B`, an alternative is an object of `A`.
+        For `x.name`, where `x` is an `A` or a `B`, `atom` may stand for an object of `A`.
         """
         ...
 

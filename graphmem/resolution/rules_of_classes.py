@@ -129,9 +129,9 @@ class ClassRules:
     """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member that a mixin uses but lacks.
+        """Return the classes that define a member missing from a mixin.
 
-        Classes that inherit the mixin have the member. The mixin itself and its bases do not define it.
+        The mixin uses the member, but neither it nor its bases define it. Classes that inherit the mixin have the member.
         """
         return ()
 

@@ -227,12 +227,12 @@ def peak_bytes() -> int:
 
 
 def page_bytes() -> int:
-    """Return the size of a page of memory, in the files of `/proc`."""
+    """Return the bytes in a page of memory, the unit of files in `/proc`."""
     return _configured("SC_PAGE_SIZE", 4096)
 
 
 def ticks() -> int:
-    """Return the clock ticks in a second, in the files of `/proc`."""
+    """Return the clock ticks in a second, the unit of times in `/proc`."""
     return _configured("SC_CLK_TCK", 100)
 
 

@@ -237,7 +237,7 @@ class Guarded:
         )
 
     def _expect_own(self, person: Individual, verb: str, named: Sequence[MemoryInfo], kwargs: Mapping[str, Any]) -> None:
-        """Check that a person may change the memories that a call changes.
+        """Check that a person may change the memories named in a call.
 
         Raises:
             ForbiddenError: another person wrote one of them.

@@ -408,7 +408,7 @@ class CallSites:
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add a call of the first of `names` that the class of a value has.
+        """Add a call of the first method in `names` that a value's class has.
 
         For `if x`, `names` are `__bool__` and `__len__`. If the method creates an iterator, a call of the iterator's method for the next
         element is added, too.

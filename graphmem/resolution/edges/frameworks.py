@@ -214,7 +214,7 @@ class Handing:
         return last_name(entry.terms[receiver])
 
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
-        """Yield the functions that a call connects to the event that is sent."""
+        """Yield the functions that a call connects to a sent event."""
         terms = entry.terms
         found = terms[site.term]
         arguments = arguments_of(found)

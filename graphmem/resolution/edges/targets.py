@@ -173,9 +173,10 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member that a mixin uses but lacks.
+        """Return the classes that define a member missing from a mixin.
 
-        These are other bases of classes that inherit the mixin. The result is empty if the mixin or its bases define the member.
+        The mixin uses the member. The classes are other bases of classes that inherit the mixin. The result is empty if the mixin or its
+        bases define the member.
         """
         rules = rules_of(self.project.entry(atom[1]))
         if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):

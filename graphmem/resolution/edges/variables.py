@@ -29,7 +29,7 @@ The name may belong to an outer scope.
 
 
 class VariableSites(CallSites):
-    """The part of resolving a file that adds edges of uses of variables."""
+    """The part of resolving a file that adds edges to the variables in use."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         super().__init__(inference, hierarchy, entry)

@@ -102,10 +102,10 @@ class PythonRules(PythonTypes):
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member that a mixin uses but lacks.
+        """Return the classes that define a member missing from a mixin.
 
-        Classes that inherit the mixin have the member. The result is empty if a library's base class may define the member, or if too many
-        classes use the mixin. Test classes are considered only for mixins in tests.
+        The mixin uses the member, and classes that inherit the mixin have it. The result is empty if a library's base class may define the
+        member, or if too many classes use the mixin. Test classes are considered only for mixins in tests.
         """
         if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return ()
