@@ -1,10 +1,10 @@
 """From `graphmem serve` on an index that is there to the first answer: seconds and processor seconds, beside a bare interpreter.
 
 `python -m benchmarks start ROOT` indexes ROOT (or uses `--db`), then starts the server several times, each time in a new process, asks
-one question as soon as the owner file is there, and ends it with SIGTERM. With `--against CHECKOUT` another checkout of graphmem starts in
-turn, on a copy of the index. Modules are compiled before, as an installer leaves them,
-whatever the environment says about bytecode. The machine's own speed is in the table: an interpreter that imports the engine and the web
-framework and ends.
+one question as soon as the owner file is there, and ends it with SIGTERM. The server does not look for changed files, which would begin
+later. With `--against CHECKOUT` another checkout of graphmem starts in turn, on a copy of the index. Modules are compiled before, as an
+installer leaves them, whatever the environment says about bytecode. The machine's own speed is in the table: an interpreter that imports
+the engine and the web framework and ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def one_start(root: Path, db: Path, checkout: Path = HERE) -> dict[str, float]:
     """Start, ask, end."""
     from graphmem.server import owner
 
-    command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
+    command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet", "--no-index"]
     begun = time.monotonic()
     process = subprocess.Popen(command, env={**ENVIRON, "PYTHONPATH": str(checkout)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     while (found := owner.read(db / "owner.json")) is None or found.pid != process.pid:
@@ -76,8 +76,9 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="graphmem-start-") as folder:
         db = given.db or Path(folder) / "index"
-        command = [sys.executable, "-P", "-m", "graphmem", "index", str(given.root), "--db", str(db), "--quiet"]
-        subprocess.run(command, env=ENVIRON, check=True)
+        if given.db is None:
+            command = [sys.executable, "-P", "-m", "graphmem", "index", str(given.root), "--db", str(db), "--quiet"]
+            subprocess.run(command, env=ENVIRON, check=True)
         size = (db / "graph.db").stat().st_size
         ENVIRON.setdefault("PYTHONPYCACHEPREFIX", str(Path(folder) / "compiled"))
         places = {"server": (db, HERE)}

@@ -155,6 +155,7 @@ class Projections:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of words for which their directory had no space
         self._closing = threading.Event()
         self._graph_settled = threading.Event()  # ready, or failed
+        self._words_opened = threading.Event()  # or they are being built, or failed
         self._settled = threading.Event()  # both
         self._renewed = threading.Event()  # a damaged word index was replaced
         self._memories_settled = threading.Event()
@@ -189,9 +190,10 @@ class Projections:
     def snapshot(self) -> Snapshot:
         """Return all projections that are ready, as one consistent bundle.
 
-        It waits only for the graph.
+        It waits for the graph, and until saved words are opened, but not until words are built.
         """
         self.graph()
+        self._words_opened.wait()
         if self._memories_away:
             self.memories()
         if self._words is None and self._failure is not None:
@@ -371,7 +373,12 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Count chunks of code and text: (with a vector, all)."""
+        """Count chunks of code and text: (with a vector, all).
+
+        Before the graph is ready, the numbers are 0.
+        """
+        if self._graph_settled.is_set():
+            self._words_opened.wait()
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
@@ -490,6 +497,7 @@ class Projections:
                         self._words_note = f"the word index could not be built: {error}"
             finally:
                 self._graph_settled.set()
+                self._words_opened.set()
                 self._settled.set()
                 if job == self._load_memories:
                     self._memories_settled.set()
@@ -498,6 +506,10 @@ class Projections:
         """Load the saved projections; build those that are missing from the store."""
         generation = self._store.generation()
         graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
+        if graph is not None:
+            with self._state:
+                self._graph = graph  # most first questions need no words
+            self._graph_settled.set()
         words = WordIndex.open(self._dir, generation, self.notes) if graph is not None else None
         if graph is not None and words is not None:
             self._publish(graph, words)
@@ -567,11 +579,12 @@ class Projections:
             generation, graph = tables.generation, GraphView.from_tables(tables)
             del tables
             give_back(between=True)
-            if self._graph is None or self._graph.n == 0:
+            if self._graph is None or self._graph.n == 0 or not self._words_opened.is_set():
                 with self._state:
                     self._graph, self._words = graph, None
                     self._words_note = "the word index is being built"
                 self._graph_settled.set()
+                self._words_opened.set()
             words, read = self._built_words(generation, elsewhere=elsewhere)
             if read == generation:
                 break
@@ -606,11 +619,12 @@ class Projections:
             return WordIndex.build(Path(self._temporary.name), generation, chunks(), self._progress), read[-1]
 
     def _publish(self, graph: GraphView, words: WordIndex) -> None:
-        hashes = _ChunkHashes(text_hash for _, text_hash, _ in words.chunk_keys())
+        hashes = _ChunkHashes(words.hash_of_each())
         with self._state:
             hashes.count(self._vectors)
             self._graph, self._words, self._hashes, self._words_note, self._failure = graph, words, hashes, "", None
         self._graph_settled.set()
+        self._words_opened.set()
         for path in self._dir.glob("words-*.sqlite"):
             if path != words.path:
                 for side in ("", *SIDES):  # readers that have it open keep it

@@ -373,6 +373,11 @@ class WordIndex:
             sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE TRUE{conditions} ORDER BY e.text_hash"  # noqa: S608
             return [row[0] for row in db.execute(sql, values)]
 
+    def hash_of_each(self) -> Iterator[str]:
+        """Yield the text hash of each chunk, in no order."""
+        with self._reading(None) as db:
+            yield from (row[0] for row in db.execute("SELECT text_hash FROM entries"))
+
     def chunk_keys(self) -> list[tuple[str, str, str]]:
         """Return (id, text hash, symbol id) of every chunk, sorted by id.
 

@@ -91,6 +91,30 @@ def test_projections_are_there_again_after_a_restart_without_being_built(world, 
     check(again._store, again, tmp_path)
 
 
+def test_the_graph_answers_while_the_words_are_opened_and_a_search_waits_for_them(world, opened, monkeypatch):
+    store, projections = opened()
+    projections.refresh(store.apply(world(33, 6).full()), None)
+    projections.close()
+    store.close()
+    may_open, open_words = threading.Event(), WordIndex.open
+
+    def slow(*given):
+        assert may_open.wait(30)
+        return open_words(*given)
+
+    monkeypatch.setattr(WordIndex, "open", slow)
+    _, again = opened()
+    assert again.graph().n
+    shots = []
+    searching = threading.Thread(target=lambda: shots.append(again.snapshot()))
+    searching.start()
+    assert not shots
+    may_open.set()
+    searching.join(30)
+    assert shots[0].words is not None
+    assert shots[0].covered == again.covered() == (0, len(shots[0].words))
+
+
 def test_a_commit_the_projections_missed_makes_them_anew(world, opened, tmp_path):
     w = world(22, 8)
     store, projections = opened()
