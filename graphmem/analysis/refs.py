@@ -189,8 +189,8 @@ def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """Names similar to a reference that was not found, best first.
 
-    Names with the same letters come first, then names with similar spelling. Within each group, symbols inside the named class or file come
-    first.
+    Names that differ only in upper and lower case come first, then names with similar spelling. Within each group, symbols inside the named
+    class or file come first.
     """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]

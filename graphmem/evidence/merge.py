@@ -187,7 +187,7 @@ class Outside:
             ranks[key] = min(rank, ranks.get(key, rank))
 
     def _definition(self, place: Place) -> Definition | None:
-        """The current definition with a path, name, kind and ordinal, or None."""
+        """The current definition at a place (path, name, kind, ordinal), or None."""
         known = self._definitions.get(place.path)
         if known is None:
             facts = self._resolver.facts(place.path) if self._resolver is not None else None

@@ -16,7 +16,7 @@ FRESH_S: Final = 5.0  # seconds for which other branches are not read again
 
 
 class OtherBranches:
-    """Names local branches that contain a commit and are not checked out.
+    """Finds the local branches that contain a commit and are not checked out.
 
     The commits of other branches are read by one run of Git, and kept until the checked-out commit changes or `FRESH_S` have passed.
     """

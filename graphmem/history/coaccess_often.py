@@ -57,7 +57,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
 def _within(history: History, place: str) -> list[int]:
     """Return the number of a file, or the numbers of all files in a folder.
 
-    The path must be a current name.
+    `place` must be the current path of the file or folder.
     """
     known = history.known(place)
     if known is not None:

@@ -67,7 +67,7 @@ def lessons(
     Args:
         commits: commits that may teach a lesson, oldest first.
         messages: messages without subjects, by commit.
-        living: existing paths; other paths are not named.
+        living: existing paths; the memories name no other paths.
         faults: receives a sentence for each commit that caused an unexpected error and is skipped.
     """
     out: list[dict[str, Any]] = []

@@ -164,7 +164,7 @@ class JsonText:
             self.text = self.text[: container.start + 1] + inner + self.text[container.end - 1 :]
 
     def remove_member(self, path: Sequence[str], key: str) -> None:
-        """Remove the member with a key from the object at a path of keys."""
+        """Remove the member called `key` from the object at a path of keys."""
         container = self._find(path)
         for index, member in enumerate(container.members if container is not None else ()):
             if member.key == key:

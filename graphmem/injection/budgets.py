@@ -26,7 +26,7 @@ OTHER: Final = "other"
 class Budget(NamedTuple):
     """Limits of the tokens of a context, in total and by section.
 
-    Unused tokens of a section are not transferred.
+    Tokens that a section does not use are not available to other sections.
     """
 
     total: int

@@ -221,7 +221,7 @@ class MemoryRepository:
     ) -> None:
         """Write one planned change of memories: journal, graph and readers' copy.
 
-        The caller holds `writing`.
+        The caller must hold the lock `writing`.
 
         Raises:
             JournalError, DiskFullError: nothing was written.

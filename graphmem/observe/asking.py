@@ -1,7 +1,7 @@
 """Phrases that ask an agent to remember something, in several languages.
 
-One table has, for each language, how such a sentence begins and ends, such as "Remember that …". The table is used twice. A request at the
-start of a prompt is the person's own. A request further on may be pasted text.
+One table has, for each language, how such a sentence begins and ends, such as "Remember that …". The table is used for two searches. A
+request at the start of a prompt is the person's own. A request anywhere in a message may be pasted text.
 """
 
 from __future__ import annotations

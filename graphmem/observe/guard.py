@@ -91,7 +91,7 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Return whether one of a finding's texts has the mark of a memory.
+        """Return whether a sentence of a finding has the mark of a memory.
 
         Such a sentence was injected by graphmem, so it is not evidence.
         """

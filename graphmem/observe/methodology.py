@@ -161,7 +161,7 @@ class Methodologies(NamedTuple):
     problems: tuple[str, ...]
 
     def of(self, name: str) -> Methodology:
-        """Return the methodology with a name; the built-in one if it is unknown."""
+        """Return the methodology of this name, or the built-in one if none has it."""
         return self.known.get(name.strip().lower() or NATIVE, self.known[NATIVE])
 
 

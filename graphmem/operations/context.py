@@ -111,7 +111,7 @@ class ContextOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def prefetch(self, module: str) -> Prefetch:
-        """Files to read before work on a module, at most 12 and 32,000 tokens."""
+        """Files to read before work on a module, up to 12 files and 32,000 tokens."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def step_limit(self, module: str, base: int) -> StepLimit:

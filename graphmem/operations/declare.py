@@ -35,7 +35,7 @@ class Bounds(NamedTuple):
 
 
 class Within(NamedTuple):
-    """A number, or length of a list, that a limit of the server also bounds.
+    """A number, or the length of a list, that a limit of the server bounds.
 
     Args:
         limit: the name of the limit.

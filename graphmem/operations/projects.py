@@ -44,7 +44,7 @@ class ProjectsOperations:
         max_depth: Annotated[int, Bounds(1, 20)] = 3,
         limit: Annotated[int, Within("hits"), Bounds(1, 1_000)] = 50,
     ) -> ProjectsImpact:
-        """Find what a change of a symbol could break in all projects.
+        """Find code of any project that a change of a symbol could break.
 
         Projects reach each other through contracts, such as routes and their clients.
 

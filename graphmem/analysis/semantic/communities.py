@@ -58,7 +58,7 @@ def communities(
         co_change: maps a pair of paths to the strength of their co-change, in [0, 1].
         earlier: maps a path to the id of its former module; removed paths are ignored.
         ties: weights of the ties.
-        units: maps a path to the name of its unit; files of one unit are never divided.
+        units: maps a path to the name of its unit (such as a Go package), which is never divided.
 
     Returns:
         Groups of ascending paths, in the order of their first paths. The same input gives the same groups in every process.
@@ -77,7 +77,7 @@ def communities(
 
 
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
-    """Join groups of too few files to other groups.
+    """Merge groups of too few files into other groups.
 
     Each small group joins the group that has most other files of the same folders, if such a group exists.
     """

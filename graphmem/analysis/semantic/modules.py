@@ -116,7 +116,7 @@ class Modules:
         self._number = number
 
     def _units(self, code: Sequence[str], packaged: frozenset[str]) -> dict[str, str]:
-        """Folder of each file whose language makes a folder one package."""
+        """Map files to their folders, in languages whose folders are packages."""
         language = self.view.arrays.paths.language
         number = self.view.path_number
         return {path: path.rpartition("/")[0] for path in code if packaged and language[number[path]].as_py() in packaged}

@@ -1,4 +1,4 @@
 """Commands written by hand, in contrast to those made from operations.
 
-They import late, so that `--help` stays fast.
+They import other modules only when they run, so that `--help` stays fast.
 """

@@ -274,7 +274,7 @@ def _certainty(output: Output, report: ImpactReport) -> None:
 def _called_from_outside(one: SymbolInfo) -> bool:
     """Whether code outside the project may call a symbol.
 
-    This is so if the symbol is an entry point, or has a special name in Python.
+    This is so if the symbol is an entry point, or has a special name in Python, such as `__enter__`.
     """
     special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
     return special or one.entry_point not in {"", "test"}
