@@ -47,8 +47,9 @@ from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
-_KEPT: Final = ("ids",)  # filled by questions; released with the look-ups
+_KEPT: Final = ("ids", "_symbols_in")  # filled by questions; released with the look-ups
 _TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
+_MOST_FILES: Final = 1_000  # files whose symbols are kept as lists
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
 
 
@@ -60,6 +61,19 @@ class Unresolved(NamedTuple):
     path: str
     line: int
     reason: str
+
+
+class FileSymbols(NamedTuple):
+    """The symbols of a file as plain lists, which are fast to scan.
+
+    They are in the order of `GraphView.by_path`.
+    """
+
+    nodes: list[int]
+    starts: list[int]
+    ends: list[int]
+    kinds: list[int]
+    parents: list[int]  # the enclosing node of each; -1 without one
 
 
 class _Lookup:
@@ -457,6 +471,24 @@ class GraphView:
             return symbols[:0]
         here = symbols[ptr[number] : ptr[number + 1]]
         return here[np.lexsort((here, -self.end_line[here], self.start_line[here]))]
+
+    def symbols_in(self, path: str) -> FileSymbols:
+        """Return the symbols of a file like `by_path`, with their lines.
+
+        The result must not be changed: it is kept for the next call.
+        """
+        kept = self._symbols_in.get(path)
+        if kept is None:
+            if len(self._symbols_in) >= _MOST_FILES:
+                self._symbols_in.clear()
+            nodes = self.by_path(path)
+            columns = (nodes, self.start_line[nodes], self.end_line[nodes], self.kind[nodes], self.parent[nodes])
+            kept = self._symbols_in[path] = FileSymbols(*(column.tolist() for column in columns))
+        return kept
+
+    @cached_property
+    def _symbols_in(self) -> dict[str, FileSymbols]:
+        return {}
 
     @cached_property
     def _names(self) -> _Lookup:

@@ -30,6 +30,7 @@ _COVERAGE: Final = 0.75  # power of the share of the query's weight that a memor
 _MAX_COUNT: Final = 65_535
 _BATCH: Final = 512  # texts tokenized at a time
 _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
+_known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of the process
 
 
 class Elsewhere(NamedTuple):
@@ -65,32 +66,32 @@ class Stemmer:
         tokenizer = "porter unicode61 remove_diacritics 2 tokenchars ''_''"
         self._db.execute(f"CREATE VIRTUAL TABLE form USING fts5(word, content='', columnsize=0, tokenize='{tokenizer}')")
         self._db.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(form, instance)")
-        self._known: dict[str, str] = {}
 
     def forget(self) -> None:
-        """Release the cached stems."""
-        self._known.clear()
+        """Release the cached stems, of all stemmers."""
+        _known.clear()
 
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
         """Return the stem of each word.
 
         If the tokenizer splits or does not know a word, the stem is the word itself.
         """
-        known = self._known
         wanted = list(dict.fromkeys(words))
-        fresh = [word for word in wanted if word not in known]
+        stems = {word: stem for word in wanted if (stem := _known.get(word)) is not None}
+        fresh = [word for word in wanted if word not in stems]
         if fresh:
-            if len(known) + len(fresh) > _MAX_KNOWN:
-                known.clear()
-                fresh = wanted
             self._db.execute("BEGIN")
             self._db.executemany("INSERT INTO form(rowid, word) VALUES (?, ?)", enumerate(fresh))
-            known.update((word, word) for word in fresh)
+            found = {word: word for word in fresh}
             # Words are normalised, so each is one token. The last part of an odd one would represent the whole.
-            known.update((fresh[row], term) for term, row, place in self._db.execute("SELECT term, doc, offset FROM stem") if place == 0)
+            found.update((fresh[row], term) for term, row, place in self._db.execute("SELECT term, doc, offset FROM stem") if place == 0)
             self._db.execute("INSERT INTO form(form) VALUES ('delete-all')")
             self._db.execute("COMMIT")
-        return {word: known[word] for word in wanted}
+            if len(_known) + len(found) > _MAX_KNOWN:
+                _known.clear()
+            _known.update(found)
+            stems |= found
+        return stems
 
 
 class Postings:

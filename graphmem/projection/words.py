@@ -9,6 +9,7 @@ Symbols have no separate rows. As measured, such rows did not improve the result
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import sqlite3
@@ -19,24 +20,33 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+import numpy as np
+import numpy.typing as npt
+
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
 from graphmem.projection.near_words import NearWords
-from graphmem.projection.stem_numbers import StemNumbers, known_numbers
+from graphmem.projection.stem_numbers import I64, StemNumbers, known_numbers
 from graphmem.projection.text import STOP_WORDS, normalise, normalised_lines, query_words
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflated, inflated
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
 
+F64 = npt.NDArray[np.float64]
+_Scores = tuple[I64, F64]  # rows with a word, ascending, and the score of each
+
 FORMAT: Final = 3  # increase it when the tables or the normaliser change: the file is then rebuilt
 
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
 _POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
+_MOST_KEPT: Final = 1_000_000  # postings of words whose scores are kept: 16 MB
+_FIRST: Final = 100  # least number of the best rows whose entries are read at once
 _GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
 _READERS: Final = 2
 _STEPS: Final = 2_000  # steps of SQLite's virtual machine between two checks of the clock
@@ -130,6 +140,8 @@ class WordIndex:
         self.path = path
         self.generation = generation
         self._rows_with: dict[str, int] = {}
+        self._scores_of: dict[str, _Scores] = {}
+        self._kept = 0  # postings in it
         self._near = NearWords()
         self._total: int | None = None  # rows, once counted
         self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
@@ -312,11 +324,10 @@ class WordIndex:
             used, left_out = affordable(found)
             if not used:
                 return WordAnswer([], left_out, replaced, found, 0)
-            conditions, values = _filters(kinds, paths)
-            matched = " OR ".join(f'"{word}"' for word in used)
-            hits = db.execute(_FILTERED.format(conditions) if conditions else _ALL, (matched, *values, k)).fetchall()
+            rows, scores = _summed([self._scores(db, word) for word in used])
+            hits = _best(db, rows, scores, k, *_filters(kinds, paths))
             total = self._rows(db)
-        return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, total)
+        return WordAnswer(hits, left_out, replaced, found, total)
 
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
         """Return the number of chunks with each given word, and of all chunks.
@@ -399,6 +410,22 @@ class WordIndex:
             self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
         return self._rows_with[word]
 
+    def _scores(self, db: sqlite3.Connection, word: str) -> _Scores:
+        """Return the BM25 scores of the chunks with a word.
+
+        FTS5 adds up the scores of the words of a query, so the scores of each word can be kept for the next query.
+        """
+        scores = self._scores_of.get(word)
+        if scores is None:
+            count = self._count(db, word)
+            found = np.fromiter(chain.from_iterable(db.execute(_SCORED, (f'"{word}"',))), np.float64, 2 * count).reshape(-1, 2)
+            scores = found[:, 0].astype(np.int64), found[:, 1].copy()
+            if self._kept + len(found) > _MOST_KEPT:
+                self._scores_of, self._kept = {}, 0
+            self._scores_of[word] = scores
+            self._kept += len(found)
+        return scores
+
     def _rows(self, db: sqlite3.Connection) -> int:
         if self._total is None:
             self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
@@ -469,17 +496,35 @@ _SELECT: Final = (
     "FROM entries e JOIN paths p ON p.number = e.path"
 )
 
-_SCORED: Final = f"-bm25(words, {_WEIGHTS}) AS score FROM words"
-_FILTERED: Final = (
-    f"SELECT e.id, {_SCORED} JOIN entries e ON e.rowid = words.rowid WHERE words MATCH ?{{}} ORDER BY score DESC, e.id LIMIT ?"
-)
-# Entries are read only for rows with at least the k-th score: reading one for each match takes half of a search.
-_ALL: Final = f"""
-WITH scored AS MATERIALIZED (SELECT words.rowid AS row, {_SCORED} WHERE words MATCH ?1)
-SELECT e.id, s.score FROM scored s CROSS JOIN entries e ON e.rowid = s.row
-WHERE s.score >= coalesce((SELECT score FROM scored ORDER BY score DESC LIMIT 1 OFFSET ?2 - 1), -1e300)
-ORDER BY s.score DESC, e.id LIMIT ?2
-"""  # noqa: S608
+_SCORED: Final = f"SELECT rowid, -bm25(words, {_WEIGHTS}) FROM words WHERE words MATCH ?"  # noqa: S608
+
+
+def _summed(of_words: Sequence[_Scores]) -> _Scores:
+    """Add up the scores of words; return the rows, ascending, with the sums."""
+    total = np.zeros(max(int(rows.max(initial=0)) for rows, _ in of_words) + 1)
+    for rows, scores in of_words:
+        total[rows] += scores
+    found = np.flatnonzero(total)
+    return found, total[found]
+
+
+def _best(db: sqlite3.Connection, rows: I64, scores: F64, k: int, conditions: str, values: Sequence[str]) -> list[WordHit]:
+    """Return the best k rows that meet SQL conditions, ties by id.
+
+    Entries are read in batches from the best row on: reading one for each match would take half of a search.
+    """
+    hits: list[WordHit] = []
+    size, above = max(k, _FIRST), math.inf
+    while above > 0 and len(hits) < k:
+        # All rows with the last score of a batch are in it, so that the order of ids decides among them.
+        least = np.partition(scores, len(scores) - size)[len(scores) - size] if size < len(scores) else 0.0
+        at = np.flatnonzero((scores >= least) & (scores < above))
+        score_of = dict(zip(rows[at].tolist(), scores[at].tolist(), strict=True))
+        for batch in _batches(score_of, 500):
+            sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({_marks(batch)}){conditions}"  # noqa: S608
+            hits += [WordHit(key, score_of[row]) for row, key in db.execute(sql, (*batch, *values))]
+        size, above = 4 * size, float(least)
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k]
 
 
 def _immutable(path: Path) -> sqlite3.Connection:

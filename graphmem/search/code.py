@@ -84,6 +84,7 @@ def gather(
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
     units = divided(view, [entries[chunk] for chunk in best_first], signs.named, divide=tuning.divide, most=tuning.units)
+    units.nodes.update({view.ids[node]: node for node in (*signs.named, *signs.around)})
     by_words = UnitWords({}, {}, {}, {})
     told = weights.told * (1 - share)
     if words is not None and shot.words is not None:
@@ -122,7 +123,7 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
     """Give each candidate in the given files the score of its file."""
-    return {unit: value for unit in units.best if (value := files.get(path_of(view, unit, units), 0.0))} if files else {}
+    return {unit: value for unit in units.best if (value := files.get(units.path(view, unit), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
@@ -153,7 +154,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
             if unit == chunk and units.entries[chunk].symbol and len(segments) > 1:
                 continue
             if unit not in around:
-                around[unit] = list(_with_classes(view, unit, there))
+                around[unit] = list(_with_classes(view, unit, units.nodes.get(unit, -1), there))
             of_chunk += around[unit]
     return receivers
 
@@ -170,10 +171,9 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
     return best
 
 
-def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterator[str]:
+def _with_classes(view: GraphView, unit: str, node: int, there: Collection[str]) -> Iterator[str]:
     """Yield a symbol, and its enclosing symbols that are candidates."""
     yield unit
-    node = view.index_of.get(unit, -1)
     while node >= 0 and (node := int(view.parent[node])) >= 0:
         if view.ids[node] in there:
             yield view.ids[node]
@@ -197,7 +197,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     if weights.alike or weights.joined or weights.echo:
         fused = fuse(_second_look(shot, found, fused, weights, tuning), tuning.normaliser, before=fused)
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
-        fused = [hit for hit in fused if hit.id in shot.graph.index_of]
+        fused = [hit for hit in fused if hit.id in found.units.nodes]
     voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
@@ -227,24 +227,30 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
     outside definitions; and documents and data, unless the query asks for them. Named units are not lowered, except tests, which repeat
     the words of the code they test.
     """
+    in_tests: dict[str, float] = {}
+
+    def of_path(path: str) -> float:
+        if path not in in_tests:
+            in_tests[path] = tuning.tests if view.in_tests(path) else 1.0
+        return in_tests[path]
 
     def factor(unit: str) -> float:
-        node = view.index_of.get(unit)
+        node = units.nodes.get(unit)
         if node is None:
             entry = units.entries[unit]
-            return (tuning.tests if view.in_tests(entry.path) else 1.0) * (tuning.around if entry.kind == "code" else tuning.written)
+            return of_path(entry.path) * (tuning.around if entry.kind == "code" else tuning.written)
         by = tuning.tests if view.is_test[node] else 1.0
         if named.get(unit, 0.0) > SURE:
             return by
         return by * (tuning.inner if is_inner(view, node) else 1.0) * (tuning.around if is_class(view, node) else 1.0)
 
     lowered = [
-        one._replace(score=one.score * by, boost=one.boost - one.score * (1 - by))
+        Voted(one.hit, one.score * by, one.boost - one.score * (1 - by), one.boosted_by)
         if one.score > 0 and (by := factor(one.hit.id)) != 1
         else one
         for one in voted
     ]
-    return sorted(lowered, key=lambda one: (-one.score, one.hit.id))
+    return sorted(lowered, key=_best_first)
 
 
 def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
@@ -252,21 +258,28 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 
     Such pages exist once for each version. A section repeats another if it has the same heading, in a file of the same name. The section in
     the outermost folder gets the best place.
+
+    Args:
+        voted: candidates, best first.
+        units: units of the candidates.
     """
     copies: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(voted):
         entry = units.entries.get(one.hit.id)
         if entry is not None and entry.kind == "prose" and one.score > 0:
             copies.setdefault((PurePosixPath(entry.path).stem, entry.title), []).append(place)
+    repeated = [places for places in copies.values() if len(places) > 1]
+    if not repeated:
+        return voted
     kept = list(voted)
-    for places in copies.values():
+    for places in repeated:
         first = min(places, key=lambda place: (units.entries[voted[place].hit.id].path.count("/"), place))
         best = voted[places[0]].score
         for place in places[1:] if first == places[0] else places:
             one = voted[place]
             score = best if place == first else one.score * _COPY
             kept[place] = one._replace(score=score, boost=one.boost + score - one.score)
-    return sorted(kept, key=lambda one: (-one.score, one.hit.id))
+    return sorted(kept, key=_best_first)
 
 
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
@@ -274,28 +287,28 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: f
 
     The votes of a file are the scores of its best `voters` hits.
 
-    A candidate gains at most `weight` times the range of scores.
+    A candidate gains at most `weight` times the range of scores. The order is that of `fused`.
     """
     if not fused:
         return []
-    paths = {hit.id: path_of(view, hit.id, units) for hit in fused}
+    paths = [units.path(view, hit.id) for hit in fused]
     best: dict[str, list[Fused]] = {}
-    for hit in fused:
-        of_file = best.setdefault(paths[hit.id], [])
+    for hit, path in zip(fused, paths, strict=True):
+        of_file = best.setdefault(path, [])
         if len(of_file) < voters:
             of_file.append(hit)
     low = min(0.0, fused[-1].score)
     total = {path: sum(hit.score - low for hit in hits) for path, hits in best.items()}
     high = max(total.values()) or 1.0
+    boosts = {path: weight * value / high for path, value in total.items()}
     voted = []
-    for hit in fused:
-        boost = weight * total[paths[hit.id]] / high
-        others = [other.id for other in best[paths[hit.id]] if other.id != hit.id]
-        voted.append(Voted(hit, hit.score + boost, boost, others[0] if boost and others else ""))
-    return sorted(voted, key=lambda one: (-one.score, one.hit.id))
+    for hit, path in zip(fused, paths, strict=True):
+        boost = boosts[path]
+        other = next((other.id for other in best[path] if other.id != hit.id), "") if boost else ""
+        voted.append(Voted(hit, hit.score + boost, boost, other))
+    return voted
 
 
-def path_of(view: GraphView, unit: str, units: Units) -> str:
-    """Return the path of the file that contains a unit (symbol or chunk)."""
-    node = view.index_of.get(unit)
-    return view.path(node) if node is not None else units.entries[unit].path
+def _best_first(one: Voted) -> tuple[float, str]:
+    """Return the key that sorts candidates by score; ties by id."""
+    return -one.score, one.hit.id

@@ -7,7 +7,10 @@ Measurements chose the default: docs/decisions/0006-fusion.md.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from graphmem.errors import BadInputError
@@ -48,11 +51,75 @@ class Part(NamedTuple):
 
 
 class Fused(NamedTuple):
-    """A candidate with the score that it got from all ranked lists."""
+    """A candidate with the score that it got from all ranked lists.
+
+    Attributes:
+        id: id of the candidate.
+        score: the weighted sum, times `by`.
+        lists: the ranked lists behind the score.
+        by: factor of the score and of its parts.
+    """
 
     id: str
     score: float
-    parts: list[Part]  # of the paths that found it, in list order
+    lists: Sequence[Scaled] = ()
+    by: float = 1.0
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of the score, of the lists that have the candidate."""
+        found = [part for one in self.lists if (part := one.part(self.id)) is not None]
+        return [part._replace(weight=part.weight * self.by) for part in found] if self.by != 1 else found
+
+    def times(self, by: float) -> Fused:
+        """Return the candidate with its score multiplied by a number."""
+        return Fused(self.id, self.score * by, self.lists, self.by * by)
+
+
+class Scaled:
+    """A ranked list with its scores made comparable with those of others.
+
+    Args:
+        ranked: the list.
+        ids: all candidates, of this list and of others.
+        normaliser: a name from NORMALISERS.
+        rrf_k: constant of "rrf".
+    """
+
+    def __init__(self, ranked: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> None:
+        self._ranked = ranked
+        scores, absent = ranked.scores, min(ranked.scores.values()) if ranked.absent is None else ranked.absent
+        if normaliser == RRF:
+            known = {key: (rrf_k + 1) / (rrf_k + rank) for key, rank in self._ranks.items()}
+            self._values = [known.get(key, 0.0) for key in ids]
+        else:
+            values = [scores.get(key, absent) for key in ids]
+            if normaliser == MINMAX:
+                low, high = min(*values, absent), max(*values, absent if ranked.full is None else ranked.full)
+                scale = high - low
+                self._values = [(value - low) / scale for value in values] if scale else [float(key in scores) for key in ids]
+            else:
+                mean = math.fsum(values) / len(values)
+                deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)) or 1.0
+                self._values = [(value - mean) / deviation for value in values]
+        self._ids = ids
+
+    def terms(self) -> list[float]:
+        """Return what the list adds to the score of each candidate."""
+        weight = self._ranked.weight
+        return [weight * value for value in self._values]
+
+    def part(self, key: str) -> Part | None:
+        """Return rank and scores of a candidate; None if the list lacks it."""
+        ranked = self._ranked
+        if key not in ranked.scores:
+            return None
+        return Part(ranked.name, self._ranks[key], ranked.scores[key], self._values[bisect_left(self._ids, key)], ranked.weight)
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        scores = self._ranked.scores
+        return {key: rank for rank, key in enumerate(sorted(scores, key=lambda key: (-scores[key], key)), 1)}
 
 
 def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, before: Sequence[Fused] = ()) -> list[Fused]:
@@ -65,7 +132,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
             uses ranks instead of scores.
         rrf_k: constant of "rrf"; a larger value lowers the effect of rank.
-        before: candidates with fused scores, to which the lists are added.
+        before: candidates with fused scores, to which the lists are added; they have the same lists.
 
     Raises:
         BadInputError: unknown normaliser, or a negative weight.
@@ -78,38 +145,11 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
     for one in lists:
         if one.weight < 0:
             raise BadInputError(f"the weight of the search path {one.name} is {one.weight}; use 0 or more", argument="weight")
-    ids = sorted(set().union((hit.id for hit in before), *(one.scores for one in lists)))
-    terms: dict[str, list[float]] = {key: [] for key in ids}
-    parts: dict[str, list[Part]] = {key: [] for key in ids}
-    for hit in before:
-        terms[hit.id].append(hit.score)
-        parts[hit.id] += hit.parts
-    for one in lists:
-        normal, otherwise = _normalised(one, ids, normaliser, rrf_k)
-        for rank, key in enumerate(sorted(one.scores, key=lambda key: (-one.scores[key], key)), 1):
-            value = (rrf_k + 1) / (rrf_k + rank) if normaliser == RRF else normal[key]
-            terms[key].append(one.weight * value)
-            parts[key].append(Part(one.name, rank, one.scores[key], value, one.weight))
-        for key in ids:
-            if key not in one.scores:
-                terms[key].append(one.weight * otherwise)
-    # fsum gives the same total for any order of the lists.
-    fused = [Fused(key, math.fsum(terms[key]), parts[key]) for key in ids]
-    return sorted(fused, key=lambda hit: (-hit.score, hit.id))
-
-
-def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> tuple[dict[str, float], float]:
-    """Return a list's normalised scores, and the score of absent candidates."""
-    if normaliser == RRF:
-        return {}, 0.0
-    absent = min(one.scores.values()) if one.absent is None else one.absent
-    values = [one.scores.get(key, absent) for key in ids]
-    if normaliser == MINMAX:
-        low, high = min(*values, absent), max(*values, absent if one.full is None else one.full)
-        scale = high - low
-        if not scale:
-            return dict.fromkeys(one.scores, 1.0), 0.0
-        return {key: (score - low) / scale for key, score in one.scores.items()}, (absent - low) / scale
-    mean = math.fsum(values) / len(values)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)) or 1.0
-    return {key: (score - mean) / deviation for key, score in one.scores.items()}, (absent - mean) / deviation
+    base = {hit.id: hit.score for hit in before}
+    ids = sorted(base.keys() | set().union(*(one.scores for one in lists)))
+    scaled = [Scaled(one, ids, normaliser, rrf_k) for one in lists]
+    terms = [[base.get(key, 0.0) for key in ids], *(one.terms() for one in scaled)]
+    together = (*before[0].lists, *scaled) if before else tuple(scaled)
+    # fsum gives the same total for any order of the lists. The sort keeps the order of ids with equal scores.
+    fused = [Fused(key, score, together) for key, score in zip(ids, map(math.fsum, zip(*terms, strict=True)), strict=True)]
+    return sorted(fused, key=itemgetter(1), reverse=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
+import numpy as np
+
 from graphmem.answers import PathScore, SearchHit
 from graphmem.answers.vocabulary import SearchFacet, SearchKind
 from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Snapshot
+from graphmem.projection.words import WordIndex
 from graphmem.search import memories
 from graphmem.search.matched import Wanted, summary_of
 from graphmem.search.request import Request
@@ -45,7 +48,8 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
     view = shot.graph
     wanted = Wanted.by(request.query)
     numbered = _numbered(units, {one.hit.id for one in voted})
-    nodes = [node for one in voted if (node := view.index_of.get(one.hit.id)) is not None]
+    found = _stems_by_line(units, {one.hit.id for one in voted}, shot.words, wanted) if shot.words is not None else {}
+    nodes = [node for one in voted if (node := units.nodes.get(one.hit.id)) is not None]
     infos = {info.id: info for info in view.infos(nodes)}
     hits = []
     where: tuple[SearchKind, str, str, str, int, int, str]
@@ -57,14 +61,14 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
             where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
             # A part of a class in which every line belongs to a method contains only the repeated signature of the class.
             text = "" if own.rstrip() == f"{info.signature}\n…" else own
-            text = text or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
+            text = text or "\n".join(part for part in (info.signature, view.doc(units.nodes[unit])) if part)
         else:
             entry = units.entries[unit]
             where = (cast("SearchKind", entry.kind), entry.path, "", "", entry.start_line, entry.end_line, entry.title)
             text = own
         parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
         ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
-        twin = view.twin(view.index_of[unit]) if info is not None else 1
+        twin = view.twin(units.nodes[unit]) if info is not None else 1
         ref += f"#{twin}" if twin > 1 else ""
         hits.append(
             SearchHit(
@@ -77,8 +81,8 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
                 one.boosted_by,
                 unit,
                 facet=_facet(view, where[0], where[1]),
-                summary=summary_of(view.doc(view.index_of[unit])) if info is not None else "",
-                lines=wanted.lines(numbered.get(unit, {}).items(), info.name if info is not None else ""),
+                summary=summary_of(view.doc(units.nodes[unit])) if info is not None else "",
+                lines=wanted.lines(numbered.get(unit, {}).items(), found.get(unit, {}), info.name if info is not None else ""),
             )
         )
     return hits
@@ -95,6 +99,24 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
             if segment.unit in shown:
                 lines.setdefault(segment.unit, {}).update(units.numbered(segment))
     return {unit: dict(sorted(of_unit.items())) for unit, of_unit in lines.items()}
+
+
+def _stems_by_line(units: Units, shown: Collection[str], index: WordIndex, wanted: Wanted) -> dict[str, dict[int, frozenset[str]]]:
+    """Return the stems of the query that the lines of given units have.
+
+    A unit is a symbol or a file. Its lines are numbered as in the file.
+    """
+    stem_of = {number: stem for stem, number in index.numbers_of(wanted.stems).items()}
+    numbers = np.fromiter(stem_of, np.int64, len(stem_of))
+    found: dict[str, dict[int, frozenset[str]]] = {}
+    for segments in units.segments.values():
+        for segment in segments:
+            if segment.unit in shown:
+                rows = units.rows_with(segment, numbers)
+                found.setdefault(segment.unit, {}).update(
+                    (row, frozenset(map(stem_of.__getitem__, of_row))) for row, of_row in rows.items()
+                )
+    return found
 
 
 def _facet(view: GraphView, kind: SearchKind, path: str) -> SearchFacet:

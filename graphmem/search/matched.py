@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from graphmem.answers import MatchedLine
@@ -20,7 +21,6 @@ _WIDTH: Final = 160  # characters of a line
 _SCANNED: Final = 600  # lines of a hit that are read
 _SUMMARY: Final = 160  # characters
 _SHORT: Final = 40
-_HEAD: Final = 2  # initial letters that the stemmer never changes
 _ROLE: Final = re.compile(r":[\w:]+:`~?([^`<]+?)(?: <[^`>]*>)?`|``([^`]+)``")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
@@ -39,17 +39,18 @@ class Wanted(NamedTuple):
         words = query_words(query)
         return cls(frozenset(stems_of([word for word in words if word not in STOP_WORDS] or words).values()))
 
-    def lines(self, numbered: Iterable[tuple[int, str]], name: str = "") -> list[MatchedLine]:
+    def lines(self, numbered: Iterable[tuple[int, str]], stems: Mapping[int, frozenset[str]], name: str = "") -> list[MatchedLine]:
         """Choose at most MOST lines that together have most of the words.
 
         A word that fewer lines contain counts more. Each further line is chosen for words that the earlier lines lack.
 
         Args:
             numbered: the lines of one hit with their numbers in the file.
+            stems: the stems of the query that each line has; lines without any are left out.
             name: name of the hit, which is shown with the lines. A line that only repeats it is left out.
         """
-        texts = {number: line.strip() for number, line in list(numbered)[:_SCANNED]}
-        found = self._stems_in(texts)
+        texts = {number: line.strip() for number, line in islice(numbered, _SCANNED) if number in stems}
+        found = {number: stems[number] for number in texts}
         if name and found:
             of_name = set(stems_of(query_words(name)).values())
             found = {number: stems for number, stems in found.items() if not (stems <= of_name and _has_name(texts[number], name))}
@@ -63,19 +64,20 @@ class Wanted(NamedTuple):
             seen |= found[best]
         return [MatchedLine(number, _cut(texts[number], _WIDTH)) for number in sorted(chosen)]
 
-    def _stems_in(self, texts: Mapping[int, str]) -> dict[int, frozenset[str]]:
-        # Stems keep the beginning of a word but for its last two letters. Words with accents lose them.
-        heads = [stem[: max(_HEAD, len(stem) - 2)] for stem in self.stems]
-        likely = {number: text for number, text in texts.items() if not text.isascii() or any(map(text.lower().__contains__, heads))}
-        words = {number: query_words(text) for number, text in likely.items()}
-        stems = stems_of({word for of_line in words.values() for word in of_line})
-        found = {number: self.stems.intersection(map(stems.__getitem__, of_line)) for number, of_line in words.items()}
-        return {number: of_line for number, of_line in found.items() if of_line}
-
 
 def _has_name(text: str, name: str) -> bool:
     """Whether a line contains a name as a whole word."""
-    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (_is_of_word(text[at - 1 : at]) or _is_of_word(text[end : end + 1])):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def summary_of(doc: str) -> str:

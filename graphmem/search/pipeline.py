@@ -373,12 +373,9 @@ class _Run:
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
     """Multiply the scores of code hits, with all their parts, by a factor."""
-
-    def times(one: Voted) -> Voted:
-        parts = [part._replace(weight=part.weight * by) for part in one.hit.parts]
-        return Voted(one.hit._replace(score=one.hit.score * by, parts=parts), one.score * by, one.boost * by, one.boosted_by)
-
-    return [times(one) for one in voted] if by != 1 else list(voted)
+    if by == 1:
+        return list(voted)
+    return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]
 
 
 def _cosines(coded: code.CodeLists) -> Collection[float]:

@@ -22,13 +22,13 @@ import numpy as np
 
 from graphmem.projection.graph import GraphView
 from graphmem.projection.postings import Stemmer
-from graphmem.projection.text import normalised_lines, query_words
+from graphmem.projection.text import normalise, query_words
 from graphmem.projection.words import WordAnswer, WordIndex
 from graphmem.search.abbreviations import other_forms
 from graphmem.search.request import Fields
 from graphmem.search.units import StemsOfUnits, Units
 
-_HEAD: Final = 2  # initial letters that the stemmer never changes
+_MOST_TEXTS: Final = 20_000  # short texts whose stems are kept
 _lock: Final = Lock()
 _SENTENCE: Final = re.compile(r"\n+|(?<=[.;:!?])\s+")
 _WORDS: Final = re.compile(r"\w{2,}")
@@ -77,8 +77,7 @@ def unit_words(
     others = other_forms(weight, stems_of)
     term_of = {stem: stem for stem in weight} | {stem: term for stem, term in others.items() if term in weight}
     texts = _of_texts(units.stems, index, term_of)
-    heads = tuple({word[:_HEAD] for word in (*words.rows, *others)})
-    named = _terms_in({unit: _fields(view, units, unit) for unit in units.stems.units}, heads, term_of)
+    named = _terms_in({unit: _fields(view, units, unit) for unit in units.stems.units}, term_of)
     average = sum(one.length for one in texts) / max(1, len(texts)) or 1.0
     worth = (fields.name, fields.outer, fields.path)
     saturated: dict[str, dict[str, float]] = {}
@@ -93,12 +92,12 @@ def unit_words(
     whole = _bm25f(saturated, weight, fields.coverage)
     documented: dict[str, tuple[str]] = {}
     if with_docs:
-        documented = {unit: (view.doc(node),) for unit in units.stems.units if (node := view.index_of.get(unit)) is not None}
+        documented = {unit: (view.doc(node),) for unit in units.stems.units if (node := units.nodes.get(unit)) is not None}
     return UnitWords(
         whole,
         _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields),
         _shares(named, fields),
-        _documentation_scores(_terms_in(documented, heads, term_of), weight, fields.focus),
+        _documentation_scores(_terms_in(documented, term_of), weight, fields.focus),
     )
 
 
@@ -119,23 +118,36 @@ def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str])
     return list(map(_Terms, found, lengths))
 
 
-def _terms_in(texts: Mapping[str, Sequence[str]], heads: tuple[str, ...], term_of: Mapping[str, str]) -> dict[str, list[_Terms]]:
+def _terms_in(texts: Mapping[str, Sequence[str]], term_of: Mapping[str, str]) -> dict[str, list[_Terms]]:
     """Return the query's words in each of the short texts of units.
 
     Args:
         texts: the texts of each unit.
-        heads: only words that begin with one of these letters are compared.
         term_of: the term that a stem stands for.
     """
-    distinct = list(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
-    lines = normalised_lines("\n".join(text.replace("\n", " ") for text in distinct))
-    split = [line.split() for line in lines.split("\n")] if distinct else []
-    stems = stems_of(word for word in {word for of_text in split for word in of_text} if word.startswith(heads))
-    term = {word: term_of[stem] for word, stem in stems.items() if stem in term_of}
-    near = {
-        text: _Terms([term[word] for word in of_text if word in term], len(of_text)) for text, of_text in zip(distinct, split, strict=True)
-    }
+    stems = _stems_of_texts(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
+    near = {text: _Terms([term_of[stem] for stem in of_text if stem in term_of], len(of_text)) for text, of_text in stems.items()}
     return {unit: [near[text] for text in of_unit] for unit, of_unit in texts.items()}
+
+
+_of_text: Final[dict[str, list[str]]] = {}  # the stems of short texts, such as names, paths and summaries
+
+
+def _stems_of_texts(texts: Collection[str]) -> dict[str, list[str]]:
+    """Return the stems of the words of each text, in its order.
+
+    The results are kept: searches meet the same names and paths again.
+    """
+    known = {text: stems for text in texts if (stems := _of_text.get(text)) is not None}
+    fresh = {text: normalise(text).split() for text in texts if text not in known}
+    if fresh:
+        stem = stems_of(dict.fromkeys(word for words in fresh.values() for word in words))
+        found = {text: [stem[word] for word in words] for text, words in fresh.items()}
+        if len(_of_text) + len(found) > _MOST_TEXTS:
+            _of_text.clear()
+        _of_text.update(found)
+        known |= found
+    return known
 
 
 def sentences(query: str) -> list[str]:
@@ -252,7 +264,7 @@ def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str, st
 
     The file name has no extension. For the main file of a package, it is the name of the directory.
     """
-    node = view.index_of.get(unit)
+    node = units.nodes.get(unit)
     if node is not None:
         outer, _, name = view.qualname(node).rpartition(".")
         path = view.path(node)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,7 +34,13 @@ class Segment(NamedTuple):
 
     unit: str  # id of a node or of the chunk
     chunk: str
-    rows: Sequence[int]  # of its lines in the text of the chunk, from 0
+    owners: Sequence[int]  # for each line of the chunk, a number of its unit
+    number: int  # number of this unit
+
+    @property
+    def rows(self) -> list[int]:
+        """The positions of its lines in the text of the chunk, from 0."""
+        return [row for row, number in enumerate(self.owners) if number == self.number]
 
 
 class StemsOfUnits(NamedTuple):
@@ -51,13 +58,15 @@ class Units:
         entries: the entry of each chunk.
         segments: for each chunk its lines by unit; segments of one chunk have different units.
         stems: the words of the units.
+        nodes: the node of each unit that is a symbol.
         best: for each unit its lines in its best chunk.
     """
 
-    def __init__(self, entries: dict[str, Entry], segments: dict[str, list[Segment]], stems: StemsOfUnits) -> None:
+    def __init__(self, entries: dict[str, Entry], segments: dict[str, list[Segment]], stems: StemsOfUnits, nodes: dict[str, int]) -> None:
         self.entries = entries
         self.segments = segments
         self.stems = stems
+        self.nodes = nodes
         self.best: dict[str, Segment] = {}
         self._lines: dict[str, list[str]] = {}
 
@@ -67,6 +76,28 @@ class Units:
             self._lines[segment.chunk] = self.entries[segment.chunk].text.split("\n")
         lines = self._lines[segment.chunk]
         return [lines[row] for row in segment.rows]
+
+    def path(self, view: GraphView, unit: str) -> str:
+        """Return the path of the file that contains a unit."""
+        node = self.nodes.get(unit)
+        return view.path(node) if node is not None else self.entries[unit].path
+
+    def rows_with(self, segment: Segment, numbers: I64) -> dict[int, set[int]]:
+        """Return the lines of a segment that have some of the given stems.
+
+        Lines are numbered as in the file. The values are the stem numbers that each line has.
+        """
+        entry = self.entries[segment.chunk]
+        stems = unpacked(entry.stems)
+        at = np.flatnonzero(np.isin(stems, numbers))
+        found: dict[int, set[int]] = {}
+        if len(at):
+            row_of = np.cumsum(stems == LINE)
+            before = _first_line(entry, int(row_of[-1]) + 1)
+            for row, stem in zip(row_of[at].tolist(), stems[at].tolist(), strict=True):
+                if segment.owners[row] == segment.number and before + row >= entry.start_line:
+                    found.setdefault(before + row, set()).add(stem)
+        return found
 
     def numbered(self, segment: Segment) -> Iterable[tuple[int, str]]:
         """Return the lines of a segment with their numbers in the file.
@@ -113,33 +144,33 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
     segments: dict[str, list[Segment]] = {}
     owners: list[int] = []  # for each line, the position of its unit
     units: dict[str, int] = {}
+    nodes: dict[str, int] = {}
     count = 0
     for entry, lines in zip(entries, counts, strict=True):
         if count >= most:
             break
-        if not divide:
-            own = [Segment(entry.symbol if entry.symbol in view.index_of else entry.id, entry.id, range(lines))]
-        else:
+        if divide:
             if entry.path not in symbols_of:
                 symbols_of[entry.path] = _Symbols(view, entry.path)
-            own = _segments(view, entry, lines, symbols_of[entry.path], named)
-        if len(own) > 1:
-            first = len(owners)
-            own = [one for one in own if any(has_word[first + row] for row in one.rows) or _has_letters(entry, one.rows)]
-            of_line = [-1] * lines
-            for one in own:
-                unit = units.setdefault(one.unit, len(units))
-                for row in one.rows:
-                    of_line[row] = unit
-            owners += of_line
+            ids, of_line = _painted(view, entry, lines, symbols_of[entry.path], named, nodes)
         else:
-            owners += [units.setdefault(own[0].unit, len(units))] * lines
-        segments[entry.id] = own
+            node = view.index_of.get(entry.symbol)
+            ids, of_line = [entry.id if node is None else entry.symbol], [0] * lines
+            nodes |= {} if node is None else {entry.symbol: node}
+        shown = list(dict.fromkeys(of_line))
+        if len(shown) > 1:
+            with_words = set(compress(of_line, has_word[len(owners) : len(owners) + lines]))
+            shown = [one for one in shown if one in with_words or _has_letters(entry, of_line, one)]
+        own = segments[entry.id] = [Segment(ids[one], entry.id, of_line, one) for one in shown]
+        position = [-1] * len(ids)
+        for one in own:
+            position[one.number] = units.setdefault(one.unit, len(units))
+        owners += map(position.__getitem__, of_line)
         count += len(own)
     owners += [-1] * (len(worded) - len(owners))
     owner = np.asarray(owners, np.int64)[line]
     words = ~ends & (owner >= 0)
-    return Units({entry.id: entry for entry in entries}, segments, StemsOfUnits(list(units), every[words], owner[words]))
+    return Units({entry.id: entry for entry in entries}, segments, StemsOfUnits(list(units), every[words], owner[words]), nodes)
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
@@ -158,41 +189,34 @@ def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64
 _LINE_END: Final = np.full(1, LINE, np.uint16)
 
 
-def _has_letters(entry: Entry, rows: Iterable[int]) -> bool:
-    """Whether any of the given lines of a chunk has a letter or a digit.
+def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
+    """Whether any line of a unit in a chunk has a letter or a digit.
 
     Lines without an indexed word may have letters, such as encoded data. Lines without letters, such as blank lines between definitions,
     belong to no unit.
     """
     lines = entry.text.split("\n")
-    return any(any(map(str.isalnum, lines[row])) for row in rows)
+    return any(any(map(str.isalnum, lines[row])) for row, one in enumerate(of_line) if one == number)
 
 
 class _Symbols:
-    """Lines of the symbols of a file, enclosing symbols first.
-
-    The lines are plain numbers for speed, because they are scanned for every chunk.
-    """
+    """Symbols of a file, enclosing symbols first, that can be ranked."""
 
     def __init__(self, view: GraphView, path: str) -> None:
-        nodes = view.by_path(path)
         self._view = view
-        self.nodes: list[int] = nodes.tolist()
-        self.starts: list[int] = view.start_line[nodes].tolist()
-        self.ends: list[int] = view.end_line[nodes].tolist()
-        self.kinds: list[int] = view.kind[nodes].tolist()
+        self._symbols = view.symbols_in(path)
 
-    def units(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[str, int, int]]:
-        """Return (id, first line, last line) of the units in a chunk.
+    def inside(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[int, int, int]]:
+        """Return (node, first line, last line) of the units in a chunk.
 
         Only symbols that end within the chunk count.
         """
-        rows = range(bisect_left(self.starts, entry.start_line), bisect_right(self.starts, entry.end_line))
+        nodes, starts, ends, kinds, _ = self._symbols
+        last = entry.end_line
         return [
-            (self._view.ids[self.nodes[row]], self.starts[row], self.ends[row])
-            for row in rows
-            if self.ends[row] <= entry.end_line
-            and (named.get(self.nodes[row], 0.0) > SURE or (_IS_FOUND[self.kinds[row]] and self._stands_alone(row, entry)))
+            (nodes[row], starts[row], ends[row])
+            for row in range(bisect_left(starts, entry.start_line), bisect_right(starts, last))
+            if ends[row] <= last and (named.get(nodes[row], 0.0) > SURE or (_IS_FOUND[kinds[row]] and self._stands_alone(row, entry)))
         ]
 
     def _stands_alone(self, row: int, entry: Entry) -> bool:
@@ -200,12 +224,12 @@ class _Symbols:
 
         A definition inside a function of the same chunk is not ranked separately.
         """
-        view, parent = self._view, int(self._view.parent[self.nodes[row]])
+        view, parent = self._view, self._symbols.parents[row]
         around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
         if around in _BODIES:
             return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
         # A type parameter is a type as well, on the first line of its owner.
-        return NODE_KINDS[self.kinds[row]] != SymbolKind.TYPE or around == SymbolKind.MODULE
+        return NODE_KINDS[self._symbols.kinds[row]] != SymbolKind.TYPE or around == SymbolKind.MODULE
 
 
 def _first_line(entry: Entry, lines: int) -> int:
@@ -217,33 +241,37 @@ def _first_line(entry: Entry, lines: int) -> int:
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 
 
-def _segments(view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float]) -> list[Segment]:
-    own = _enclosing(view, entry)
-    inside = symbols.units(entry, named)
-    if not inside:
-        return [Segment(own, entry.id, range(count))]
-    before = _first_line(entry, count)
-    owner = [own] * count
-    for unit, first, last in inside:  # enclosing ones are first, so that each line ends with the innermost
-        end = min(last - before + 1, count)
-        owner[first - before : end] = [unit] * (end - first + before)
-    of_unit: dict[str, list[int]] = {}
-    for at, unit in enumerate(owner):
-        of_unit.setdefault(unit, []).append(at)
-    return [Segment(unit, entry.id, rows) for unit, rows in of_unit.items()]
+def _painted(
+    view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float], nodes: dict[str, int]
+) -> tuple[list[str], list[int]]:
+    """Return the units of a chunk, and for each line the position of its unit.
 
-
-def _enclosing(view: GraphView, entry: Entry) -> str:
-    """Return the id of the innermost definition around a whole chunk.
-
-    The result is the chunk's own id if no definition contains the chunk.
+    The nodes of the units are added to `nodes`.
     """
+    around = _enclosing(view, entry)
+    own = view.ids[around] if around >= 0 else entry.id
+    if around >= 0:
+        nodes[own] = around
+    of_line = [0] * count
+    units = {own: 0}
+    before = _first_line(entry, count)
+    for node, first, last in symbols.inside(entry, named):  # enclosing ones are first, so that each line ends with the innermost
+        unit = view.ids[node]
+        nodes[unit] = node
+        number = units.setdefault(unit, len(units))
+        end = min(last - before + 1, count)
+        of_line[first - before : end] = [number] * (end - first + before)
+    return list(units), of_line
+
+
+def _enclosing(view: GraphView, entry: Entry) -> int:
+    """Return the innermost definition around a whole chunk, or -1."""
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
-            return view.ids[node]
+            return int(node)
         node = int(view.parent[node])
-    return entry.id
+    return -1
 
 
 def is_inner(view: GraphView, node: int) -> bool:

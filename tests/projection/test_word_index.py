@@ -102,6 +102,34 @@ def test_scores_are_bm25_with_weighted_columns(as_packed, tmp_path):
     assert [hit.score for hit in hits] == pytest.approx([expected[key] for key in order])
 
 
+@pytest.mark.parametrize("kept", [1_000_000, 40])
+def test_scores_that_are_kept_for_the_next_query_are_those_of_the_whole_query(as_packed, tmp_path, monkeypatch, kept):
+    monkeypatch.setattr(words_module, "_MOST_KEPT", kept)
+    monkeypatch.setattr(words_module, "_FIRST", 3)
+    r = random.Random(8)
+    vocabulary = ["alpha", "beta", "gamma", "delta", "zeta"]
+    chunks = [
+        ChunkRow(
+            f"{i:04}", f"{r.choice('ab')}/f.py", "", r.choice(["code", "prose"]), "", 1, 2, "", " ".join(r.choices(vocabulary, k=4)), ""
+        )
+        for i in range(60)
+    ]
+    index = of_rows(as_packed, tmp_path, chunks)
+    sql = (
+        "SELECT e.id, -bm25(words, 5.0, 1.0, 2.0) AS score FROM words JOIN entries e ON e.rowid = words.rowid "
+        "JOIN paths p ON p.number = e.path "
+        "WHERE words MATCH ? AND e.kind LIKE ? AND p.path LIKE ? ORDER BY score DESC, e.id LIMIT ?"
+    )
+    for _ in range(200):
+        asked = r.sample(vocabulary, r.randrange(1, 5))
+        kind, folder, k = r.choice(["", "code"]), r.choice(["", "a"]), r.choice([1, 2, 7, 50])
+        hits = index.search(" ".join(asked), k, kinds=[kind] if kind else (), paths=[folder] if folder else ()).hits
+        with index._reading(None) as db:
+            used = sorted(asked, key=lambda word: (index._count(db, word), word))
+            matched = " OR ".join(f'"{word}"' for word in used)
+            assert [tuple(hit) for hit in hits] == db.execute(sql, (matched, kind or "%", f"{folder}%", k)).fetchall()
+
+
 @settings(max_examples=12)
 @given(seed=seeds)
 def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_factory):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from graphmem.answers import MatchedLine
+from graphmem.projection.text import query_words
 from graphmem.search.matched import Wanted, summary_of
+from graphmem.search.unit_words import stems_of
 
 BODY = """def follow(response):
     while response.is_redirect:
@@ -14,7 +16,9 @@ BODY = """def follow(response):
 
 
 def lines(query, text=BODY, first=10, name="follow"):
-    return Wanted.by(query).lines(enumerate(text.splitlines(), first), name)
+    wanted, numbered = Wanted.by(query), list(enumerate(text.splitlines(), first))
+    stems = {number: wanted.stems.intersection(stems_of(query_words(line)).values()) for number, line in numbered}
+    return wanted.lines(numbered, {number: of_line for number, of_line in stems.items() if of_line}, name)
 
 
 def test_lines_have_their_numbers_and_match_other_forms_of_a_word():
