@@ -102,14 +102,16 @@ class Settings:
     follow: bool = _setting(False, "only answer questions about a graph in PostgreSQL that another server writes, and follow its changes")
     projects: str = _setting("", "directory of a server of several projects, which `graphmem push` fills; empty: serve one project")
     server: str = _setting("", "address of a project on a server, https://host/p/NAME, that commands ask instead of a local index")
-    server_token: str = _setting("", "your token for that server; empty: that of `graphmem login`")
-    site: str = _setting("", "address under which browsers reach a server of several projects, for logins: https://host; empty: as asked")
+    server_token: str = _setting("", "your token for the server in `server`; empty: the token of `graphmem login`")
+    site: str = _setting(
+        "", "address under which browsers reach a server of several projects, for logins: https://host; empty: the address of each request"
+    )
     oidc_issuer: str = _setting("", "OpenID Connect provider for logins in the explorer of a server of several projects; empty: none")
-    oidc_client: str = _setting("", "id of that server at the provider")
-    oidc_secret: str = _setting("", "secret of that server at the provider")
+    oidc_client: str = _setting("", "client id that the OpenID Connect provider gave the server")
+    oidc_secret: str = _setting("", "client secret that the OpenID Connect provider gave the server")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
-        256, "minimum memory for database pages, MiB; a larger database file gets its own size", low=64, high=1_048_576
+        256, "minimum memory for database pages, MiB; if the database file is larger, its size", low=64, high=1_048_576
     )
     max_db_gb: int = _setting(64, "maximum address space of the database, GiB; a power of two", low=1, high=8_192)
     workers: int = _setting(0, "number of processes that parse and resolve files; 0: one for each processor", low=0, high=256)
@@ -119,7 +121,7 @@ class Settings:
     git_history: bool = _setting(True, "read the commits of the project: files that change together, how often, and by how many people")
     git_lessons: bool = _setting(True, "store explanations from commit messages of fixes as candidate memories, a few at most")
     seeds: bool = _setting(
-        True, "store first memories from README, instructions for agents, manifests, decision records and CI files; they rank last"
+        True, "store first memories from README, instructions for agents, manifests, decision records and CI files; such memories rank last"
     )
     embedder: str = _setting(
         "auto",
@@ -136,11 +138,12 @@ class Settings:
     embedder_seconds: int = _setting(20, "time limit of one request to the embedding server, seconds", low=1, high=600)
     reranker: str = _setting("", "name or path of a cross-encoder that ranks the best hits again; empty: none")
     reranker_url: str = _setting("", "address of a reranking server, to which /rerank is added; empty: none")
-    reranker_model: str = _setting("", "name of the model on the reranking server; empty: the server has one")
+    reranker_model: str = _setting("", "name of the model on the reranking server; empty: the server has only one")
     reranker_key: str = _setting("", "API key of the reranking server")
     reranker_protocol: str = _setting(
         "documents",
-        "texts for Text Embeddings Inference; documents for Cohere, Jina, vLLM, Infinity and llama.cpp",
+        "name of the request's field for the texts: texts for Text Embeddings Inference; documents for Cohere, Jina, vLLM, "
+        "Infinity and llama.cpp",
         choices=("documents", "texts"),
     )
     reranker_seconds: int = _setting(2, "time limit of one request to the reranking server, seconds", low=1, high=60)
@@ -155,28 +158,34 @@ class Settings:
         3_000, "memories in search, above which `graphmem memory prune` retires the least important", low=10, high=1_000_000
     )
     memory_mb: int = _setting(
-        0, "size of memories in search, MiB; pruning retires the least important above it; 0: unlimited", low=0, high=10_000
+        0, "size of memories in search, MiB, above which pruning retires the least important; 0: unlimited", low=0, high=10_000
     )
     memory_remove: bool = _setting(False, "delete retired memories after 30 days, instead of only hiding them from search")
-    memory_key_file: str = _setting("", "file with the key that encrypts the memories on disk; a new index with it is encrypted")
-    memory_key_command: str = _setting("", "command that prints that key, instead of a file")
+    memory_key_file: str = _setting("", "file with the key that encrypts the memories on disk; with the setting, a new index is encrypted")
+    memory_key_command: str = _setting("", "command that prints the key for the memories, instead of memory_key_file")
     learning: bool = _setting(True, "observe agents' sessions and learn from them; `graphmem memory auto` switches it at once")
     promotion: str = _setting(
         "balanced", "how easily findings of sessions become memories", choices=("conservative", "balanced", "aggressive")
     )
     host: str = _setting("127.0.0.1", "address of the server; other addresses than loopback need a token, and TLS or insecure_behind_proxy")
     port: int = _setting(8420, "port of the server; 0: any free port", low=0, high=65_535)
-    hosts: str = _setting("", "host names of the server, with commas; localhost and bare addresses are always allowed")
-    sites: str = _setting("", "origins whose pages may use the server, with commas: https://ide.example.com or vscode-webview://*")
-    token: str = _setting("", "token that allows clients everything; empty: none, on loopback only")
+    hosts: str = _setting("", "host names of the server, separated by commas; localhost and IP addresses are always allowed")
+    sites: str = _setting(
+        "", "origins of web pages that may use the server, separated by commas: https://ide.example.com or vscode-webview://*"
+    )
+    token: str = _setting("", "token that allows clients everything; empty: no token is needed, on loopback only")
     tls_cert: str = _setting("", "file with the server's certificate and its chain (PEM); empty: no TLS")
     tls_key: str = _setting("", "file with the certificate's private key (PEM)")
-    insecure_behind_proxy: bool = _setting(False, "serve on other addresses without TLS, because a proxy in front of the server has it")
+    insecure_behind_proxy: bool = _setting(
+        False, "serve on other addresses than loopback without TLS, because a proxy in front of the server provides TLS"
+    )
     cypher: bool = _setting(False, "allow Cypher queries: read-only, for administrators")
-    sync_files: str = _setting("", "Markdown files besides MEMORY.md that `graphmem sync-file` may write into, from the root, with commas")
+    sync_files: str = _setting(
+        "", "Markdown files besides MEMORY.md that `graphmem sync-file` may write into: paths from the root, separated by commas"
+    )
     sync_url: str = _setting("", "PostgreSQL database in which a team shares memories: postgresql://host/name; empty: none")
     sync_person: str = _setting("", "your name for the team; empty: the name and address that Git knows")
-    sync_team: str = _setting("", "your team for memories with visibility `team`, if you are in several of a project")
+    sync_team: str = _setting("", "team that sees your memories of visibility `team`, if you are in several teams of a project")
     sync_seconds: int = _setting(60, "seconds between automatic exchanges of a server with sync_url; 0: none", low=0, high=86_400)
     backup_hours: int = _setting(24, "hours between automatic backups of a server; 0: none", low=0, high=8_760)
     backup_keep: int = _setting(3, "number of automatic backups to keep", low=1, high=1_000)

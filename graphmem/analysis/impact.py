@@ -88,8 +88,9 @@ class Question:
         unknown = sorted(set(self.kinds) - set(IMPACT_KINDS))
         if unknown or not self.kinds:
             given, allowed = ", ".join(unknown) or "none", ", ".join(IMPACT_KINDS)
+            fault = f"unknown kinds of edges: {given}" if unknown else "the list of kinds of edges is empty"
             raise BadInputError(
-                f"invalid kinds of edges ({given}); use some of {allowed}",
+                f"{fault}; use some of {allowed}",
                 argument="kinds",
                 value=given,
                 allowed=allowed,

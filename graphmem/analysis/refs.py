@@ -75,7 +75,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     hint = f"did you mean {', '.join(suggestions[:3])}?" if suggestions else "`graphmem search` finds names by their parts"
     if root is not None and (partly := _in_part(view, ref, root)):
         more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
-        hint = f"the name stands in {', '.join(partly[:3])}{more}, of which only a part could be read: look there as well; {hint}"
+        hint = f"it occurs in {', '.join(partly[:3])}{more}, of which only a part could be read, so look there, too; {hint}"
     raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}; {hint}", ref=ref, suggestions=suggestions)
 
 

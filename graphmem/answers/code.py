@@ -44,12 +44,12 @@ class SymbolInfo:
 
 @answer
 class KnownCalls:
-    """Share of calls that source text reveals in a language, as measured."""
+    """The measured share of a language's calls that source text reveals."""
 
     language: str
     recall: Annotated[float | None, Doc("share of true calls that are known from the text alone, 0 to 1; null when it was not measured")]
-    trees: Annotated[str, Doc("measured projects, separated by commas; empty when none was measured")]
-    unseen: Annotated[bool, Doc("true when these projects had no part in the development of the rules")]
+    trees: Annotated[str, Doc("projects on which the share was measured, separated by commas; empty when there are none")]
+    unseen: Annotated[bool, Doc("true when none of these projects was used to develop the rules of resolution")]
 
 
 FEW: Final = 0.9  # recall of calls; below it a language's share is told as a warning

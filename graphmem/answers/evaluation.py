@@ -14,7 +14,7 @@ class SearchWay:
     """A way to rank search results, with its quality on the newer commits."""
 
     name: str
-    first: Annotated[float, Doc("mean of 1 / rank of the first changed file in the results, 0 to 1")]
+    first: Annotated[float, Doc("mean reciprocal rank: the mean of 1 / rank of the first changed file in the results, 0 to 1")]
     recall: Annotated[float, Doc("mean share of a commit's changed files that are among the first five results, 0 to 1")]
 
 

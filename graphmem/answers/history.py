@@ -97,7 +97,7 @@ class FileHistory:
     path: str
     changes: Annotated[int, Doc("number of commits and sessions that touched the file")]
     commits: int
-    churn: Annotated[float, Doc("weighted number of commits; a commit counts half for each year of its age")]
+    churn: Annotated[float, Doc("weighted number of commits; the weight of a commit halves with each year of its age")]
     first_at: MomentOrNone
     last_at: MomentOrNone
     authors: Annotated[dict[str, int], Doc("Number of commits by author, as a hash of the e-mail address"), Size(10)]

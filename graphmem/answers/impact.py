@@ -56,7 +56,7 @@ class Cause:
     kind: Annotated[
         str,
         Doc(
-            "kind of the cause: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
+            "reason in one word: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
             "depth, budget, history or projects"
         ),
     ]
@@ -82,7 +82,7 @@ class RiskFactor:
     name: Annotated[str, Doc("name of the factor: dependents, entry points, directories, untested or public")]
     points: float
     most: Annotated[float, Doc("the maximum number of points of this factor")]
-    counted: Annotated[str, Doc("the things that the factor counts, as text")]
+    counted: Annotated[str, Doc("the amount that the factor counted, as text, such as `12` or `weight 3.5`")]
 
 
 @answer

@@ -17,7 +17,13 @@ class Pruned:
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
-    rule: Annotated[str, Doc("why the memory is retired: half_lives (long unused), ttl (expired), limit, size or policy")]
+    rule: Annotated[
+        str,
+        Doc(
+            "why the memory is retired: half_lives (long unused), ttl (expired), limit (too many memories), size (too many bytes) or "
+            "policy (retired long ago)"
+        ),
+    ]
     action: Annotated[str, Doc("what pruning does with the memory: deprecate or remove")]
 
 
@@ -35,7 +41,7 @@ class RebuildAnswer:
     """The outcome of rebuilding every memory from the journal."""
 
     memories: int
-    restored: Annotated[int, Doc("number of memories that were missing or different in the graph")]
+    restored: Annotated[int, Doc("number of memories that the graph lacked, or had in another version than the journal")]
     removed: Annotated[int, Doc("number of memories that were removed from the graph because the journal does not have them")]
     notes: Annotated[list[str], Doc("parts of the journal that could not be read")]
 

@@ -142,7 +142,7 @@ class Knows:
 
     person: str
     memories: Annotated[int, Doc("number of current memories whose text this person wrote")]
-    files: Annotated[list[str], Doc("files that most of the person's memories are about"), Size(3)]
+    files: Annotated[list[str], Doc("the files that the largest numbers of this person's memories are about"), Size(3)]
 
 
 @answer

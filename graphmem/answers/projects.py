@@ -22,7 +22,7 @@ class ServedProject:
     symbols: int
     generation: Annotated[int, Doc("number of completed changes of the graph; 0 before the first index run or push")]
     indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; null before the first index run")]
-    is_open: Annotated[bool, Doc("true while the server holds the project open; it opens others when they are asked")]
+    is_open: Annotated[bool, Doc("true while the server has the project open; a closed project is opened by its next request")]
 
 
 @answer

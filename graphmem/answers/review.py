@@ -53,7 +53,9 @@ class TestCommand:
     runner: str
     command: Annotated[str, Doc("command line for a POSIX shell in the root of the repository")]
     tests: int
-    whole_files: Annotated[bool, Doc("true when the command runs whole files: it would be too long, or a test has no name to select it by")]
+    whole_files: Annotated[
+        bool, Doc("true when the command runs whole files, because it would be too long otherwise, or a test cannot be selected by name")
+    ]
     recording: Annotated[str, Doc("command that runs all tests and records which code each of them runs; empty when none is known")] = ""
 
 

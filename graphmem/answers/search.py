@@ -41,7 +41,7 @@ class Factor:
 
     name: Annotated[str, Doc("name of the factor: relevance, recency, frequency, phase, trust, confidence or another one")]
     value: float
-    weight: Annotated[float, Doc("weight of a factor that is added; 0 for a factor that is multiplied")]
+    weight: Annotated[float, Doc("weight with which the factor is added to the score; 0 when the score is multiplied by the factor")]
 
 
 @answer

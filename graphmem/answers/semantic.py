@@ -56,8 +56,8 @@ class ModuleDependency:
     worth_cutting: Annotated[
         bool,
         Doc(
-            "true when cutting this dependency alone takes a module out of a cycle; only the cheapest such "
-            "dependencies, at most one in twenty"
+            "true when removing this dependency alone takes a module out of a cycle, and it is one of the cheapest such "
+            "dependencies (at most one dependency in twenty)"
         ),
     ] = False
 
@@ -128,7 +128,9 @@ class Cycle:
     members: Annotated[list[str], Doc("members of the cycle in ascending order: paths of files, or names of modules")]
     example: Annotated[list[str], Doc("members of a shortest cycle that contains the edge `cheapest`, in order")]
     deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
-    cheapest: Annotated[CycleCut, Doc("the edge to remove first: its removal frees the most members for the fewest code edges")]
+    cheapest: Annotated[
+        CycleCut, Doc("the edge to remove first: the one that frees the most members for each code edge that must be removed")
+    ]
     cuts: Annotated[list[CycleCut], Doc("edges to remove so that no cycle remains, at most 20"), Size(10)]
     cut_count: Annotated[int, Doc("number of edges to remove so that no cycle remains; `cuts` may list fewer")]
 
@@ -258,7 +260,7 @@ class CentralSymbol:
     """A symbol that much other code depends on."""
 
     symbol: SymbolInfo
-    rank: Annotated[float, Doc("PageRank of the symbol, as a multiple of the average symbol's")]
+    rank: Annotated[float, Doc("PageRank of the symbol, divided by the average PageRank of all symbols")]
     dependents: Annotated[int, Doc("number of direct dependents of the symbol")]
 
 
@@ -275,7 +277,13 @@ class DeadSymbol:
     """A definition that appears to be unused."""
 
     symbol: SymbolInfo
-    reason: Annotated[str, Doc("why the definition appears unused: unreferenced, only_itself, only_dead or only_tests")]
+    reason: Annotated[
+        str,
+        Doc(
+            "why the definition appears unused: unreferenced, or used only by itself (only_itself), by dead code (only_dead) "
+            "or by tests (only_tests)"
+        ),
+    ]
     confidence: Annotated[float, Doc("confidence that the definition can be removed, in (0, 1]")]
     lines: int
     why: Annotated[list[str], Doc("sentences with the evidence that the definition is unused")]
@@ -306,7 +314,9 @@ class Duplicate:
 class DuplicateGroup:
     """A group of duplicate pieces of code."""
 
-    kind: Annotated[str, Doc("how alike the copies are: exact, renamed (other names) or near (other lines)")]
+    kind: Annotated[
+        str, Doc("how alike the copies are: exact (the same tokens), renamed (only names or values differ) or near (some lines differ)")
+    ]
     similarity: Annotated[float, Doc("lowest similarity of a copy to the first copy of the code, 0 to 1; 1 if all are identical")]
     lines: Annotated[int, Doc("number of lines that could be removed")]
     places: Annotated[list[Duplicate], Doc("places of the copies, by path and line"), Size(4)]
@@ -357,7 +367,7 @@ class ApiChange:
 
 @answer
 class Drift:
-    """Changes of the architecture between two revisions."""
+    """Changes in the architecture between two revisions."""
 
     base: Annotated[str, Doc("full commit id of the older revision")]
     head: Annotated[str, Doc("full commit id of the newer revision, or the indexed state of the files")]
@@ -425,7 +435,7 @@ class CommitInfo:
 
     sha: str
     at: Moment
-    author: Annotated[str, Doc("name of the author in git, by the mailmap")]
+    author: Annotated[str, Doc("name of the author in Git, as the project's mailmap corrects it")]
     subject: str
     body: Annotated[str, Doc("the message without its subject")]
     files: Annotated[int, Doc("total number of changed files; `paths` may list fewer")]

@@ -162,7 +162,9 @@ class ObserveAnswer:
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     sessions: Annotated[list[str], Doc("ids of the sessions with events in this batch")]
     ended: Annotated[list[str], Doc("ids of the sessions that this batch ended; learning runs in the background")]
-    early: Annotated[list[str], Doc("keys of findings in the sessions of this batch that are already certain enough to be learnt")]
+    early: Annotated[
+        list[str], Doc("keys of patterns in the sessions of this batch that become memories without waiting for other sessions")
+    ]
 
 
 @answer

@@ -66,7 +66,7 @@ class RebuildAllAnswer:
     symbols: int
     edges: int
     memories: int
-    restored: Annotated[int, Doc("number of memories that were missing or different in the graph")]
+    restored: Annotated[int, Doc("number of memories that the graph lacked, or had in another version than the journal")]
     removed: Annotated[int, Doc("number of memories that were removed from the graph because the journal does not have them")]
     notes: list[str]
     seconds: float

@@ -39,7 +39,10 @@ Epistemic: TypeAlias = Annotated[
 ]
 Verdict: TypeAlias = Annotated[
     Literal["will break", "likely", "possible", "affected"],
-    Vocabulary("Verdict", "How likely a hit is to break: one step from a target, two steps, or more; `affected` is for tests."),
+    Vocabulary(
+        "Verdict",
+        "How likely a hit is to break: `WILL_BREAK` is one step from a target, `LIKELY` two, `POSSIBLE` more; a test is `AFFECTED`.",
+    ),
 ]
 RiskLevel: TypeAlias = Annotated[Literal["unknown", "low", "medium", "high", "critical"], Vocabulary("RiskLevel", "The risk of a change.")]
 ChangeKind: TypeAlias = Annotated[

@@ -89,7 +89,9 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
             person = await asyncio.to_thread(people.known_as, *identity)
             if person is None:
                 raise ForbiddenError(
-                    "nobody with this verified address was invited to this server; ask its administrator", needs="login", verb="login"
+                    "no invitation to this server has the verified email address of this login; ask an administrator of the server for one",
+                    needs="login",
+                    verb="login",
                 )
             session = await asyncio.to_thread(people.session, person)
         except GraphMemError as error:

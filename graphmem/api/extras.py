@@ -154,7 +154,8 @@ def _memories_field() -> Any:
 
     return strawberry.field(
         resolver=resolve,
-        description="Memories about the file and the code around it: traps first, then by nearness × trust × current confidence.",
+        description="Memories about the file and the code around it: warnings first, then by closeness to the code × trust in the source "
+        "× current confidence.",
         graphql_type=object_type(NearbyMemories),
         directives=[sized_by("first", "memories")],
     )

@@ -124,7 +124,10 @@ class HubService:
         def refuse(*args: object, **kwargs: object) -> None:
             known = self._readable(caller())
             raise BadInputError(
-                f"this server has several projects; ask one of them below {PREFIX}NAME: {', '.join(known[:20]) or 'there are none yet'}",
+                f"the request does not say which project of this server it is about; send it to {PREFIX}NAME, where NAME is one of "
+                f"{', '.join(known[:20])}"
+                if known
+                else "this server has no project that you may read; run `graphmem push` in an indexed project",
                 argument="project",
                 projects=known,
             )

@@ -22,7 +22,7 @@ PIPELINED: Final = 32  # requests that may wait for the answer of an earlier one
 FRAMING: Final = 16  # bytes of framing allowed for each byte of a chunked body
 
 REFUSALS: Final = {
-    400: ("BAD_INPUT", "The request is not valid HTTP; check the client"),
+    400: ("BAD_INPUT", "The request is not valid HTTP; correct the client that sends it"),
     408: ("TIMEOUT", "The request did not arrive in time; send it again"),
     431: ("LIMIT", "The headers of the request are too large; send fewer and shorter ones"),
     503: ("LIMIT", "Too many requests were sent before the first was answered; wait for answers"),

@@ -82,7 +82,7 @@ def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> 
     The error has the limit and the number found.
     """
     return GraphQLError(
-        f"The operation is too large: {limit} {found:,}, allowed are at most {allowed:,}; ask for less at a time",
+        f"The operation is too large: its {limit} is {found:,}, and at most {allowed:,} is allowed; ask for less at a time",
         None if node is None else [node],
         extensions={"code": "LIMIT", "limit": limit, "allowed": allowed, "found": found},
     )

@@ -109,7 +109,9 @@ class OperationRunner:
 
     def _late(self) -> DeadlineError:
         seconds = self._limits.seconds
-        return DeadlineError(f"The answer took more than {seconds:g} s; ask for less or raise the server's limit", seconds=seconds)
+        return DeadlineError(
+            f"The answer took more than {seconds:g} s; ask for less, or raise the server's setting limits.seconds", seconds=seconds
+        )
 
 
 def _answered(answer: Future[T], call: Callable[[], T]) -> None:

@@ -91,7 +91,7 @@ class HostCheck:
                 await refuse(error, scope, receive, send)
                 return
             if not self._ours(hosts[0]):
-                error = ForbiddenError(f"{hosts[0][:100]!r} is not a name of this server; add it to GRAPHMEM_HOSTS if it should be")
+                error = ForbiddenError(f"{hosts[0][:100]!r} is not a host name of this server; if it should be, add it to GRAPHMEM_HOSTS")
                 await refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -133,12 +133,16 @@ class OriginCheck:
             headers = Headers(scope=scope)
             origin = headers.get("origin")
             if origin is not None and not is_same_origin(origin, headers.get("host")) and not self._may(origin):
-                error = ForbiddenError(f"Pages of {origin[:200]} may not use this server; add it to GRAPHMEM_SITES if they should")
+                error = ForbiddenError(
+                    f"Web pages of {origin[:200]} may not use this server; if they should, add this origin to GRAPHMEM_SITES"
+                )
                 await refuse(error, scope, receive, send)
                 return
             # For embedded resources a browser sends no origin, but it sends Sec-Fetch-Site.
             if origin is None and headers.get("sec-fetch-site", "none") not in _OWN_SITES and not self._leads_to_page(scope):
-                error = ForbiddenError("Pages of other sites may only link to pages of this server; open the address directly")
+                error = ForbiddenError(
+                    "Pages of other sites may link to this server, but not load anything from it; open the address directly"
+                )
                 await refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -194,9 +198,9 @@ class IndexCheck:
         meant = Headers(scope=scope).get(INDEX_HEADER, "")
         said = ""
         if meant and meant != self._index:
-            said = "This server serves another index than the request is for; look up who serves yours, and ask there"
+            said = "This server does not serve the index that the request is for; find the server of that index and send the request there"
         elif not self._service.in_place:
-            said = "The folder of this index was moved or deleted, so its server ends; ask again, where the folder is now"
+            said = "The directory of this index was moved or deleted, so its server is stopping; repeat the command in the new directory"
         if said:
             await refuse(WrongIndexError(said, expected=meant[:100], found=self._index), scope, receive, named)
             return

@@ -95,7 +95,7 @@ def one_of(vocabulary: Any) -> dict[str, Any]:
 
     def parse(text: str) -> str:
         if text not in words:
-            raise typer.BadParameter(f"unknown word {text!r}; use one of {', '.join(words)}")
+            raise typer.BadParameter(f"unknown value {text!r}; use one of {', '.join(words)}")
         return text
 
     parse.__name__ = "word"  # what help shows as the type

@@ -147,5 +147,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         raise NotIndexedError(f"{where}; create the index with `graphmem index`", path=str(directory))
     if directory.is_dir() and not is_hidden(directory) and any(one.name not in FOR_PEOPLE for one in directory.iterdir()):
         raise BadInputError(
-            f"{directory} contains other files; give a new or empty directory for the index", argument="db", path=str(directory)
+            f"{directory} is not an index and contains other files; give a new or empty directory for the index",
+            argument="db",
+            path=str(directory),
         )

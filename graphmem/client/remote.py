@@ -379,7 +379,7 @@ class RemoteGraphMem(Operations):
         target = Path(dest).expanduser().absolute() if dest is not None else None
         if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
             raise BadInputError(
-                f"the target {target} of the backup already exists; choose a new file or a directory", argument="dest", path=str(target)
+                f"the backup file {target} already exists; give the name of a new file, or a directory", argument="dest", path=str(target)
             )
         made: BackupInfo = self._call(self._operation("backup"), (), {"portable": portable}, FOR_EVER)
         if target is None:

@@ -170,7 +170,7 @@ class Wire:
         if not self._index:
             self._index = found
         elif found != self._index and (found or response.status < 400):  # what stands in front of a server fails without naming one
-            what = "and refused this request" if response.status == 421 else "than before, so its answer was ignored"
+            what = "and refused this request" if response.status == 421 else "than before, so graphmem ignored its answer"
             raise errors.WrongIndexError(
                 f"the server at {self.address} serves another index {what}; repeat the command to find the right server",
                 address=self.address,

@@ -125,7 +125,7 @@ class ServedEmbedder:
             self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
             raise self._error(
-                f"the embedding server returned vectors of {vectors.shape[1]} values, but earlier ones of {self._dim}; "
+                f"the embedding server returned vectors of {vectors.shape[1]} values, but of {self._dim} values before; "
                 "check which model the server runs"
             )
         return vectors

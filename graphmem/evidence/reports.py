@@ -77,7 +77,8 @@ def unpacked(path: Path) -> list[Report]:
     """
     if path.exists() and not path.is_file():  # reading a pipe would wait for ever
         raise EvidenceError(
-            f"{path}, where graphmem keeps imported coverage, is not a file; import the coverage reports again",
+            f"{path} is not a file, but graphmem keeps imported coverage there; move it to another place and import the "
+            "coverage reports again",
             path=str(path),
             reason="unreadable",
         )

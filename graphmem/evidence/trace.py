@@ -72,8 +72,14 @@ def read(path: Path) -> Reading:
     try:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(body, MAX_BYTES)
+        if unpacking.unconsumed_tail:
+            raise EvidenceError(
+                f"the test trace {path} has more than {MAX_BYTES >> 20} MB; record fewer tests in each trace",
+                path=str(path),
+                reason="damaged",
+            )
         if not unpacking.eof:
-            raise ValueError("it is truncated" if not unpacking.unconsumed_tail else f"it has more than {MAX_BYTES >> 20} MB")
+            raise ValueError("it is truncated")
         said = json.loads(text)
         ends = [_end(*row) for row in said["definitions"]]
         observations = [_observation(row, ends) for row in said["observations"]]

@@ -65,7 +65,7 @@ def neighbourhood(
             f"min_confidence is {min_confidence}; use a number from 0 to 1", argument="min_confidence", value=min_confidence
         )
     if limit < 1:
-        raise BadInputError(f"limit is {limit}; use 1 or more symbols", argument="limit", value=limit)
+        raise BadInputError(f"limit, the maximum number of symbols, is {limit}; use 1 or more", argument="limit", value=limit)
     live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
     side: dict[int, int] = dict.fromkeys(seeds, 0)
     left_out = 0

@@ -355,9 +355,7 @@ def _document(target: Target, text: str) -> JsonText:
 
 
 def _refused(target: Target, error: BadInputError) -> BadInputError:
-    return BadInputError(
-        f"{target.path} cannot be changed: {error.message}; correct the file and try again", **{**error.facts, "path": str(target.path)}
-    )
+    return BadInputError(f"{target.path} cannot be changed: {error.message}, and try again", **{**error.facts, "path": str(target.path)})
 
 
 def _text(target: Target, data: bytes | None) -> str:

@@ -70,7 +70,7 @@ class _Reader:
             found = pattern.match(self.text, at)
             if found is not None:
                 return Value(at, found.end(), "plain", [])
-        raise self.fail(at, "expected a value")
+        raise self.fail(at, "expected a JSON value; write a string, number, object, array, true, false or null")
 
     def inside(self, at: int, kind: str, closing: str, depth: int) -> Value:
         start, members = at, []
@@ -80,11 +80,11 @@ class _Reader:
             if kind == "object":
                 found = _STRING.match(self.text, at)
                 if found is None:
-                    raise self.fail(at, "a name in double quotes is missing in the JSON; add the name")
+                    raise self.fail(at, 'expected a property name in double quotes; write "name": value')
                 key = json.loads(found.group())
                 at = self.skip(found.end())
                 if self.text[at : at + 1] != ":":
-                    raise self.fail(at, "expected ':'")
+                    raise self.fail(at, "expected ':' after the property name; write \"name\": value")
                 at = self.skip(at + 1)
             value = self.value(at, depth + 1)
             members.append(Member(begun, key, value))
@@ -93,9 +93,11 @@ class _Reader:
                 comma = at
                 at = self.skip(at + 1)
                 if self.text[at : at + 1] == closing and not self.comments:
-                    raise self.fail(comma, "trailing comma")
+                    raise self.fail(comma, "the comma after the last entry is not allowed in JSON; remove the comma")
             elif self.text[at : at + 1] != closing:
-                raise self.fail(at, f"a ',' or '{closing}' is missing in the JSON; add one of them")
+                raise self.fail(
+                    at, f"expected ',' or '{closing}' after the value; add ',' before the next entry, or '{closing}' at the end"
+                )
         return Value(start, at + 1, kind, members)
 
 

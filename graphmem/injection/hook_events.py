@@ -65,9 +65,9 @@ class Hooks:
         if not call.moment:
             return HookAnswer("", "", 0, late=False)
         if not call.session or len(call.session) > MAX_SESSION_NAME:
+            fault = f"names its session with more than {MAX_SESSION_NAME} characters" if call.session else "does not name its session"
             raise BadInputError(
-                f"the event of the {agent} hook must have a session name of 1 to {MAX_SESSION_NAME} characters, and graphmem ignored "
-                f"the event; reinstall the hook with `graphmem install {agent}`",
+                f"an event of the {agent} hook {fault}, so graphmem ignored the event; reinstall the hook with `graphmem install {agent}`",
                 argument="payload",
             )
         if call.moment in (TOOL, FAILURE) and call.tool:
@@ -226,10 +226,10 @@ def _parsed(payload: str) -> Mapping[str, Any]:
         found = json.loads(payload)
     except (ValueError, RecursionError) as error:
         raise BadInputError(
-            f"the input of the hook is not JSON: {error}; send the hook's standard input unchanged", argument="payload"
+            f"the standard input of the hook is not JSON ({error}); pass on the agent's event unchanged", argument="payload"
         ) from error
     if not isinstance(found, dict):
-        raise BadInputError("the input of the hook is not a JSON object; send the hook's standard input unchanged", argument="payload")
+        raise BadInputError("the standard input of the hook is not a JSON object; pass on the agent's event unchanged", argument="payload")
     return found
 
 

@@ -355,7 +355,7 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     if dest is not None and (dest.suffix == ".zip" and not dest.is_dir()):
         if dest.exists():
             raise BadInputError(
-                f"the target {dest} of the backup already exists; choose a new file or a directory", argument="dest", path=str(dest)
+                f"the backup file {dest} already exists; give the name of a new file, or a directory", argument="dest", path=str(dest)
             )
         folder, file = dest.absolute().parent, dest.name
     else:
@@ -521,8 +521,10 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
         raise _no_backup(
             archive, f"the manifest of {archive} cannot be read ({error}), so the file is not a graphmem backup; {_CHOOSE}"
         ) from error
-    if len(files) > _MOST_FILES or any(size < 0 for size, _ in files.values()):
-        raise _no_backup(archive, f"the manifest of {archive} has too many files or negative sizes; {_CHOOSE}")
+    if len(files) > _MOST_FILES:
+        raise _no_backup(archive, f"the manifest of {archive} lists more than {_MOST_FILES:,} files; {_CHOOSE}")
+    if any(size < 0 for size, _ in files.values()):
+        raise _no_backup(archive, f"the manifest of {archive} has a file of negative size; {_CHOOSE}")
     for name in files:
         parts = PurePosixPath(name).parts
         if len(parts) > _DEEPEST or any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST for part in parts):

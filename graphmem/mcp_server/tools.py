@@ -129,7 +129,7 @@ def _search(service: Service, given: Arguments, budget: int) -> str:
         idle = [name for name in ("files", "kinds", "phase", "full") if given.get(name)]
         if idle:
             raise BadInputError(
-                f"a search with `everywhere` has no {', '.join(idle)}; leave {'it' if len(idle) == 1 else 'them'} out", argument=idle[0]
+                f"`everywhere` cannot be combined with {', '.join(idle)}; omit {'it' if len(idle) == 1 else 'them'}", argument=idle[0]
             )
         return text.search_projects(service.search_projects(given["query"], limit=given.get("limit", 10)), budget)
     rest = {name: given[name] for name in ("limit", "files", "kinds", "phase") if name in given}

@@ -173,7 +173,7 @@ def parsed(data: bytes | str) -> dict[str, Any]:
     if size > MAX_BYTES:
         raise refuse(
             "document",
-            f"the document has {size:,} bytes and may have {MAX_BYTES:,}; export and import the memories in parts",
+            f"the document has {size:,} bytes, and at most {MAX_BYTES:,} are allowed; export and import the memories in parts",
             value=size,
         )
     try:
@@ -199,12 +199,13 @@ def parsed(data: bytes | str) -> dict[str, Any]:
         if not isinstance(document.setdefault(name, kind()), kind):
             raise refuse(
                 name,
-                f"{name} in the document must be a {kind.__name__}, not of type {type(document[name]).__name__}; export the memories again",
+                f"{name} in the document must be {'a list' if kind is list else 'an object'}, not of type {type(document[name]).__name__}; "
+                "export the memories again",
             )
     if len(document["memories"]) > MAX_MEMORIES:
         raise refuse(
             "memories",
-            f"the document has {len(document['memories']):,} memories and may have {MAX_MEMORIES:,}; import it in parts",
+            f"the document has {len(document['memories']):,} memories, and at most {MAX_MEMORIES:,} are allowed; import them in parts",
             value=len(document["memories"]),
         )
     return document

@@ -176,7 +176,9 @@ def read(text: str, name: str) -> Reading:
         BadInputError: the file is too large, or the format is unknown.
     """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise refuse("file", f"the file has {len(text):,} characters and may have {MAX_BYTES:,}; split the file", value=len(text))
+        raise refuse(
+            "file", f"the file has {len(text):,} characters, and at most {MAX_BYTES:,} are allowed; split the file", value=len(text)
+        )
     form = next((one for one in FORMATS if one.name == name), None)
     if form is None:
         raise refuse("format", f"unknown format {name!r} of a file of memories; use one of {', '.join(NAMES)}", value=name)

@@ -366,7 +366,7 @@ def _bytes(path: Path) -> bytes:
     if not path.exists():
         return b""
     if path.stat().st_size > MAX_BYTES:
-        raise refuse(path.name, f"{path.name} has {path.stat().st_size:,} bytes and may have {MAX_BYTES:,}; split the file")
+        raise refuse(path.name, f"{path.name} has {path.stat().st_size:,} bytes, and at most {MAX_BYTES:,} are allowed; split the file")
     return path.read_bytes()
 
 

@@ -108,11 +108,11 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
     if len(value) > most:
         raise refuse(
             field,
-            f"{field} is {len(value):,} characters long and may have {most:,}; shorten it, or write several memories",
+            f"{field} is {len(value):,} characters long, and at most {most:,} are allowed; shorten it, or write several memories",
             value=len(value),
         )
     if _SURROGATE.search(value):
-        raise refuse(field, f"{field} contains half a character (a lone surrogate); decode the string correctly and try again")
+        raise refuse(field, f"{field} contains half of a UTF-16 surrogate pair; decode the string correctly and try again")
     if at := _CONTROL.search(value):
         raise refuse(
             field,
@@ -296,7 +296,7 @@ def encoded_json(field: str, value: Any) -> str:
     if len(encoded.encode()) > DETAILS_BYTES:
         raise refuse(
             field,
-            f"{field} has {len(encoded.encode()):,} bytes of JSON and may have {DETAILS_BYTES:,}; shorten it",
+            f"{field} has {len(encoded.encode()):,} bytes of JSON, and at most {DETAILS_BYTES:,} are allowed; shorten it",
             value=len(encoded.encode()),
         )
     return encoded

@@ -201,7 +201,9 @@ def _check(made: Any, known: Mapping[str, Methodology]) -> None:
     if made.name in known:
         raise ValueError(f"a methodology named {made.name!r} already exists; rename the methodology of the plug-in")
     if wrong := sorted(set(made.phases.values()) - set(PHASES)):
-        raise ValueError(f"phases of the methodology {made.name!r} map to the unknown phases {', '.join(wrong)}; use {', '.join(PHASES)}")
+        raise ValueError(
+            f"`phases` of the methodology {made.name!r} maps to the unknown phases {', '.join(wrong)}; use {', '.join(PHASES)}"
+        )
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
         raise ValueError(
             f"the methodology {made.name!r} declares the memory type {clash[0]!r}, which already exists with another meaning; "
@@ -210,5 +212,5 @@ def _check(made: Any, known: Mapping[str, Methodology]) -> None:
     unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
     if unknown:
         raise ValueError(
-            f"a hand-over of the methodology {made.name!r} uses the unknown memory type {unknown[0]!r}; declare the type in `memory_types`"
+            f"`relays` of the methodology {made.name!r} names the unknown memory type {unknown[0]!r}; declare the type in `memory_types`"
         )

@@ -72,12 +72,14 @@ class LearningSwitch:
         """
         if state not in STATES:
             raise BadInputError(f"unknown state of learning {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
-        if minutes is not None and (state != PAUSED or not 1 <= minutes <= MAX_MINUTES):
+        if minutes is not None and state != PAUSED:
             raise BadInputError(
-                f"minutes is {minutes}; give 1 to {MAX_MINUTES:,} minutes, and only together with the state paused",
+                f"the state {state} cannot have a number of minutes; omit minutes, or use the state {PAUSED}",
                 argument="minutes",
                 value=minutes,
             )
+        if minutes is not None and not 1 <= minutes <= MAX_MINUTES:
+            raise BadInputError(f"minutes is {minutes}; use 1 to {MAX_MINUTES:,}", argument="minutes", value=minutes)
         if not self._allowed and state != OFF:
             raise BadInputError(
                 "the setting `learning` switches learning off for this server; remove the setting and restart graphmem",

@@ -151,7 +151,7 @@ class CodeOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def symbols(self, query: str = "", kinds: Sequence[SymbolKind] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
-        """Symbols whose name matches the query, best match first.
+        """Symbols whose name contains the query, best match first.
 
         If the query has several words, each must occur in the qualified name or the path, and at least one in the name.
         """
@@ -214,7 +214,7 @@ class CodeOperations:
         Args:
             targets: references or ids, as in `symbol`.
             direction: code that depends on the targets, or that they depend on.
-            max_depth: the maximum number of steps, tests excepted.
+            max_depth: the maximum number of steps to a dependent; tests are found at any depth.
             min_confidence: the minimum confidence of a path.
             kinds: follow only edges of these kinds.
             limit: the maximum number of hits and tests together.
@@ -387,7 +387,7 @@ class CodeOperations:
 
         Args:
             choice: which weights to use: the proposed or the built-in ones.
-            commits: the maximum number of commits of the evaluation.
+            commits: the maximum number of commits to evaluate.
         """
 
     @operation(needs="index", shows=Sight.PLAIN, slow=True, client="own")

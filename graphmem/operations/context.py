@@ -107,7 +107,7 @@ class ContextOperations:
         format: InjectionFormat = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """Context that one phase of work hands over to the next phase."""
+        """Context that one phase of work passes to the next phase."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def prefetch(self, module: str) -> Prefetch:
@@ -122,7 +122,7 @@ class ContextOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def context_budget(self, remaining: int | None = None) -> ContextBudget:
-        """Maximum number of injected tokens, given the rest of the context.
+        """Maximum number of tokens to inject, given the tokens left to the agent.
 
         The default of `remaining` is 100,000.
         """

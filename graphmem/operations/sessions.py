@@ -152,7 +152,8 @@ class SessionOperations:
     def experiment(self) -> Experiment:
         """Compare sessions with and without injected memories.
 
-        The groups are control, passive and full. The measures are calls, repeated reads, checks, dead ends and corrections.
+        The groups are control, passive and full. The measures are tool calls, repeated reads, test commands that never failed, repeated
+        dead ends and corrections.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE)

@@ -127,7 +127,7 @@ class SearchWeighing:
 
         Args:
             choice: "proposed" evaluates and applies the proposal, "built-in" restores the built-in weights.
-            commits: the maximum number of commits of the evaluation.
+            commits: the maximum number of commits to evaluate.
 
         Raises:
             BadInputError: the choice is unknown, or nothing is proposed.

@@ -130,12 +130,10 @@ class SessionLearning:
         return _summary(found)
 
     def session_summaries(self, limit: int = 20, offset: int = 0) -> list[SessionSummary]:
-        if not 1 <= limit <= MAX_SUMMARIES or offset < 0:
-            raise BadInputError(
-                f"limit or offset is out of range; give a limit of 1 to {MAX_SUMMARIES} and an offset of 0 or more",
-                argument="limit",
-                value=limit,
-            )
+        if not 1 <= limit <= MAX_SUMMARIES:
+            raise BadInputError(f"limit is {limit}; use 1 to {MAX_SUMMARIES} sessions", argument="limit", value=limit)
+        if offset < 0:
+            raise BadInputError(f"offset is {offset}; use 0 or more", argument="offset", value=offset)
         return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:

@@ -165,14 +165,14 @@ class PeopleFiles:
                 path=str(path),
             )
         if root is not None and inside(root, target) is None:
-            raise BadInputError(f"{path} is outside the project or does not exist; give a file in {root}", argument="path", path=str(path))
+            raise BadInputError(f"{path} is not a path inside the project; give a file in {root}", argument="path", path=str(path))
         self._expect_ours(target, root, personal=personal, remote=remote)
         above = next((one for one in target.parents if one.exists()), target.anchor)
-        if target.is_dir() or not Path(above).is_dir():
+        if target.is_dir():
+            raise BadInputError(f"{path} is a directory; give the path of a Markdown file", argument="path", path=str(path))
+        if not Path(above).is_dir():
             raise BadInputError(
-                f"{path} is a directory, or its directory is missing; choose a file in an existing directory",
-                argument="path",
-                path=str(path),
+                f"{path} lies below {above}, which is not a directory; choose a file in a directory", argument="path", path=str(path)
             )
         try:
             return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)

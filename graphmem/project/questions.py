@@ -132,8 +132,10 @@ class ImpactQuestions:
             BadInputError: both or neither are given, the text is not a diff, or it fits neither side of the working tree.
             GitError: git is not installed, or the revision is unknown.
         """
-        if (diff is None) == (base is None):
-            raise BadInputError("`diff` and `base` are both given or both missing; give exactly one of them", argument="diff")
+        if diff is not None and base is not None:
+            raise BadInputError("`diff` and `base` cannot be combined; give only one of them", argument="diff")
+        if diff is None and base is None:
+            raise BadInputError("the change is missing; give a unified diff as `diff`, or a revision as `base`", argument="diff")
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()

@@ -86,7 +86,8 @@ class Receiving:
             last = unpacked(body, MOST_PART)
             if last["format"] != FORMAT:
                 raise BadInputError(
-                    f"the push has format {last['format']}, this server reads {FORMAT}; use the same version of graphmem", argument="body"
+                    f"the push has format {last['format']}, and this server reads {FORMAT}; use the same version of graphmem on both",
+                    argument="body",
                 )
             parts = [unpacked((folder / str(number)).read_bytes(), MOST_PART) for number in range(int(last["parts"]))]
             generation = self._apply(last, parts)
@@ -97,7 +98,11 @@ class Receiving:
         except _WRONG as error:
             if isinstance(error, (BadInputError, GenerationChangedError)):
                 raise
-            raise BadInputError(f"the push has invalid rows ({type(error).__name__}: {error}); push again", argument="body") from error
+            raise BadInputError(
+                f"the pushed index cannot be read ({type(error).__name__}: {error}); update graphmem on both machines, then "
+                "run `graphmem push` again",
+                argument="body",
+            ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         self.runs.vectors.resume()
@@ -111,10 +116,13 @@ class Receiving:
     def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
         digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
         if bad := next((path for path in digests if not is_inside(path)), None):
-            raise BadInputError(f"the path {bad[:200]!r} is outside of the project; push again", argument="path")
+            raise _outside(bad)
         new, sent = _rows(parts)
         if not sent <= digests.keys():
-            raise BadInputError("the pushed index has rows of files that it does not list; run `graphmem push` again", argument="body")
+            raise BadInputError(
+                "the pushed index has rows of files that are not in its list of files; run `graphmem index`, then `graphmem push` again",
+                argument="body",
+            )
         runs = self.runs
         with runs.turn:
             store, projections = runs.store, runs.projections
@@ -124,7 +132,7 @@ class Receiving:
                 )
             held = self.held()["files"]
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
-                raise BadInputError(f"the push lacks the data of the file {missing!r}; push again", argument="body")
+                raise BadInputError(f"the pushed index lacks the data of the file {missing!r}; run `graphmem push` again", argument="body")
             removed = sorted(held.keys() - digests.keys())
             runs.vectors.pause()
             runs.book.flush()
@@ -188,7 +196,10 @@ class Receiving:
 
     def _folder(self, push: str) -> Path:
         if not _NAME.fullmatch(push):
-            raise BadInputError("the push has an invalid name; run `graphmem push` again", argument="push")
+            raise BadInputError(
+                "the name of the push is not in the form that `graphmem push` sends; run `graphmem push` with the version of this server",
+                argument="push",
+            )
         return self.data_dir / PARTS / push
 
     def _clean(self) -> None:
@@ -208,5 +219,12 @@ def _rows(parts: list[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
     new = Rows(externals=externals, **rows)
     paths = {row.path for table in ("files", "symbols", "chunks", "unresolved", "occurrences") for row in rows[table]}
     if bad := next((path for path in paths if not is_inside(path)), None):
-        raise BadInputError(f"the path {bad[:200]!r} is outside of the project; push again", argument="path")
+        raise _outside(bad)
     return new, {row.path for row in new.files}
+
+
+def _outside(path: str) -> BadInputError:
+    return BadInputError(
+        f"the pushed path {path[:200]!r} is not a source file inside the project; run `graphmem index`, then `graphmem push` again",
+        argument="path",
+    )

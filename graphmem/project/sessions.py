@@ -185,12 +185,10 @@ class Sessions:
         """
         if state not in ("", "running", "ended"):
             raise BadInputError(f"unknown state of a session {state!r}; use running or ended", argument="state", value=state)
-        if not 1 <= limit <= MAX_PAGE or offset < 0:
-            raise BadInputError(
-                f"limit or offset is out of range; give a limit of 1 to {MAX_PAGE} and an offset of 0 or more",
-                argument="limit",
-                value=limit,
-            )
+        if not 1 <= limit <= MAX_PAGE:
+            raise BadInputError(f"limit is {limit}; use 1 to {MAX_PAGE} sessions", argument="limit", value=limit)
+        if offset < 0:
+            raise BadInputError(f"offset is {offset}; use 0 or more", argument="offset", value=offset)
         observer = self.observer()
         rows: list[SessionInfo] = []
         if state != "ended":

@@ -135,7 +135,7 @@ def _refusal(root: Path, arguments: Sequence[str], done: subprocess.CompletedPro
     )
     if is_no_repository(error):
         return GitError(
-            f"{root} is not under git, so it has no revisions; what is to be compared can be given as the text of a diff",
+            f"{root} is not under git, so it has no revisions; give the change as the text of a diff",
             command=tuple(arguments),
             stderr=stderr,
         )

@@ -61,11 +61,11 @@ class Outbound:
             port = parts.port
         except ValueError:
             port = -1
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username is not None or parts.query:
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+            raise SettingsError(f"the setting {setting} is not the address of a server; write https://host/v1", setting=setting, value=url)
+        if parts.username is not None or parts.query:
             raise SettingsError(
-                f"the setting {setting} must be an address like https://host/v1; remove user, password and query from it",
-                setting=setting,
-                value=url,
+                f"the address in the setting {setting} contains a user name, a password or a query; remove them", setting=setting, value=url
             )
         if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise SettingsError(

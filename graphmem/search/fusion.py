@@ -144,7 +144,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
     lists = [one for one in lists if one.scores and one.weight]
     for one in lists:
         if one.weight < 0:
-            raise BadInputError(f"the weight of the search path {one.name} is {one.weight}; use 0 or more", argument="weight")
+            raise BadInputError(f"the weight of the search method {one.name!r} is {one.weight}; use 0 or more", argument="weight")
     base = {hit.id: hit.score for hit in before}
     ids = sorted(base.keys() | set().union(*(one.scores for one in lists)))
     scaled = [Scaled(one, ids, normaliser, rrf_k) for one in lists]

@@ -154,8 +154,8 @@ class Guarded:
                 )
         if rule.shows is Sight.WHOLE and not access.sees_all:
             raise ForbiddenError(
-                f"this token gives access to {', '.join(sorted(access.visibilities)) or 'no'} memories only, but {verb} needs access to "
-                "every memory; ask an administrator for a token that sees every visibility",
+                f"this token gives access to {_kinds(access.visibilities)} memories, but {verb} needs access to every memory; "
+                "ask an administrator for a token that sees every visibility",
                 needs="visibility",
                 verb=verb,
             )
@@ -218,8 +218,8 @@ class Guarded:
                 # The operation itself refuses unknown visibilities.
                 if level in VISIBILITIES and not self._may_write(level):
                     raise ForbiddenError(
-                        f"this token may not write memories of the visibility {level}; use one of "
-                        f"{', '.join(sorted(self._access.visibilities)) or 'none'}",
+                        f"this token may not write {level} memories, because it gives access to {_kinds(self._access.visibilities)} "
+                        "memories; choose another visibility, or ask an administrator for another token",
                         needs=level,
                         verb=verb,
                     )
@@ -296,7 +296,7 @@ class Guarded:
             self._see(memory_id)
         except GraphMemError:
             raise ForbiddenError(
-                f"{memory_id[:80]!r} cannot be used as the id of a memory; choose another id", needs="visibility", verb="remember"
+                f"the id {memory_id[:80]!r} is already taken; choose another id", needs="visibility", verb="remember"
             ) from None
         return False
 
@@ -319,6 +319,10 @@ def _no_names(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 def _first(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
     return (args[0] if args else kwargs["id"],)
+
+
+def _kinds(visibilities: Iterable[str]) -> str:
+    return ", ".join(sorted(visibilities)) or "no"
 
 
 def _ids(args: _Args, kwargs: _Kwargs) -> Iterable[str]:

@@ -129,12 +129,14 @@ class OpenId:
             )
         except (jwt.PyJWTError, KeyError, StopIteration, TypeError, ValueError) as error:
             raise ForbiddenError(
-                f"the answer of the identity provider is not valid ({type(error).__name__}); begin again at /login",
+                f"the login token from the identity provider cannot be verified ({type(error).__name__}); begin again at /login",
                 needs="login",
                 verb="login",
             ) from error
         if not secrets.compare_digest(str(claims["nonce"]), begun.nonce):
-            raise ForbiddenError("the answer of the identity provider belongs to another login; begin again", needs="login", verb="login")
+            raise ForbiddenError(
+                "the answer of the identity provider belongs to another login; begin again at /login", needs="login", verb="login"
+            )
         email = str(claims.get("email", "")) if claims.get("email_verified") is True else ""
         return Identity(self.issuer, str(claims["sub"]), email)
 
@@ -143,7 +145,8 @@ class OpenId:
             found = self._fetch(self.issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != self.issuer:
                 raise ForbiddenError(
-                    f"the identity provider names itself {str(found.get('issuer'))[:200]}; set oidc_issuer to this name",
+                    f"the identity provider calls itself {str(found.get('issuer'))[:200]}, not {self.issuer}; set oidc_issuer "
+                    "to its own name",
                     needs="login",
                     verb="login",
                 )
@@ -159,12 +162,15 @@ class OpenId:
                 found = json.loads(answer.read(MOST_BYTES))
         except (URLError, OSError, ValueError) as error:
             raise ForbiddenError(
-                f"the identity provider at {urlsplit(address).netloc} gave no usable answer ({type(error).__name__}); try again",
+                f"the identity provider at {urlsplit(address).netloc} did not answer, or not in JSON "
+                f"({type(error).__name__}); try again, or ask an administrator of the server",
                 needs="login",
                 verb="login",
             ) from error
         if not isinstance(found, dict):
-            raise ForbiddenError("the identity provider gave no usable answer; try again", needs="login", verb="login")
+            raise ForbiddenError(
+                "the identity provider did not answer with a JSON object; ask an administrator of the server", needs="login", verb="login"
+            )
         return found
 
 

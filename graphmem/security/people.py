@@ -239,12 +239,16 @@ class People:
 
     def role(self, project: str, level: str, *, login: str = "", team: str = "") -> None:
         """Give a person or a team a role in a project; `none` takes it away."""
-        if bool(login) == bool(team):
-            raise BadInputError("a role must be given to either a person or a team; name exactly one of the two", argument="login")
+        if login and team:
+            raise BadInputError("a role cannot be given to a person and a team at once; name one of the two", argument="login")
+        if not login and not team:
+            raise BadInputError("the request does not say who gets the role; name a person or a team", argument="login")
         if level not in LEVELS:
             raise BadInputError(f"unknown role {level[:40]!r}; use one of {', '.join(LEVELS)}", argument="level", value=level[:40])
         if not PROJECT_NAME.fullmatch(project):
-            raise BadInputError(f"invalid project name {project[:80]!r}; `graphmem projects` lists the projects", argument="project")
+            raise BadInputError(
+                f"{project[:80]!r} cannot be the name of a project; use a name that `graphmem projects` lists", argument="project"
+            )
         if login:
             self._expect(login)
         self._change("DELETE FROM role WHERE project = ? AND login = ? AND team = ?", project, login, team)

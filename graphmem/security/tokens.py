@@ -178,8 +178,9 @@ class TokenFile:
         with self._changing() as known:
             found = next((one for one in known if which in (one.name, one.id)), None)
             if found is None:
-                names = ", ".join(one.name for one in known) or "none"
-                raise BadInputError(f"unknown token {which[:60]!r}; use one of {names}", argument="token", value=which[:60])
+                names = ", ".join(one.name for one in known)
+                remedy = f"use one of {names}" if names else "no token exists yet"
+                raise BadInputError(f"unknown token {which[:60]!r}; {remedy}", argument="token", value=which[:60])
             known.remove(found)
         return found
 

@@ -107,7 +107,8 @@ class Hosting:
         """
         if not PROJECT_NAME.fullmatch(name):
             raise BadInputError(
-                f"invalid project name {name[:80]!r}; use up to 63 small letters, digits, dots, underscores or hyphens", argument="project"
+                f"invalid project name {name[:80]!r}; use up to 63 lower-case letters, digits, dots, underscores or hyphens",
+                argument="project",
             )
         data_dir = self.data_dir(name)
         try:

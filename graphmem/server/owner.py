@@ -108,8 +108,8 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
             return None
         if time.monotonic() >= deadline:
             raise OwnerUnreachableError(
-                f"process {owner.pid}, which serves this index at {owner.address}, does not answer; ask again later, or end it with "
-                f"`kill {owner.pid}`, or with `kill -KILL {owner.pid}` if it continues, which loses no confirmed change",
+                f"process {owner.pid}, which serves this index at {owner.address}, does not answer; try again, or end the process with "
+                f"`kill -KILL {owner.pid}`, which loses no confirmed change",
                 address=owner.address,
                 pid=owner.pid,
             )

@@ -82,7 +82,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
                     self._db.execute("SELECT graphmem.note('found', '', '')")
         except self._error as error:
             raise self._refusal(
-                "the organisation could not be founded in the database; connect as the owner of graphmem's tables", error
+                "the organisation could not be created in the database; connect as the owner of graphmem's tables", error
             ) from error
         return self.people()
 
@@ -153,8 +153,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
 
         `level` is one of LEVELS; `none` removes the role.
         """
-        if bool(login) == bool(team):
-            raise SharingError("a role must be given to either a person or a team; name exactly one of the two", reason="role")
+        if login and team:
+            raise SharingError("a role cannot be given to a person and a team at once; name one of the two", reason="role")
+        if not login and not team:
+            raise SharingError("the request does not say who gets the role; name a person or a team", reason="role")
         self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
         return self.people()
 

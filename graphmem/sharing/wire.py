@@ -108,8 +108,10 @@ def decoded(data: bytes) -> Op:
         )
     except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
         raise UnreadableOpError(str(error)) from error
-    if not op.memory or max(len(op.add), len(op.drop)) > MAX_PARTS:
-        raise UnreadableOpError("an operation of the shared log names no memory, or changes too many tags and links; graphmem skips it")
+    if not op.memory:
+        raise UnreadableOpError("an operation of the shared log names no memory; graphmem skips it")
+    if max(len(op.add), len(op.drop)) > MAX_PARTS:
+        raise UnreadableOpError(f"an operation of the shared log changes more than {MAX_PARTS} tags and links; graphmem skips it")
     return op
 
 

@@ -86,10 +86,10 @@ class NamedQuery:
         declared = {*self.params, *(fill.name for fill in self.fills)}
         missing, extra = sorted(declared - values.keys()), sorted(values.keys() - declared)
         if missing or extra:
-            takes = _listed(sorted(declared))
+            wrong = (f"lacks {', '.join(missing)}" if missing else "", f"does not take {', '.join(extra)}" if extra else "")
             raise QueryParameterError(
-                f"the query {self.name} ({self.where}) takes {takes}; add the missing parameters ({_listed(missing)}) and remove the "
-                f"unknown ones ({_listed(extra)})",
+                f"the query {self.name} ({self.where}) {' and '.join(filter(None, wrong))}; give values for exactly "
+                f"{', '.join(sorted(declared)) or 'no parameters'}",
                 query=self.name,
                 missing=missing,
                 extra=extra,
@@ -243,27 +243,27 @@ def _check(query: NamedQuery) -> None:
         raise _refusal(
             query.where, f"the query {query.name} contains a `;`, after which the engine would run another statement; remove the `;`"
         )
-    if len(set(names)) != len(names) or RESERVED & set(names):
-        raise _refusal(
-            query.where,
-            f"the query {query.name} declares a name twice, or a reserved name ({', '.join(sorted(RESERVED))}); rename the parameter",
-        )
+    if len(set(names)) != len(names):
+        raise _refusal(query.where, f"the query {query.name} declares a parameter or fill twice; rename one of them")
+    if reserved := sorted(RESERVED & set(names)):
+        raise _refusal(query.where, f"the query {query.name} declares the reserved name {reserved[0]}; rename the parameter")
     for kind, declared, used in (
         ("parameter", set(query.params), set(_PARAMETER.findall(code))),
         ("fill", set(fills), set(_PLACEHOLDER.findall(_without_comments(query.text)))),
     ):
         if declared != used:
-            idle, unknown = _listed(sorted(declared - used)), _listed(sorted(used - declared))
-            raise _refusal(
-                query.where, f"{kind}s of the query {query.name} do not match its text; use or remove {idle}, and declare {unknown}"
-            )
+            if idle := sorted(declared - used):
+                raise _refusal(query.where, f"the query {query.name} declares the {kind} {idle[0]} and does not use it; remove it")
+            unknown = sorted(used - declared)
+            raise _refusal(query.where, f"the query {query.name} uses the {kind} {unknown[0]} and does not declare it; declare it")
     answers = r"\ASELECT\b" if _SQL in query.where else r"\bRETURN\b"
-    if bool(query.returns) != bool(re.search(answers, code, re.I)):
+    does_return = bool(re.search(answers, code, re.I))
+    if does_return and not query.returns:
         raise _refusal(
-            query.where,
-            f"the line `returns:` of {query.name} does not match the query; "
-            "only a query that returns something has the line, and must have it",
+            query.where, f"the query {query.name} returns columns that it does not declare; add a line `// returns: name TYPE, …`"
         )
+    if query.returns and not does_return:
+        raise _refusal(query.where, f"the query {query.name} declares columns but returns nothing; remove the line `// returns:`")
 
 
 def blank_opaque(text: str) -> str:
@@ -276,10 +276,6 @@ def blank_opaque(text: str) -> str:
 
 def _without_comments(text: str) -> str:
     return _OPAQUE.sub(lambda found: " " if found[0].startswith("/") else found[0], text)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "none"
 
 
 def _refusal(where: str, message: str) -> QueryFileError:

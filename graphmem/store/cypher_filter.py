@@ -168,7 +168,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
     while at < len(query):
         match = _TOKEN.match(query, at)
         if match is None:
-            raise refusal(f"{query[at : at + 10]!r} is not allowed in a Cypher query here; remove it from the query", at)
+            raise refusal(f"{query[at : at + 10]!r} is not allowed in a Cypher query at this position; remove it", at)
         kind, said = match.lastgroup or "", match.group()
         at, end = match.start(), match.end()
         if kind == "space":
@@ -235,7 +235,7 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
         count = tokens[at + 1] if at + 1 < len(tokens) else token
         value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-            raise refusal("the number of rows is missing in the Cypher query; write a whole number there", count.at)
+            raise refusal("SKIP or LIMIT in the Cypher query has no whole number after it; write the number of rows, 0 or more", count.at)
         found[at + 1] = Token("number", str(value), count.at, " ")
     return found
 

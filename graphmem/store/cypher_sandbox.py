@@ -109,11 +109,14 @@ class CypherSandbox:
 
     def _run(self, copy: Path, request: dict[str, Any]) -> AskedRows:
         if IS_WINDOWS:
-            raise BadInputError("Cypher queries need limits of a process, which Windows lacks; use another operation", argument="query")
+            raise BadInputError(
+                "Cypher queries cannot run on Windows, which cannot limit the memory of a process; use another operation", argument="query"
+            )
         command = [sys.executable, "-P", "-m", "graphmem.store.cypher_process", self._engine, str(copy), str(self._max_db_bytes)]
         seconds: float = request["seconds"]
         late = DeadlineError(
-            f"the query did not finish in {seconds:g} s; make it smaller, or raise the setting limits.cypher_seconds", seconds=seconds
+            f"the query did not finish in {seconds:g} s; write a query that reads less, or raise the setting limits.cypher_seconds",
+            seconds=seconds,
         )
         try:
             done = subprocess.run(
@@ -135,12 +138,14 @@ class CypherSandbox:
         said = str(answer["message"])
         errors: dict[str, GraphMemError] = {
             "time": late,
-            "memory": LimitError("the query needs more memory than allowed; ask for less", limit="cypher_memory", reason=said),
+            "memory": LimitError(
+                "the query needs more memory than allowed; write a query that reads or returns less", limit="cypher_memory", reason=said
+            ),
             "bytes": LimitError(
                 f"the answer has more than {MOST_BYTES:,} bytes; ask for fewer rows or columns", limit="cypher_bytes", allowed=MOST_BYTES
             ),
             "query": BadInputError(f"the engine cannot run it: {said}", argument="query"),
         }
         raise errors.get(str(answer["error"])) or GraphMemError(
-            f"the copy for queries cannot be used ({said})", path=str(copy), reason=said
+            f"the database copy on which Cypher queries run cannot be opened ({said}); try again", path=str(copy), reason=said
         )

@@ -40,10 +40,11 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
     if rows is None or not len(rows):
         return None
     models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
-    if len(models) != 1:
+    if not models:
+        raise BadInputError("no memory with a vector names its embedding_model; name the model of the vectors", argument="vectors")
+    if len(models) > 1:
         raise BadInputError(
-            f"one write must have vectors of exactly one embedding_model, not of {models or 'none'}; write the vectors of each "
-            "model separately",
+            f"the vectors in one write are of several embedding models ({', '.join(models)}); write the vectors of each model separately",
             argument="vectors",
         )
     dim = dimension(rows)
@@ -63,10 +64,11 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
     Raises:
         BadInputError: the shape is wrong, a hash is repeated or null, or a vector is zero or not finite.
     """
-    if not model or not 1 <= dim <= MAX_DIMENSIONS:
+    if not model:
+        raise BadInputError("the embedding model of the vectors is missing; give its id as `model`", argument="model")
+    if not 1 <= dim <= MAX_DIMENSIONS:
         raise BadInputError(
-            f"vectors are given for the embedding model {model!r} with {dim} dimensions; name a model, and use 1 to {MAX_DIMENSIONS} "
-            "dimensions",
+            f"vectors of the embedding model {model!r} have {dim} dimensions; use vectors of 1 to {MAX_DIMENSIONS} dimensions",
             argument="dim",
         )
     if set(rows.column_names) != {"text_hash", "vector"} or rows["vector"].type != pa.list_(pa.float32(), dim):
@@ -75,8 +77,10 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
             argument="rows",
         )
     hashes = rows["text_hash"].to_pylist()
-    if None in hashes or len(set(hashes)) != len(hashes):
-        raise BadInputError("a text_hash of the vectors is missing or occurs twice; give each text one vector", argument="rows")
+    if None in hashes:
+        raise BadInputError("a row of the vectors has no text_hash; give each row the hash of its text", argument="rows")
+    if len(set(hashes)) != len(hashes):
+        raise BadInputError("two rows of the vectors have the same text_hash; give each text one vector", argument="rows")
     vectors = rows["vector"].combine_chunks()
     values = vectors.flatten().to_numpy(zero_copy_only=False)
     if vectors.null_count or len(values) != len(hashes) * dim:

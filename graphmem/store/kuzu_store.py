@@ -73,11 +73,12 @@ def open_store(
         BadInputError, SettingsError: an argument is invalid, or the directory cannot be written.
         NotIndexedError: nothing exists at the path, and `read_only` was given.
     """
-    if buffer_pool_bytes < 64 << 20 or max_db_bytes < buffer_pool_bytes or max_db_bytes & (max_db_bytes - 1):
+    if buffer_pool_bytes < 64 << 20:
+        raise BadInputError(f"buffer_pool_bytes is {buffer_pool_bytes:,}; use at least {64 << 20:,} (64 MiB)", argument="buffer_pool_bytes")
+    if max_db_bytes < buffer_pool_bytes or max_db_bytes & (max_db_bytes - 1):
         raise BadInputError(
-            f"buffer_pool_bytes is {buffer_pool_bytes:,} and max_db_bytes is {max_db_bytes:,}; use at least 64 MiB for the first "
-            "and a power of two above it for the second",
-            argument="buffer_pool_bytes",
+            f"max_db_bytes is {max_db_bytes:,}; use a power of two that is not smaller than buffer_pool_bytes ({buffer_pool_bytes:,})",
+            argument="max_db_bytes",
         )
     resolved = resolve(Path(path))
     read_only = read_only or (not os.access(resolved.parent, os.W_OK) and os.access(resolved, os.R_OK))

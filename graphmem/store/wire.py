@@ -80,10 +80,12 @@ def unpacked(data: bytes, most: int) -> Any:
     inflate = zlib.decompressobj()
     try:
         text = inflate.decompress(data, most)
-        if inflate.unconsumed_tail or not inflate.eof:
-            raise BadInputError(f"a part of the push is damaged, or larger than {most:,} bytes; push again", argument="body")
+        if inflate.unconsumed_tail:
+            raise BadInputError(f"a part of the push has more than {most:,} bytes; exclude large files from the index", argument="body")
+        if not inflate.eof:
+            raise BadInputError("a part of the push is truncated; run `graphmem push` again", argument="body")
         return json.loads(text)
     except (zlib.error, ValueError, RecursionError, binascii.Error) as error:
         if isinstance(error, BadInputError):
             raise
-        raise BadInputError(f"a part of the push is damaged ({error}); push again", argument="body") from error
+        raise BadInputError(f"a part of the push is damaged ({error}); run `graphmem push` again", argument="body") from error

@@ -145,7 +145,7 @@ def test_a_name_that_stands_in_a_file_read_in_part_is_not_said_to_be_nowhere(tmp
     (root / "broken.py").write_text("def g(): ...\n)) = = ((\nx = = Hidden\n")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
-        with pytest.raises(SymbolNotFoundError, match=r"stands in broken\.py, of which only a part could be read"):
+        with pytest.raises(SymbolNotFoundError, match=r"occurs in broken\.py, of which only a part could be read"):
             memory.impact("Hidden")
         with pytest.raises(SymbolNotFoundError) as nowhere:
             memory.symbol("Hid")

@@ -113,7 +113,7 @@ def test_a_search_of_all_projects_holds_back_what_a_person_has_to_review_and_ref
     assert "Carts are emptied at night" in found
     assert "sent to the address" not in found
     assert "1 more wait for a person's review: text from outside" in found
-    assert anyio.run(partial(asked, files=["shop/app.py"])) == "a search with `everywhere` has no files; leave it out"
+    assert anyio.run(partial(asked, files=["shop/app.py"])) == "`everywhere` cannot be combined with files; omit it"
 
 
 def _plain(answer):
@@ -211,7 +211,7 @@ def test_a_push_cannot_leave_its_directory(tmp_path, server, path):
     part = {"rows": {"files": [row]}, "externals": {}, "texts": {path: "print()"}}
     assert _post(server, f"/push/{push}/0", zlib.compress(json.dumps(part).encode())) == {"kept": 0}
     [error] = _post(server, f"/push/{push}/end", _end(1, path))["errors"]
-    assert "outside of the project" in error["message"]
+    assert "is not a source file inside the project" in error["message"]
     assert [one.name for one in (tmp_path / "srv").rglob("evil.py")] + [one.name for one in tmp_path.glob("evil.py")] == []
     with server.hosting.using("shop") as service:
         assert service.state().generation == 0
@@ -246,7 +246,7 @@ def test_a_push_that_another_one_overtook_begins_again(tmp_path, server, monkeyp
 def test_questions_without_a_project_name_the_projects(tmp_path, server):
     with indexed(tmp_path / "shop", SHOP) as own:
         own.push_index(server.project("shop"))
-    with pytest.raises(BadInputError, match="below /p/NAME: shop"):
+    with pytest.raises(BadInputError, match="/p/NAME, where NAME is one of shop"):
         RemoteGraphMem(server.address).symbols("total")
     with pytest.raises(BadInputError, match="unknown project 'no'"):
         RemoteGraphMem(server.address).search_projects("cart", projects=["no"])

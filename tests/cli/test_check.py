@@ -85,10 +85,10 @@ def test_git_sees_the_rules_and_not_the_index(graphmem, ruled: Path) -> None:
     [
         ("[[rule]", "are not TOML"),
         ("name = 'x'", "write a table [[rule]]"),
-        ("[[rule]]\nfrom = 'a'\n", "exactly one of may_not_use, may_only_use and layers"),
-        ("[[rule]]\nfrom = 'a'\nmay_not_use = 3\n", "give a path pattern"),
+        ("[[rule]]\nfrom = 'a'\n", "none of the keys may_not_use, may_only_use and layers"),
+        ("[[rule]]\nfrom = 'a'\nmay_not_use = 3\n", "give one path pattern"),
         ("[[rule]]\nform = 'a'\nmay_not_use = 'b'\n", "unknown key 'form'"),
-        ("[[rule]]\nmay_not_use = 'b'\n", "must have either `from` or `layers`"),
+        ("[[rule]]\nmay_not_use = 'b'\n", "does not say which files it is about"),
         ("[[rule]]\nlayers = ['a']\n", "two layers or more"),
     ],
 )

@@ -101,19 +101,25 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
     if unknown := sorted(table.keys() - _KEYS):
         raise _wrong(where, f"{where} has the unknown key {unknown[0]!r}; use {', '.join(sorted(_KEYS))}")
     given = [key for key in ("may_not_use", "may_only_use", "layers") if table.get(key)]
-    if len(given) != 1:
-        raise _wrong(
-            where, f"{where} has {' and '.join(given) or 'no limit'}; give each rule exactly one of may_not_use, may_only_use and layers"
-        )
-    if ("from" in table) == ("layers" in table):
-        raise _wrong(where, f"{where} must have either `from` or `layers`; add or remove `from`")
+    if not given:
+        raise _wrong(where, f"{where} has none of the keys may_not_use, may_only_use and layers; add one of them")
+    if len(given) > 1:
+        raise _wrong(where, f"{where} has {' and '.join(given)}, but a rule may have only one of these keys; write a rule for each")
+    if "from" in table and "layers" in table:
+        raise _wrong(where, f"{where} has both `from` and `layers`; remove `from`")
+    if "from" not in table and "layers" not in table:
+        raise _wrong(where, f"{where} does not say which files it is about; add `from` with a path pattern")
     texts = partial(_patterns, where, table)
     layers = table.get("layers", [])
     if not isinstance(layers, list) or len(layers) == 1:
         raise _wrong(where, f'{where} must list two layers or more; write for example layers = ["high/**", "low/**"]')
     name, because, floor = table.get("name", f"rule-{number}"), table.get("because", ""), table.get("min_confidence", CONFIDENCE)
-    if not isinstance(name, str) or not isinstance(because, str) or not name.strip() or "\n" in name or ": " in name:
-        raise _wrong(where, f"{where} has an invalid `name` or `because`; write each as a string of one line, and the name without a colon")
+    if not isinstance(because, str):
+        raise _wrong(where, f"the `because` of {where} is not a string; write the reason in quotes")
+    if not isinstance(name, str) or not name.strip():
+        raise _wrong(where, f"the `name` of {where} is empty or not a string; write a name in quotes, or omit it")
+    if "\n" in name or ": " in name:
+        raise _wrong(where, f"the `name` of {where} contains a line break, or a colon and a space; write one line without them")
     if not isinstance(floor, int | float) or not 0 <= floor <= 1:
         raise _wrong(where, f"{where} has min_confidence = {floor!r}; give a number from 0 to 1")
     return BoundaryRule(
@@ -133,7 +139,7 @@ def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):
-        raise _wrong(where, f"{where} has an invalid {key!r}; give a path pattern, or a list of path patterns")
+        raise _wrong(where, f"{where} has a {key!r} that is not a path pattern; give one path pattern, or a list of them")
     return tuple(one.strip() for one in listed)
 
 

@@ -22,7 +22,8 @@ def check(
     update_baseline: Annotated[
         bool,
         typer.Option(
-            "--update-baseline", help="Accept every dependency that breaks a rule now, and remove resolved ones from the baseline."
+            "--update-baseline",
+            help="Add every dependency that breaks a rule now to the baseline, and remove those that no longer break one.",
         ),
     ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of dependencies to print; 0: all.")] = 20,

@@ -30,7 +30,7 @@ def context(
         typer.Option(
             "--point",
             **options.one_of(InjectionPoint),
-            help="Moment of the session; default: prompt if text is given, tool if files are, else start.",
+            help="Moment of the session; default: prompt if TEXT is given, tool if only files are, otherwise start.",
         ),
     ] = None,
     files: Files = None,
@@ -41,7 +41,7 @@ def context(
 ) -> None:
     """Show the context that an agent would get now.
 
-    The command waits for the context longer than an agent would.
+    The command waits for the context longer than an agent does.
     """
     from graphmem.cli.rendering import rendering_of, show
 
@@ -54,7 +54,10 @@ def context(
 @command()
 def trust(
     here: CommandContext,
-    level: Annotated[str | None, typer.Argument(**options.one_of(TrustLevel), help="The new level; auto follows experience.")] = None,
+    level: Annotated[
+        str | None,
+        typer.Argument(**options.one_of(TrustLevel), help="The new trust level; auto derives it from the corrections of past sessions."),
+    ] = None,
 ) -> None:
     """Show or set how sure a memory must be to reach agents.
 

@@ -54,7 +54,7 @@ def _pair(given: str) -> tuple[str, Any]:
     name, sign, value = given.partition("=")
     if not sign or not name:
         raise BadInputError(
-            f"{given[:60]!r} is not a parameter of the Cypher query; write it as NAME=VALUE", argument="param", value=given[:60]
+            f"{given[:60]!r} does not give a query parameter its value; write NAME=VALUE", argument="param", value=given[:60]
         )
     try:
         return name, json.loads(value)

@@ -141,7 +141,8 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     base, dots, head = targets[0].partition("..")
     if dots and head.startswith("."):
         raise BadInputError(
-            f"the range {targets[0]} has three dots; write BASE..HEAD, where BASE is the output of `git merge-base`", argument=argument
+            f"ranges with three dots, like {targets[0]}, are not supported; write BASE..HEAD with the output of `git merge-base` as BASE",
+            argument=argument,
         )
     return None, base or "HEAD", head or None
 

@@ -187,11 +187,13 @@ def verify(here: CommandContext, id: Id) -> None:  # noqa: A002
 def alias(
     here: CommandContext,
     term: Annotated[
-        str | None, typer.Argument(metavar="[TERM]", help="The search term that has the alias; default: show all aliases.")
+        str | None, typer.Argument(metavar="[TERM]", help="The search term that gets the synonyms; default: show all terms.")
     ] = None,
     means: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORD]...", help="Words that a search for the term also looks for; omit them to remove the alias."),
+        typer.Argument(
+            metavar="[WORD]...", help="Synonyms: words that a search for the term also looks for; omit them to remove those of the term."
+        ),
     ] = None,
 ) -> None:
     """Show or set synonyms that searches for a term also find."""
@@ -260,7 +262,9 @@ def edit(
 @command()
 def auto(
     here: CommandContext,
-    state: Annotated[str | None, typer.Argument(**options.one_of(LearningChoice), help="The new state; default: show the state.")] = None,
+    state: Annotated[
+        str | None, typer.Argument(**options.one_of(LearningChoice), help="New state of learning; default: show the current state.")
+    ] = None,
     *,
     minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this many minutes.")] = None,
 ) -> None:

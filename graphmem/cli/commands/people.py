@@ -29,7 +29,8 @@ def import_(
     form: Annotated[
         str,
         typer.Option(
-            "--format", help="Format of the file: json, claude, agents, gemini, cursor, facts or markdown; default: by the file's name."
+            "--format",
+            help="Format of the file: json, claude, agents, gemini, cursor, facts or markdown; default: chosen by the file's name.",
         ),
     ] = "",
 ) -> None:

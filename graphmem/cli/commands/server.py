@@ -34,8 +34,12 @@ def invite(
     *,
     name: Annotated[str, typer.Option("--name", help="Name of the person; default: the login.")] = "",
     email: Annotated[str, typer.Option("--email", help="Mail address by which an identity provider knows the person.")] = "",
-    team: Annotated[str, typer.Option("--team", help="Team to join; with --on the team gets the role.")] = "",
-    on: Annotated[str, typer.Option("--on", metavar="PROJECT", help="Project in which the person, or the team, gets a role.")] = "",
+    team: Annotated[
+        str, typer.Option("--team", help="Team that the person joins; with --on, the team gets the role instead of the person.")
+    ] = "",
+    on: Annotated[
+        str, typer.Option("--on", metavar="PROJECT", help="Project in which the person (with --team, the team) gets a role.")
+    ] = "",
     level: Annotated[str, typer.Option("--level", help="The role: read, write, curate or admin.")] = "write",
     projects: Projects = None,
 ) -> None:
@@ -64,8 +68,8 @@ def role(
 ) -> None:
     """Give a person or a team a role in a project.
 
-    `read` asks; `write` also pushes and remembers, and changes memories that the person wrote; `curate` changes memories of others that
-    the person sees; `admin` also maintains the index.
+    A person with `read` may ask questions; with `write` also push, store memories and change their own; with `curate` also change other
+    memories that they see; with `admin` also maintain the index.
     """
     _people(here).role(on, level, login=login, team=team)
     here.output.line(f"{login or f'team {team}'}: {level} in {on}")
@@ -91,7 +95,7 @@ def token(
     login: Login,
     name: Annotated[str, typer.Argument(help="Name of the token, such as the machine that uses it.")],
     *,
-    team: Annotated[str, typer.Option("--team", help="Team to which memories of the team go that are written with the token.")] = "",
+    team: Annotated[str, typer.Option("--team", help="Team that sees memories written with the token, if their visibility is team.")] = "",
     days: Annotated[int | None, typer.Option("--days", help="Days until the token expires; default: never.")] = None,
     revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the token, from the next request on.")] = False,
     projects: Projects = None,
