@@ -70,7 +70,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 class Semantics:
     """Modules, flows and other results for one generation of the graph.
 
-    Hold `lock` around every use. The first use of a result computes it, so two threads must not use the object at once.
+    Hold `lock` around every use but `ready`. The first use of a result computes it, so two threads must not use the object at once.
     """
 
     def __init__(
@@ -204,22 +204,18 @@ class Semantics:
         return judged(self.entries, found, self._mentions(names)), found.spared
 
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo], list[Flow]]:
-        """Return modules and flows, or nothing if they are not ready.
+        """Return modules and flows, or nothing if they are not derived.
 
-        They are ready if they are derived and no other thread holds `lock`.
+        Derived results are read without `lock`, so they stay in answers while another thread derives others.
 
         Args:
             wanted: if True, wait for the lock, and derive the missing results.
         """
-        if not self.lock.acquire(blocking=wanted):
-            return [], []
-        try:
-            made = self.modules if wanted else self.__dict__.get("modules")
-            if made is None or not (wanted or "infos" in made.__dict__):
-                return [], []
-            return made.infos, self.flows(None) if wanted else self._flows.get(None, [])
-        finally:
-            self.lock.release()
+        if wanted:
+            with self.lock:
+                return self.modules.infos, self.flows(None)
+        made = self.__dict__.get("modules")
+        return (made.infos, self._flows.get(None, [])) if made is not None and "infos" in made.__dict__ else ([], [])
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
         """Return the flows: the call paths from entry points of given kinds."""

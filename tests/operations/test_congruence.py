@@ -384,6 +384,8 @@ def test_a_tool_tells_an_agent_the_answer_of_the_project(twins, name: str) -> No
         async with Client(build_server(lambda: twins.there)) as client:
             return await client.call_tool(name, TOOL_CASES[name])
 
+    for one in (twins.here, twins.there):
+        one.search("checkout", kinds=["module"])  # search lists only modules that are derived, and a server derives them in the background
     through_the_protocol = anyio.run(asked)
     assert not through_the_protocol.is_error
     here = inert_lines(TOOLS[name].answer(twins.here, TOOL_CASES[name], TOOLS[name].budget))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from graphmem.errors import BadInputError, NotIndexedError
@@ -165,6 +168,27 @@ def test_modules_and_flows_are_in_the_list_once_they_are_derived(shop):
     everything = shop.search("main total")
     assert {hit.kind for hit in everything} >= {"symbol", "flow"}
     assert {one.facet for one in everything.facets} >= {"code", "flows"}
+
+
+def test_modules_and_flows_stay_in_the_list_while_other_results_are_derived(shop):
+    assert shop.search("main total", kinds={"flow"}).hits
+    before = [hit.id for hit in shop.search("main total")]
+    here, held, done = shop.parts.semantics.newest(), threading.Event(), threading.Event()
+
+    def derive():
+        with here.lock:
+            held.set()
+            done.wait(60)
+
+    with ThreadPoolExecutor(1) as other:
+        deriving = other.submit(derive)
+        try:
+            assert held.wait(60)
+            assert [hit.id for hit in shop.search("main total")] == before
+        finally:
+            done.set()
+        deriving.result()
+    assert "flow" in {hit.kind for hit in shop.search("main total")}
 
 
 def test_evidence_without_a_model_begins_with_code_and_follows_its_calls(shop):
