@@ -123,7 +123,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Number of tests near the target but outside `cases`, per project test.
+    """Share of the project's tests that are near a target but not in `cases`.
 
     A test is near if it reaches a seed; the seeds are code near a target, such as its class. `cases` are the tests that reach the target.
     """

@@ -142,7 +142,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
     """Return the earlier versions of a memory that other people may see.
 
-    A different memory that it superseded is left out: its creation time is different.
+    Another memory that this one superseded is not a version, and is left out. It is recognised by its different creation time.
     """
     found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
     return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]

@@ -12,7 +12,7 @@ from graphmem.operations.declare import Bounds, Ref, Sight, operation
 class SharingOperations:
     """Exchange of memories with a team's database.
 
-    Only administrators may use them, because they read and write all shared memories.
+    Only administrators may call these operations, because they read and write all shared memories.
     """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)

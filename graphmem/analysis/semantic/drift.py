@@ -114,9 +114,9 @@ def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
 
 
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
-    """Public definitions that were added, removed or moved.
+    """Public definitions that are new, gone, moved, or have a new signature.
 
-    Definitions with a changed signature are included. Breaking changes come first; then the order is by path and line.
+    Breaking changes come first; then the order is by path and line.
     """
     before, after = _public(old), _public(new)
     gone = {key: before[key] for key in before.keys() - after.keys()}
