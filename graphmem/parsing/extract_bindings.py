@@ -13,6 +13,7 @@ from graphmem.parsing.facts import (
     LIST,
     NAME,
     NO_TERM,
+    OPERATOR,
     TUPLE,
     UNPACK,
     Binding,
@@ -182,14 +183,22 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add bindings for the types that a condition implies.
+        """Add bindings for what a condition implies.
 
-        An example is `if isinstance(x, A)`: in the branch, `x` is an A.
+        In the branch of `if isinstance(x, A)`, `x` is an A. The result of the branch of `if x is None` is that of calls without `x`.
         """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
             self.bindings.append(Binding(self.scope, term, "narrow", value, NO_TERM, found.first_line, found.last_line, found.last_line))
+
+        parameters = {parameter.name for parameter in self.definitions[self.scope].parameters}
+        for demand in self.grammar.helper.demands(builder, node) if parameters else ():
+            tests = [(text, need) for name, need in demand.tests if (text := builder.text(name)) in parameters]
+            if tests and (demand.op == "when" or len(tests) == len(demand.tests)):
+                terms = tuple(builder.add((OPERATOR, need, builder.add((NAME, text)), NO_TERM)) for text, need in tests)
+                lines = (demand.first_line, demand.last_line, demand.last_line)
+                self.bindings.append(Binding(self.scope, builder.unknown, demand.op, builder.add((TUPLE, terms)), NO_TERM, *lines))
 
     def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
         """Record the names that `global` and `nonlocal` statements declare."""

@@ -79,7 +79,10 @@ String = tuple[Literal[4], str]
 """A string literal: its first 200 characters."""
 
 LiteralValue = tuple[Literal[5], str]
-"""Another literal: int float bool bytes none complex regex template slice ellipsis."""
+"""Another literal: int float bool bytes none complex regex template slice ellipsis.
+
+Python's are `true` and `false` in place of `bool`.
+"""
 
 ItemsOperator = Literal[6, 7, 8]
 """`LIST`, `TUPLE` or `SET`."""
@@ -233,10 +236,11 @@ class Binding(NamedTuple):
     scope: int  # the scope that owns the target name, with global and nonlocal applied
     target: TermIndex  # term: NAME, ATTR or INDEX
     op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local | fill (`x.append(y)`)
-    value: OptionalTerm  # term, -1 for none. narrow: the tested type; for: (ITER, x); with: (ENTER, x)
+    # or: when (it runs only if all tests of parameters hold) | unless (only if not all hold)
+    value: OptionalTerm  # term, -1 for none. narrow: the tested type; when, unless: a tuple of tests; for: (ITER, x); with: (ENTER, x)
     annotation: OptionalTerm  # term, -1 for none
     line: int
-    end_line: int  # narrow and local (comprehension variable, lambda parameter): last line of its range; else last line of its value
+    end_line: int  # narrow, when, unless and local (in a comprehension or lambda): last line of its range; else last line of its value
     block_end: int  # last line of the innermost block around it: until there it has certainly run
 
 

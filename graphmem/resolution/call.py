@@ -74,6 +74,28 @@ class Call:
                 return self.term(term)
         return None
 
+    def written(self, position: int, name: str) -> int | None:
+        """Return the expression that the call gives for a parameter.
+
+        Args:
+            position: position of the parameter after the receiver, or -1 if it is only given by name.
+            name: name of the parameter.
+
+        Returns:
+            The term; -1 if the call leaves the parameter to its default, None if that is not known.
+        """
+        if self.callee < 0 or self.passed:
+            return None
+        terms = self.entry.terms
+        for key, term in self.keywords:
+            if key == name:
+                return term
+            if key == "**":
+                return None
+        if any(terms[term][0] == SPREAD for term in self.args):
+            return None
+        return self.args[position] if 0 <= position < len(self.args) else -1
+
     def rest(self, position: int) -> Type:
         """Return the union of the types of the last positional arguments.
 

@@ -228,9 +228,22 @@ class Classes:
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
         is_open = receiver[2] if receiver[0] == CLASS else not receiver[2]
-        if is_open and after is None and any(slot.kind == "binding" for slot in entry.names(owner.index).get(name, ())):
-            value = join(value, self._overridden(receiver, name))
-        return self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
+        found = self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
+        if is_open and after is None and self._varies(entry, owner, name):
+            found = join(found, self._overridden(receiver, name))
+        return found
+
+    def _varies(self, entry: FileEntry, owner: Symbol, name: str) -> bool:
+        """Whether subclasses may give an attribute a value of another type.
+
+        True for a class attribute, and for a property without a declared type.
+        """
+        for slot in entry.names(owner.index).get(name, ()):
+            if slot.kind == "binding":
+                return True
+            if slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers:
+                return rules_of(entry).siblings_are_inferred and entry.definitions[slot.index].returns < 0
+        return False
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
         """Whether a class defines a hook for missing attributes (`__getattr__`)."""
@@ -281,14 +294,24 @@ class Classes:
         return found
 
     def _overridden(self, receiver: Receiver, name: str) -> Type:
-        """Return the values that subclasses assign to a class attribute."""
+        """Return the values that subclasses give an attribute."""
         found = EMPTY
         in_tests = self.project.files[receiver[1].path].in_tests
         for child in self.inference.below(receiver[1]):
             entry = self.project.entry(child)
-            if entry.in_tests == in_tests and any(slot.kind == "binding" for slot in entry.names(child.index).get(name, ())):
-                found = join(found, self.ask(entry.memo, ("M", child.index, name), self._class_attribute, child, name))
+            if entry.in_tests == in_tests and self._gives(entry, child, name):
+                value = self.ask(entry.memo, ("M", child.index, name), self._class_attribute, child, name)
+                below: Receiver = (CLASS, child, receiver[2]) if receiver[0] == CLASS else (INST, child, receiver[2])
+                found = join(found, self._bind(value, below, name))
         return found
+
+    def _gives(self, entry: FileEntry, symbol: Symbol, name: str) -> bool:
+        """Whether a class itself gives an attribute a value, or has a property."""
+        slots = entry.names(symbol.index).get(name, ())
+        return any(
+            slot.kind == "binding" or (slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers)
+            for slot in slots
+        )
 
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
         """Convert the value of a class attribute to the value that `x.name` has.

@@ -7,6 +7,7 @@ empty type. Fallbacks that search for any definition of the same name are in `ed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from graphmem.parsing import facts
 from graphmem.parsing.facts import ATTR, CALL, LIST, LITERAL, NAME, NEW, SPREAD, STRING, TUPLE, Attr, Binding, Name, OptionalTerm, TermIndex
@@ -47,6 +48,8 @@ from graphmem.resolution.types import (
     one,
     tuple_of,
 )
+
+_LITERAL_TYPES: Final = {"template": "str", "true": "bool", "false": "bool"}
 
 
 class Evaluation:
@@ -161,7 +164,7 @@ class Evaluation:
             (atom,) = value
             if atom[0] == PARAM:
                 return self.parameter(atom[1], atom[2])
-            return made(self.parameter(atom[1], atom[2])) if atom[0] == MADE else value
+            return self.made_of(self.parameter(atom[1], atom[2]), atom[3]) if atom[0] == MADE else value
         for atom in value:
             if atom[0] == PARAM or atom[0] == MADE:
                 break
@@ -172,7 +175,7 @@ class Evaluation:
             if atom[0] == PARAM:
                 found = join(found, self.parameter(atom[1], atom[2]))
             elif atom[0] == MADE:
-                found = join(found, made(self.parameter(atom[1], atom[2])))
+                found = join(found, self.made_of(self.parameter(atom[1], atom[2]), atom[3]))
             else:
                 found = join(found, frozenset((atom,)))
         return found
@@ -331,7 +334,8 @@ class Evaluation:
         callee = self.expanded(written)
         call = Call(self, entry, scope, line, called, positional, keywords)
         if callee is written:
-            value = self.called(callee, call)
+            own = self._made_by_receiver(entry, scope, called, callee, line)
+            value = join(self.called(_without_classes(callee), call), own) if own else self.called(callee, call)
         else:  # a class passed as a parameter can be any class, not only the known ones
             value = join(self.called(_without_parameters(written), call), self._made_by_parameters(written, call))
         if rules_of(entry).fields_are_called:
@@ -360,8 +364,34 @@ class Evaluation:
                 functions = frozenset(inner for inner in known if inner[0] != CLASS)
                 found = join(found, self.called(functions, call))
                 if functions != known:
-                    found = join(found, one((MADE, atom[1], atom[2])))
+                    found = join(found, one((MADE, atom[1], atom[2], "")))
         return found
+
+    def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
+        """Return the result of `self.factory()` if the attribute holds a class.
+
+        A subclass may assign another class to the attribute. The new object refers to the receiver (`MADE`), and `substituted` replaces it
+        for each caller. The result is empty for other calls.
+        """
+        term = entry.terms[called]
+        if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):
+            return EMPTY
+        receiver = self.term(entry, scope, term[1], line)
+        if len(receiver) != 1:
+            return EMPTY
+        (atom,) = receiver
+        is_receiver = atom[0] == PARAM and atom[2] == 0 and atom[1].kind == "method"
+        return one((MADE, atom[1], 0, term[2])) if is_receiver and atom[0] == PARAM else EMPTY
+
+    def made_of(self, value: Type, name: str) -> Type:
+        """Return new objects of the classes that a value or its attribute holds.
+
+        `name` is the attribute's name; "" stands for the value itself.
+        """
+        value = self.expanded(value)
+        if not name:
+            return made(value)
+        return frozenset((INST, atom[1], not atom[2]) for atom in self.expanded(self.attribute(value, name)) if atom[0] == CLASS)
 
     def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
         value = self.expanded(self.term(entry, scope, base, line))
@@ -388,7 +418,7 @@ class Evaluation:
     def _literal(self, entry: FileEntry, kind: str) -> Type:
         if kind in ("none", "ellipsis"):
             return EMPTY
-        return one((EXTI, rules_of(entry).builtin_package, "str" if kind == "template" else kind, None))
+        return one((EXTI, rules_of(entry).builtin_package, _LITERAL_TYPES.get(kind, kind), None))
 
     def _tuple(self, entry: FileEntry, scope: int, items: Sequence[TermIndex], line: int) -> Type:
         parts = [self.term(entry, scope, item, line) for item in items]
@@ -491,6 +521,10 @@ class Evaluation:
             elif atom[0] in (EXTI, BOX, TUP):
                 found = join(found, frozenset((atom,)))
         return found
+
+
+def _without_classes(value: Type) -> Type:
+    return frozenset(atom for atom in value if atom[0] != CLASS)
 
 
 def _without_parameters(value: Type) -> Type:

@@ -115,6 +115,7 @@ class FileEntry:
         self.members: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> bindings through its receiver
         self.results: dict[int, list[int]] = {}  # scope -> return bindings
         self.yields: dict[int, list[int]] = {}
+        self.demands: dict[int, list[int]] = {}  # scope -> when and unless bindings
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
@@ -346,6 +347,8 @@ class FileEntry:
             self.results.setdefault(binding.scope, []).append(position)
         elif op == "yield":
             self.yields.setdefault(binding.scope, []).append(position)
+        elif op in ("when", "unless"):
+            self.demands.setdefault(binding.scope, []).append(position)
         elif op == "narrow":
             self.narrows.setdefault((binding.scope, binding.target), []).append(position)
         elif op not in ("delete", "export", "fill"):

@@ -44,7 +44,7 @@ Key = tuple[str, ...]
 Row = tuple[object, ...]
 """A hashed value: compared as a whole, never taken apart."""
 
-_FLOWS = frozenset({"return", "yield", "export"})
+_FLOWS = frozenset({"return", "yield", "export", "when", "unless"})
 
 
 def labels(term: Term) -> Row:

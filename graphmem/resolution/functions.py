@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.resolution.call import Call
+from graphmem.resolution.demands import unreached
 from graphmem.resolution.file_entry import CallSite, FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
@@ -31,6 +32,7 @@ from graphmem.resolution.types import (
     UNTYPED,
     Atom,
     Func,
+    Instance,
     Type,
     anonymous,
     bottom_for,
@@ -40,7 +42,6 @@ from graphmem.resolution.types import (
     is_open,
     join,
     join_all,
-    made,
     one,
     partial,
     pending,
@@ -178,7 +179,22 @@ class Functions:
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
-    def _returned(self, symbol: Symbol) -> Type:
+    def _returned_unless(self, symbol: Symbol, excluded: tuple[int, ...]) -> Type:
+        """Return a function's result type without some of its `return` bindings."""
+        return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index, excluded), self._returned, symbol, excluded)
+
+    def _excluded(self, function: Func, call: Call) -> tuple[int, ...]:
+        """Return the `return` bindings that a call cannot reach; see `demands`.
+
+        A declared result type holds for all calls.
+        """
+        _, symbol, receiver = function
+        entry = self.project.files[symbol.path]
+        if symbol.index not in entry.demands or call.callee < 0 or self.project.definition(symbol).returns >= 0:
+            return ()
+        return unreached(entry, symbol.index, call, self._bound_parameters(symbol, receiver))
+
+    def _returned(self, symbol: Symbol, excluded: tuple[int, ...] = ()) -> Type:
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         if definition.returns >= 0:
@@ -189,7 +205,7 @@ class Functions:
                 return rules_of(entry).result(self.inference, symbol, declared)
             value = join(closed(declared), self.body_result(symbol))
         else:
-            value = self.body_result(symbol)
+            value = self._body_result(symbol, excluded) if excluded else self.body_result(symbol)
         return rules_of(entry).result(self.inference, symbol, value)
 
     def body_result(self, symbol: Symbol) -> Type:
@@ -199,14 +215,15 @@ class Functions:
         """
         return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)
 
-    def _body_result(self, symbol: Symbol) -> Type:
+    def _body_result(self, symbol: Symbol, excluded: tuple[int, ...] = ()) -> Type:
         entry = self.project.entry(symbol)
         scope = symbol.index
         bindings = entry.facts.bindings
         yields = entry.yields.get(scope, ())
         if yields:
             return box("iter", join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in yields))
-        return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in entry.results.get(scope, ()))
+        results = [i for i in entry.results.get(scope, ()) if i not in excluded]
+        return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in results)
 
     def called(self, callee: Type, call: Call) -> Type:
         """Return the result type of a call, given the type of the called value.
@@ -214,9 +231,26 @@ class Functions:
         A type is a set of alternatives, such as several functions. The result is the union of their results.
         """
         found = bottom_for(callee)
+        objects: list[Instance] = []
         for atom in callee:
-            found = join(found, self.call_atom(atom, call))
+            if atom[0] == INST:
+                objects.append(atom)
+            else:
+                found = join(found, self.call_atom(atom, call))
+        if objects and found:
+            objects = [atom for atom in objects if not self._decorates(atom, callee)]
+        for made_object in objects:
+            found = join(found, self.call_atom(made_object, call))
         return found
+
+    def _decorates(self, made: Instance, callee: Type) -> bool:
+        """Whether a called object only replaces a called function: `@Task`.
+
+        The object serves all functions that its class decorates, so the result of its `__call__` joins theirs. The function's own result
+        is more exact.
+        """
+        functions = [atom[1] for atom in callee if atom[0] == FUNC]
+        return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
         """Return the result type of a call whose arguments are not known."""
@@ -228,7 +262,8 @@ class Functions:
         For `f()`, where `f` is one of several functions or classes, an alternative is one of them.
         """
         if atom[0] == FUNC:
-            return self.substituted(self.returned(atom[1]), atom, call)
+            excluded = self._excluded(atom, call)
+            return self.substituted(self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
             _, symbol, or_below = atom
             return one((INST, symbol, not or_below))
@@ -281,7 +316,7 @@ class Functions:
             if atom[0] == PARAM and atom[1] is symbol:
                 return given_for(atom[2])
             if atom[0] == MADE and atom[1] is symbol:
-                return made(self.inference.expanded(given_for(atom[2])))
+                return self.inference.made_of(given_for(atom[2]), atom[3])
             if atom[0] == SELFTYPE:
                 if receiver is None:
                     return EMPTY

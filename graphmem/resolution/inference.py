@@ -194,6 +194,13 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         """
         ...
 
+    def made_of(self, value: Type, name: str) -> Type:
+        """Return new objects of the classes that a value or its attribute holds.
+
+        `name` is the attribute's name; "" stands for the value itself.
+        """
+        ...
+
     def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
         """Return the implicit receivers at a line, the innermost first.
 

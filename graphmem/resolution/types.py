@@ -125,10 +125,10 @@ Pending = tuple[Literal[20], Symbol]
 It accompanies the box `iter` or `await` of the same call.
 """
 
-Made = tuple[Literal[18], Symbol, int]
+Made = tuple[Literal[18], Symbol, int, str]
 """A new object of the class that a parameter is, or is an instance of.
 
-It has the function and the position of the parameter.
+It has the function and the position of the parameter. With the name of an attribute, the parameter's attribute holds the class.
 """
 
 Anything = tuple[Literal[99]]

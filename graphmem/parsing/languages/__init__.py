@@ -6,7 +6,7 @@ Each language may have one subclass of `Helper`.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from graphmem.parsing.facts import (
     NO_TERM,
@@ -30,6 +30,18 @@ class Narrowing(NamedTuple):
 
     target: Node
     value: Node
+    first_line: int
+    last_line: int
+
+
+class Demand(NamedTuple):
+    """A range of lines that runs only for certain arguments.
+
+    With the operation `when`, each test of a parameter is true there: `if a is None and b:`. With `unless`, one of the tests is false.
+    """
+
+    op: Literal["when", "unless"]
+    tests: tuple[tuple[Node, str], ...]  # the parameter's name; its demand: none, true, false or truthy, or "not " and one of them
     first_line: int
     last_line: int
 
@@ -163,6 +175,13 @@ class Helper:
         """Return the types that a condition implies for later lines.
 
         An example is `if isinstance(x, A)`. `node` is the syntax node that a query captured as `@condition`.
+        """
+        return ()
+
+    def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
+        """Return what a condition demands of names for the results after it.
+
+        An example is `if x is None`. `node` is the syntax node that a query captured as `@condition`.
         """
         return ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import Import
-from graphmem.parsing.languages import Helper, Narrowing
+from graphmem.parsing.languages import Demand, Helper, Narrowing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +51,83 @@ class PythonHelper(Helper):
             if branch is not None and statement.type == "if_statement":
                 found += _otherwise(node, statement, branch)
         return tuple(found)
+
+    def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
+        """Return what an `if` demands of names for the results after it.
+
+        The lines are those of its branch, and those that run only if the condition is false: `else`, or all after a branch that exits.
+        """
+        statement = node.parent
+        if statement is None or statement.type not in ("if_statement", "elif_clause"):
+            return ()
+        branch = statement.child_by_field_name("consequence")
+        if branch is None:
+            return ()
+        found: list[Demand] = []
+        tests, is_whole = _demanded(node)
+        if tests and _returns(builder, branch.start_byte, branch.end_byte):
+            found.append(Demand("when", tests, branch.start_point.row + 1, branch.end_point.row + 1))
+        if statement.type == "if_statement" and (tests if is_whole else node.type == "boolean_operator"):
+            either = [tests] if is_whole else _alternatives(node)
+            alternatives = statement.children_by_field_name("alternative")
+            parts = [(one.start_byte, one.end_byte, one.start_point.row + 1, one.end_point.row + 1) for one in alternatives]
+            block = statement.parent
+            statements = [child for child in branch.named_children if not child.is_extra]
+            if not parts and block is not None and statements and statements[-1].type in _LEAVES:
+                parts.append((statement.end_byte, block.end_byte, statement.end_point.row + 2, block.end_point.row + 1))
+            for start, end, first, last in parts:
+                if either and _returns(builder, start, end):
+                    found += (Demand("unless", one, first, last) for one in either)
+        return tuple(found)
+
+
+def _returns(builder: TermBuilder, start: int, end: int) -> bool:
+    """Whether code between two positions of the source may have a result."""
+    part = builder.source[start:end]
+    return b"return" in part or b"yield" in part
+
+
+def _demanded(node: Node) -> tuple[tuple[tuple[Node, str], ...], bool]:
+    """Return the tests of names that a condition makes, and whether they are all.
+
+    The condition holds only if each of the tests holds.
+    """
+    if node.type == "parenthesized_expression" and node.named_child_count == 1:
+        return _demanded(node.named_children[0])
+    if node.type == "identifier":
+        return ((node, "truthy"),), True
+    if node.type == "not_operator":
+        inner, is_whole = _demanded(argument) if (argument := node.child_by_field_name("argument")) is not None else ((), False)
+        return (((inner[0][0], _opposite(inner[0][1])),), True) if is_whole and len(inner) == 1 else ((), False)
+    if node.type == "comparison_operator" and node.named_child_count == 2:
+        name, value = node.named_children
+        sign = node.children[1].type if node.child_count > 2 else ""
+        if name.type == "identifier" and value.type in ("none", "true", "false") and sign in ("is", "is not"):
+            return ((name, value.type if sign == "is" else f"not {value.type}"),), True
+    if node.type == "boolean_operator":
+        operator, left, right = (node.child_by_field_name(field) for field in ("operator", "left", "right"))
+        if operator is not None and operator.type == "and" and left is not None and right is not None:
+            (first, is_first), (second, is_second) = _demanded(left), _demanded(right)
+            return (*first, *second), is_first and is_second
+    return (), False
+
+
+def _alternatives(node: Node) -> list[tuple[tuple[Node, str], ...]]:
+    """Return the tests of each part of `a or b` that consists of tests alone."""
+    if node.type != "boolean_operator":
+        tests, is_whole = _demanded(node)
+        return [tests] if is_whole else []
+    operator, left, right = (node.child_by_field_name(field) for field in ("operator", "left", "right"))
+    if operator is None or left is None or right is None:
+        return []
+    if operator.type == "and":
+        tests, is_whole = _demanded(node)
+        return [tests] if is_whole else []
+    return [*_alternatives(left), *_alternatives(right)]
+
+
+def _opposite(need: str) -> str:
+    return need.removeprefix("not ") if need.startswith("not ") else f"not {need}"
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
