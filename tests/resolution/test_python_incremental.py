@@ -316,3 +316,26 @@ def test_a_base_known_through_subclasses_in_later_files_is_known_at_the_first_up
     assert inherits == {(ids["build.Built"], ids["Plain"]), (ids["build.Built"], ids["Solid"])}
     resolver.forget_answers()
     assert {path: resolver.resolve(path) for path in SHAPES} == first
+
+
+READER = (
+    "class A:\n    def go(self): ...\nclass B:\n    def go(self): ...\n"
+    "def read(raw=False):\n    if raw:\n        return A()\n    return B()\n"
+)
+
+
+@pytest.mark.parametrize(
+    "edit", [("if raw:", "if not raw:"), ("if raw:", "if other:"), ("raw=False", "raw=True"), ("    if raw", "    raw = 1\n    if raw")]
+)
+def test_an_edit_of_a_condition_reaches_the_calls_whose_results_it_excludes(edit):
+    texts = {"a.py": READER, "use.py": "from a import read\nfound = read()\nfound.go()\n"}
+    other = {**texts, "a.py": READER.replace(*edit)}
+    resolver = Resolver("p")
+    resolver.update({path: extract(path, text.encode(), "python", "") for path, text in texts.items()}, ())
+    before = {path: resolver.resolve(path) for path in texts}
+    todo = resolver.update({"a.py": extract("a.py", other["a.py"].encode(), "python", "x")}, ())
+    after = {**before, **{path: resolver.resolve(path) for path in todo}}
+    fresh = Resolver("p")
+    fresh.update({path: extract(path, text.encode(), "python", "x" if path == "a.py" else "") for path, text in other.items()}, ())
+    assert after["use.py"] != before["use.py"]
+    assert after == {path: fresh.resolve(path) for path in other}
