@@ -68,16 +68,20 @@ def around(name: str) -> str:
 
 
 def resolved(program: Path) -> Calls:
-    """The calls that graphmem finds in a program, without those of classes themselves."""
-    classes = {
-        named(str(path.relative_to(program)), definition.qualname)
-        for path in program.rglob("*.py")
-        for definition in extract(path.name, path.read_bytes(), "python", "").definitions
-        if definition.kind in CLASS_KINDS
-    }
+    """The calls that graphmem finds in a program, without those of classes themselves and of lambdas."""
+    classes: set[str] = set()
+    lambdas: dict[str, str] = {}  # name -> the code around
+    for path in program.rglob("*.py"):
+        file, facts = str(path.relative_to(program)), extract(path.name, path.read_bytes(), "python", "")
+        for definition in facts.definitions:
+            name = named(file, definition.qualname)
+            if definition.kind in CLASS_KINDS:
+                classes.add(name)
+            elif definition.signature.partition("=")[2].lstrip().startswith("lambda"):  # name = lambda …
+                lambdas[name] = named(file, facts.definitions[definition.parent].qualname)
     edges = (edge for edge, *_ in call_edges(program))
     calls = {(named(path, source), named(target, qualname)) for path, source, target, qualname, _ in edges}
-    return {(source, target) for source, target in calls if target not in classes}
+    return {(lambdas.get(source, source), target) for source, target in calls if target not in classes and target not in lambdas}
 
 
 def named(path: str, qualname: str) -> str:

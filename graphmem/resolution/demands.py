@@ -53,7 +53,7 @@ def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: 
 
 
 def holds(literal: Term, demand: str) -> bool | None:
-    """Whether a literal passes a test of a parameter; None if that is not known.
+    """Whether a literal passes a test; None if that is not known.
 
     Tests are `none`, `true`, `false` and `truthy`, or "not " and one of these.
     """

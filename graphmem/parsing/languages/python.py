@@ -88,7 +88,7 @@ def _returns(builder: TermBuilder, start: int, end: int) -> bool:
 
 
 def _demanded(node: Node) -> tuple[tuple[tuple[Node, str], ...], bool]:
-    """Return the tests of names that a condition makes, and whether they are all.
+    """Return the tests of names in a condition, and whether they are all.
 
     The condition holds only if each of the tests holds.
     """
