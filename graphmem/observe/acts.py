@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 from graphmem.memory.redact import redact
 from graphmem.observe import browser
 from graphmem.observe.model import Event
-from graphmem.observe.prompts import request_in
 from graphmem.observe.shell import ALL_FILES
 from graphmem.observe.strangers import Judge
 from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
@@ -359,6 +358,8 @@ class Interpreter:
             n, max(event.step, 0), event.at.timestamp(), "say", event.kind, text=text, tokens=event.tokens or 0, info=_info(event.args)
         )
         if role in ("user", "human"):
+            from graphmem.observe.prompts import request_in  # its expressions take 0.03 s to compile, and only prompts need them
+
             heard = request_in(event.text)
             why = f"prompt: {heard.pasted}" if heard.pasted else ""
             wish = redact(heard.wish)[0]

@@ -53,7 +53,7 @@ def project(tmp_path_factory):
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    return {**os.environ, "HOME": str(home), "COLUMNS": "200", "GRAPHMEM_EMBEDDER": "none"}
+    return {**os.environ, "HOME": str(home), "COLUMNS": "200", "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1"}
 
 
 def run(command: str, project: Path, environment: dict[str, str]) -> Ran:
