@@ -19,6 +19,7 @@ from graphmem.memory.importers import read as read_rules
 from graphmem.memory.markdown import Item
 from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.types import SEEDED
+from graphmem.runtime.patterns import lazy_pattern
 
 ID: Final = "seed-"
 ORIENTATION: Final = "orientation"  # tag of seeds that a session begins with
@@ -34,34 +35,34 @@ _TAG: Final = 50  # characters of a path in a tag
 
 # ---- texts
 
-_IMAGE: Final = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
-_LINK: Final = re.compile(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
-_TELLING: Final = re.compile(
+_IMAGE: Final = lazy_pattern(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
+_LINK: Final = lazy_pattern(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
+_TELLING: Final = lazy_pattern(
     r"architect|structure|layout|convention|contribut|develop|test|design|principle|guideline|style|requirement|caveat|limitation|gotcha",
     re.IGNORECASE,
 )
-_GREETING: Final = re.compile(r"(?:please|thank|thanks|welcome|hi\b|hello|note|see |:)", re.IGNORECASE)
-_SOCIAL: Final = re.compile(
+_GREETING: Final = lazy_pattern(r"(?:please|thank|thanks|welcome|hi\b|hello|note|see |:)", re.IGNORECASE)
+_SOCIAL: Final = lazy_pattern(
     r"\b(?:issues?|bugs?|report\w*|conduct|questions?|community|sponsor\w*|licen[cs]e|financial|donat\w*|backers?|collective)\b",
     re.IGNORECASE,
 )
-_DIRECTIVE: Final = re.compile(
+_DIRECTIVE: Final = lazy_pattern(
     r"\b(?:must|never|always|ensure|make sure|do not|don't|avoid|prefer|should|required?|run|use|only|before)\b", re.IGNORECASE
 )
-_WORK: Final = re.compile(
+_WORK: Final = lazy_pattern(
     r"\b(?:tests?|tested|lint\w*|format\w*|builds?|commits?|branch(?:es)?|typ(?:es?|ing)|docs?|docstrings?|documentation|changelog|code|api"
     r"|dependenc\w+|versions?|releases?|compatib\w+|imports?|modules?|packages?|director\w+|folders?)\b",
     re.IGNORECASE,
 )
-_REASSURING: Final = re.compile(
+_REASSURING: Final = lazy_pattern(
     r"\b(?:do not|don't) (?:worry|hesitate|be (?:afraid|shy))|\bfeel free\b|\bI(?:'ll|'m| am| will)\b", re.IGNORECASE
 )
-_LED: Final = re.compile(r"\**(?P<name>[A-Z][\w ]{2,30}?)[.:]\**\s")
-_UNDERLINE: Final = re.compile(r"([=\-~^\"'#*+])\1{2,}[ \t]*")
-_OPEN_STATUS: Final = re.compile(r"\b(?:superseded|rejected|deprecated|withdrawn|obsolete|draft|proposed)\b", re.IGNORECASE)
-_STATUS: Final = re.compile(r"^[*\-\s]*\**status\**\s*:\**\s*(.+)$", re.IGNORECASE | re.MULTILINE)
-_TITLE: Final = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_NUMBER: Final = re.compile(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNORECASE)
+_LED: Final = lazy_pattern(r"\**(?P<name>[A-Z][\w ]{2,30}?)[.:]\**\s")
+_UNDERLINE: Final = lazy_pattern(r"([=\-~^\"'#*+])\1{2,}[ \t]*")
+_OPEN_STATUS: Final = lazy_pattern(r"\b(?:superseded|rejected|deprecated|withdrawn|obsolete|draft|proposed)\b", re.IGNORECASE)
+_STATUS: Final = lazy_pattern(r"^[*\-\s]*\**status\**\s*:\**\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_TITLE: Final = lazy_pattern(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_NUMBER: Final = lazy_pattern(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNORECASE)
 
 
 class Seed(NamedTuple):
@@ -300,15 +301,15 @@ def _strings(value: Any) -> list[str]:
 
 # ---- CI
 
-_TELLING_COMMAND: Final = re.compile(
+_TELLING_COMMAND: Final = lazy_pattern(
     r"(?:^|[\s/])(?:pytest|tox|nox|hatch|ruff|mypy|pyright|flake8|black|eslint|vitest|jest|playwright|cypress|tsc|cargo|mvnw?|gradlew?|make|rake"
     r"|rspec|phpunit|phpstan|dotnet|ctest|cmake|just|bazel|golangci-lint|clippy|rubocop|unittest|coverage run"
     r"|go (?:test|vet|build)|(?:npm|pnpm|yarn|bun) (?:run |test|build|lint|check)|(?:uv|poetry|bundle) (?:run|exec)"
     r"|scripts?/\w+|composer (?:run|test))\b"
 )
-_INSTALLS: Final = re.compile(r"\b(?:pip3?|apt(?:-get)?|brew|npm|pnpm|yarn|uv pip|gem|cargo|choco|sudo) (?:ci\b|i\b|install|add|update)")
-_RUN: Final = re.compile(r"^(?P<in>\s*)(?:-\s+)?run:\s*(?P<said>.*)$")
-_SCRIPT: Final = re.compile(r"^(?P<in>\s*)(?:before_script|script):\s*(?P<said>.*)$")
+_INSTALLS: Final = lazy_pattern(r"\b(?:pip3?|apt(?:-get)?|brew|npm|pnpm|yarn|uv pip|gem|cargo|choco|sudo) (?:ci\b|i\b|install|add|update)")
+_RUN: Final = lazy_pattern(r"^(?P<in>\s*)(?:-\s+)?run:\s*(?P<said>.*)$")
+_SCRIPT: Final = lazy_pattern(r"^(?P<in>\s*)(?:before_script|script):\s*(?P<said>.*)$")
 _MOST_COMMANDS: Final = 8
 
 

@@ -11,43 +11,45 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from graphmem.runtime.patterns import lazy_pattern
+
 PRECONDITION, TIMING, BEHAVIOUR, SEQUENCE, TOOL = "precondition", "timing", "ui_behavior", "test_sequence", "mcp_gotcha"
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - names of hosts in addresses
 KINDS: Final = (PRECONDITION, TIMING, BEHAVIOUR, SEQUENCE, TOOL)
 SAID: Final = 160  # characters of an error
 NAMED: Final = 60  # characters of an element or a page
 
-_BROWSER: Final = re.compile(
+_BROWSER: Final = lazy_pattern(
     r"(?:^|[_:./\s-])(?:browser|playwright|puppeteer|chrome(?:-?devtools)?|devtools|selenium|webdriver|electron|cypress|stagehand)(?:[_:./\s-]|$)",
     re.IGNORECASE,
 )
-_PREFIX: Final = re.compile(
+_PREFIX: Final = lazy_pattern(
     r"^(?:(?:mcp|browser|playwright|puppeteer|chrome|devtools|selenium|webdriver|electron)[_:./\s-]+)+", re.IGNORECASE
 )
-_PAGE: Final = re.compile(r"^\s*(?:- )?(?:Page )?URL:\s*(?P<url>\S+)", re.MULTILINE | re.IGNORECASE)
-_FAILED: Final = re.compile(
+_PAGE: Final = lazy_pattern(r"^\s*(?:- )?(?:Page )?URL:\s*(?P<url>\S+)", re.MULTILINE | re.IGNORECASE)
+_FAILED: Final = lazy_pattern(
     r"^(?:#+ Error|Error:|Error calling|TimeoutError|Uncaught|MCP error)|\bTimeout \d+ ?ms exceeded|\bisError\b",
     re.MULTILINE | re.IGNORECASE,
 )
-_LINE: Final = re.compile(r"^.*?(?P<said>(?:[A-Za-z.]*Error: ?|Error calling |Ref ).+)$", re.MULTILINE)
-_SLOW: Final = re.compile(r"\btime[d-]? ?out\b|TimeoutError|Timeout \d+ ?ms exceeded", re.IGNORECASE)
-_STATE: Final = re.compile(
+_LINE: Final = lazy_pattern(r"^.*?(?P<said>(?:[A-Za-z.]*Error: ?|Error calling |Ref ).+)$", re.MULTILINE)
+_SLOW: Final = lazy_pattern(r"\btime[d-]? ?out\b|TimeoutError|Timeout \d+ ?ms exceeded", re.IGNORECASE)
+_STATE: Final = lazy_pattern(
     r"not (?:visible|enabled|attached|stable|editable|clickable|interactable)|intercepts pointer events|outside of the viewport|"
     r"strict mode violation|resolved to \d+ elements|is (?:hidden|disabled|detached|covered)",
     re.IGNORECASE,
 )
-_OF_TOOL: Final = re.compile(
+_OF_TOOL: Final = lazy_pattern(
     r"\bRef \S+ not found|take (?:a )?new snapshot|stale|no (?:open )?(?:page|tab|browser)|"
     r"browser is (?:already in use|not (?:installed|running))|"
     r"target (?:page|closed)|execution context was destroyed|does not handle the modal|unknown tool|invalid arguments",
     re.IGNORECASE,
 )
-_CONSOLE: Final = re.compile(r"^\s*(?:- )?\[?(?:ERROR|console\.error|error)\]?:?\s+(?P<said>(?!0 )\S.*)$", re.MULTILINE)
-_SIGN_IN: Final = re.compile(r"/(?:[a-z]{2}/)?(?:accounts?/|users?/|auth/|session/)?(?:log-?in|sign-?in|sso|auth)\b", re.IGNORECASE)
-_E2E: Final = re.compile(
+_CONSOLE: Final = lazy_pattern(r"^\s*(?:- )?\[?(?:ERROR|console\.error|error)\]?:?\s+(?P<said>(?!0 )\S.*)$", re.MULTILINE)
+_SIGN_IN: Final = lazy_pattern(r"/(?:[a-z]{2}/)?(?:accounts?/|users?/|auth/|session/)?(?:log-?in|sign-?in|sso|auth)\b", re.IGNORECASE)
+_E2E: Final = lazy_pattern(
     r"\b(?:playwright|cypress|wdio|webdriverio|testcafe|nightwatch|detox|maestro|codeceptjs|protractor|e2e|end-to-end)\b"
 )
-_TITLE: Final = re.compile(r"^\s*(?:\d+\)|✘|✗|×|FAILED?)\s+(?P<title>\S.{3,160})$", re.MULTILINE)
+_TITLE: Final = lazy_pattern(r"^\s*(?:\d+\)|✘|✗|×|FAILED?)\s+(?P<title>\S.{3,160})$", re.MULTILINE)
 
 
 class Seen(NamedTuple):

@@ -12,6 +12,7 @@ import re
 from typing import Final, NamedTuple
 
 from graphmem.observe.asking import asks, begins, ends, polite, rules
+from graphmem.runtime.patterns import lazy_pattern
 
 LONG: Final = 2_000  # a longer prompt was not typed
 MANY_LINES: Final = 30
@@ -46,42 +47,44 @@ _THINGS: Final = (
 
 # Marks with an edge: the text before them and the text in them have different authors.
 _EDGED: Final = (
-    ("a quotation", re.compile(r"^\s{0,8}(?:>|&gt;|》|\|\s(?!\|))", re.MULTILINE)),
-    ("a fence", re.compile(r"```|~~~")),
-    ("markup", re.compile(r"<!--|</?[a-z][\w-]*(?:\s[^<>]*)?/?>|&(?:lt|gt|amp|quot|#\d+);|\[/?(?:quote|INST|code)\b", re.IGNORECASE)),
-    ("a diff", re.compile(r"^(?:diff --git|@@ -\d|\+\+\+ |--- [ab]/|[+-]\s{0,4}(?://|#|\*))", re.MULTILINE)),
+    ("a quotation", lazy_pattern(r"^\s{0,8}(?:>|&gt;|》|\|\s(?!\|))", re.MULTILINE)),
+    ("a fence", lazy_pattern(r"```|~~~")),
+    ("markup", lazy_pattern(r"<!--|</?[a-z][\w-]*(?:\s[^<>]*)?/?>|&(?:lt|gt|amp|quot|#\d+);|\[/?(?:quote|INST|code)\b", re.IGNORECASE)),
+    ("a diff", lazy_pattern(r"^(?:diff --git|@@ -\d|\+\+\+ |--- [ab]/|[+-]\s{0,4}(?://|#|\*))", re.MULTILINE)),
     (
         "data",
-        re.compile(r"^\s*[\[{]\s*$|[{,]\s*\"[\w .-]+\"\s*:|^\s*\"[\w .-]+\"\s*:|^\s*-?\s*[\w-]+:\s*[|>]-?\s*$|^---\s*$", re.MULTILINE),
+        lazy_pattern(r"^\s*[\[{]\s*$|[{,]\s*\"[\w .-]+\"\s*:|^\s*\"[\w .-]+\"\s*:|^\s*-?\s*[\w-]+:\s*[|>]-?\s*$|^---\s*$", re.MULTILINE),
     ),
     (
         "a trace",
-        re.compile(
+        lazy_pattern(
             r"Traceback \(most recent call last\)|^\s*File \"[^\"]+\", line \d|^\s+at \S+ ?\(|^panic: |^\s*Caused by:|^E {3}", re.MULTILINE
         ),
     ),
-    ("a comment of code", re.compile(r"^\s*(?://|/\*|\*/|\* |<!--|--\s|;;|%%|\"\"\"|'''|#\s|#{2,}|REM )", re.MULTILINE)),
-    ("a table", re.compile(r"^\s*\|.*\|\s*$|^\s*[-=+|]{4,}\s*$", re.MULTILINE)),
+    ("a comment of code", lazy_pattern(r"^\s*(?://|/\*|\*/|\* |<!--|--\s|;;|%%|\"\"\"|'''|#\s|#{2,}|REM )", re.MULTILINE)),
+    ("a table", lazy_pattern(r"^\s*\|.*\|\s*$|^\s*[-=+|]{4,}\s*$", re.MULTILINE)),
     (
         "quoted text",
-        re.compile(r"[\"“„«「『][^\"”“»」』]{60,}|(?<!\w)'[^'\n]{60,}'(?!\w)|[:：]\s*[\"“„«「『'‘]|^[\"“„«「『]", re.MULTILINE),
+        lazy_pattern(r"[\"“„«「『][^\"”“»」』]{60,}|(?<!\w)'[^'\n]{60,}'(?!\w)|[:：]\s*[\"“„«「『'‘]|^[\"“„«「『]", re.MULTILINE),
     ),
     (
         "a log",
-        re.compile(r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,3}(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTICE)\b", re.MULTILINE),
+        lazy_pattern(
+            r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,3}(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTICE)\b", re.MULTILINE
+        ),
     ),
 )
 # Edges without words, which hold in any language.
 _SHAPED: Final = (
-    ("an announced passage", re.compile(r"[:：][ \t]*\n[ \t]*\n(?!\s*(?:[-*•]\s|\d+[.)]\s))\s*\S")),
-    ("a ticket", re.compile(r"\n[ \t]*[A-Z][A-Z0-9]{1,9}-\d+(?:[ \t]{2,}\S|[ \t]*[:：]?[ \t]*\n)")),
+    ("an announced passage", lazy_pattern(r"[:：][ \t]*\n[ \t]*\n(?!\s*(?:[-*•]\s|\d+[.)]\s))\s*\S")),
+    ("a ticket", lazy_pattern(r"\n[ \t]*[A-Z][A-Z0-9]{1,9}-\d+(?:[ \t]{2,}\S|[ \t]*[:：]?[ \t]*\n)")),
     (
         "a form",
-        re.compile(r"\n[ \t]*\n[ \t]*(?!https?\b)[^\W\d_][\w '-]{1,23}[:：][ \t]*\S[^\n]{0,80}\n[ \t]*\S"),
+        lazy_pattern(r"\n[ \t]*\n[ \t]*(?!https?\b)[^\W\d_][\w '-]{1,23}[:：][ \t]*\S[^\n]{0,80}\n[ \t]*\S"),
     ),
     (
         "a line of a chat",
-        re.compile(
+        lazy_pattern(
             r"(?:^|\n)[ \t]*[^\W\d_][\w .'-]{1,28}[,·|–—-]?\s+[\[(]?\d{1,2}[:.]\d{2}(?:\s?[ap]m)?[\])]?[ \t]*[:：]?[ \t]*\n", re.IGNORECASE
         ),
     ),
@@ -90,7 +93,7 @@ _SHAPED: Final = (
 _EDGELESS: Final = (
     (
         "the header of a mail",
-        re.compile(
+        lazy_pattern(
             r"^\W{0,4}(?:from|to|cc|bcc|subject|sent|date|reply-to|author|reporter|assignee|von|an|betreff|gesendet|de|à|objet|para"
             r"|asunto|enviado|da|oggetto|assunto|onderwerp|temat|от|кому|тема|发件人|收件人|主题|差出人|件名|보낸 사람|제목)\s*[:：]\s*\S",
             _I,
@@ -98,7 +101,7 @@ _EDGELESS: Final = (
     ),
     (
         "a forwarded mail",
-        re.compile(
+        lazy_pattern(
             r"(?:original message|forwarded message|begin forwarded|weitergeleitete nachricht|ursprüngliche nachricht|message transféré"
             r"|mensaje reenviado|пересланное)|"
             r"^(?:on|am|le|el|il|em|op) .{4,80}(?:wrote|schrieb"
@@ -108,7 +111,7 @@ _EDGELESS: Final = (
     ),
     (
         "a salutation",
-        re.compile(
+        lazy_pattern(
             rf"^\W{{0,3}}(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|greetings|liebe[rs]?|hallo|moin|servus|guten (?:morgen"
             rf"|tag)|sehr geehrte\w*|bonjour|salut|cher|chère|hola|buen[oa]s|estimad\w+|querid\w+|ciao|gentile|buongiorno|caro|olá"
             rf"|prezad\w+|beste|geachte|cześć|szanown\w+"
@@ -119,7 +122,7 @@ _EDGELESS: Final = (
     ),
     (
         "a signature",
-        re.compile(
+        lazy_pattern(
             r"(?:^|[.!?\n]\s*)(?:best(?: regards| wishes)?|kind regards|warm regards|regards|cheers|thanks(?: in advance| again)?|thank "
             r"you|many thanks|sincerely|yours(?: \w+)?|(?:viele|beste|liebe|schöne|freundliche) grüße|mit freundlichen grüßen|mfg|lg|vg"
             r"|gruß|cordialement|bien à vous|amicalement|merci(?: d'avance)?|saludos(?: cordiales)?|un saludo|atentamente|gracias"
@@ -134,7 +137,7 @@ _EDGELESS: Final = (
     ),
     (
         "somebody's words",
-        re.compile(
+        lazy_pattern(
             rf"\b(?:according to|as per|laut|selon|d'après|según|secondo|segundo|volgens|według|согласно)\b|(?<!\bi )(?<!\bwe )(?<!\bich "
             rf")(?<!\bje )\b{_SAYING}\b(?=\W|$)|(?:说|說|写道|表示|回复|さんが|曰く|님이|라고 (?:말|했))",
             _I,
@@ -142,7 +145,7 @@ _EDGELESS: Final = (
     ),
     (
         "something pasted",
-        re.compile(
+        lazy_pattern(
             rf"^\W{{0,6}}(?:the |this |my |our |die |der |das |le |la |el |il |o )?(?:[\w#-]+ ){{0,3}}{_THINGS}\b[^\n:：.]{{0,50}}[:：]|"
             rf"\b(?:here(?:'s| is| are)|below (?:is|are)|this is|see|attached|pasted?|pasting|following|voici|ci-dessous|hier (?:ist"
             rf"|sind|kommt|die|der|das)|unten|folgende\w*|aquí (?:está|tienes|va)|siguiente|ecco|segue|aqui está|hieronder|oto|poniżej"
@@ -160,16 +163,16 @@ _EDGELESS: Final = (
     ),
     (
         "a chat",
-        re.compile(
+        lazy_pattern(
             r"^\W{0,2}\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AP]M)?\]?\W{0,3}\s*<?@?[\w.-]+|^<@?[\w.-]+>"
             r"|^@?[\w.-]{2,30}\s+(?:\[?\d{1,2}:\d{2}|\(\d{1,2}:\d{2}|APP\b|—|today at|yesterday at)|^@[\w.-]+[ :,]",
             _I,
         ),
     ),
-    ("a dialogue", re.compile(r"(?:^|\n)\s*(?!https?\b)[\w .'-]{2,24}[:：] [^\n]+\n+\s*(?!https?\b)[\w .'-]{2,24}[:：] ", re.IGNORECASE)),
+    ("a dialogue", lazy_pattern(r"(?:^|\n)\s*(?!https?\b)[\w .'-]{2,24}[:：] [^\n]+\n+\s*(?!https?\b)[\w .'-]{2,24}[:：] ", re.IGNORECASE)),
     (
         "a role",
-        re.compile(
+        lazy_pattern(
             r"(?:^|[\n\]>*_\s])\W{0,3}(?:system|assistant|user|human|developer|tool|admin(?:istrator)?|operator|anthropic|openai"
             r"|moderator|root|maintainer|security(?: team)?)(?: (?:prompt|message|note|notice|override|instruction|reminder"
             r"|says))?\s*\]?\**\s*[:：>]|<\|[a-z_]+\|>|\[INST\]|###\s*(?:system|instruction)",
@@ -178,7 +181,7 @@ _EDGELESS: Final = (
     ),
     (
         "words to an agent",
-        re.compile(
+        lazy_pattern(
             r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |every )*(?:previous|prior|above|earlier|other|former) "
             r"(?:instructions?|rules?|prompts?|messages?|guidelines)|"
             r"\b(?:note|notice|message|instructions?|attention|important|reminder|hint|dear|for|to) (?:for |to )?(?:all |any |the |every "
@@ -194,49 +197,49 @@ _EDGELESS: Final = (
     ),
     (
         "a trailer of a commit",
-        re.compile(
+        lazy_pattern(
             r"^(?:commit [0-9a-f]{7,40}\b|(?:signed-off|co-authored|reported|reviewed|acked)-by:|(?:fix|feat|chore|docs|refactor|build"
             r"|ci|perf|test)(?:\([\w./-]+\))?!?: )",
             _I,
         ),
     ),
-    ("a link with a title", re.compile(r"!?\[[^\]\n]{1,120}\]\([^)\n]+\)")),
-    ("hidden signs", re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")),
+    ("a link with a title", lazy_pattern(r"!?\[[^\]\n]{1,120}\]\([^)\n]+\)")),
+    ("hidden signs", lazy_pattern("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")),
 )
-_FOLLOWS: Final = re.compile(  # the person says that another person's words follow
+_FOLLOWS: Final = lazy_pattern(  # the person says that another person's words follow
     r"\b(?:here(?:'s| is| are)|below|following|attached|pasted?|see (?:this|below)|this is (?:what|the|a)|answer|reply|respond|address"
     r"|fix|implement|handle|triage|summari[sz]e|translate|look at|review|now|then|next|"
     r"hier|unten|folgend\w*|beantworte\w*|bearbeite|jetzt|dann|danach|voici|ci-dessous|réponds|traite|maintenant|ensuite|aquí|siguiente"
     r"|responde|ahora|luego|ecco|rispondi|ora|poi|aqui|agora|hieronder|nu|teraz|вот|ниже|ответь|теперь|потом)\b|以下|下面|如下|现在|然后|次|다음|이제",
     re.IGNORECASE,
 )
-_SENTENCE: Final = re.compile(r"[^.!?\n。！？]+(?:[.!?](?![\s\"'”»)\]]|$)[^.!?\n。！？]*)*[.!?。！？]*[\"'”»)\]]?\n?")
-_DENIAL: Final = re.compile(
+_SENTENCE: Final = lazy_pattern(r"[^.!?\n。！？]+(?:[.!?](?![\s\"'”»)\]]|$)[^.!?\n。！？]*)*[.!?。！？]*[\"'”»)\]]?\n?")
+_DENIAL: Final = lazy_pattern(
     r"(?:(?:no(?=[\s]*[,.:;!–—-])|nope|wrong|actually|nein|falsch|non(?=[\s]*[,.:;!–—-])|faux|нет|неверно|不对|不是|违う|(?:that|this|it"
     r"|das)(?:'s| is| was| ist)? (?:wrong"
     r"|incorrect|falsch|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
     re.IGNORECASE,
 )
-_STATES: Final = re.compile(  # a subject with a name, then a verb of state
+_STATES: Final = lazy_pattern(  # a subject with a name, then a verb of state
     r"(?!(?:i|you|we|it|that|this|they|there|he|she|please|let)\b)(?:(?:the|our|each|every|all|its|this|these)\s+)?[`\w./()\[\]-]+(?:\s+[`\w./()-]+){0,5}?\s+"
     r"(?:is|are|was|were|has|have|uses?|needs?|takes?|returns?|raises?|lives?|belongs?|comes?|goes|does(?:n't| not)|do(?:n't| not)|must|can"
     r"(?:not|'t)?|should|will|won't|isn't|aren't|reads?|writes?|calls?|expects?|requires?|supports?|handles?|throws?|depends|stores?|keeps?"
     r"|holds?|inherits?|implements?|accepts?|allows?)\b",
     re.IGNORECASE,
 )
-_MOMENT: Final = re.compile(
+_MOMENT: Final = lazy_pattern(
     r"\b(?:now|still|again|today|currently|yet|fine|ok(?:ay)?|broken|failing|fails|failed|done|missing|better|nice|enough|instead|please)\b",
     re.IGNORECASE,
 )
-_BACK: Final = re.compile(
+_BACK: Final = lazy_pattern(
     r"(?:please |and |so |ok(?:ay)?,? |bitte |por favor )*(?:(?:remember|memori[sz]e|note|save|keep) (?:that|this|it)(?: in mind)?|keep "
     r"(?:that|this|it) in mind|merk(?:e)? dir das|retiens(?:-le| ça)|souviens-t'en|recuérdalo|recuerda esto|ricordalo|lembre-se disso"
     r"|onthoud dat|zapamiętaj to|запомни это|记住这一?点?"
     r"|覚えておいて)(?:,? (?:please|bitte|for (?:later|next time|the future)))?[\s.!。！]*$",
     re.IGNORECASE,
 )
-_SPACELESS: Final = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-_THAT: Final = re.compile(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|at)\s+", re.IGNORECASE)
+_SPACELESS: Final = lazy_pattern(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_THAT: Final = lazy_pattern(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|at)\s+", re.IGNORECASE)
 
 
 class Heard(NamedTuple):

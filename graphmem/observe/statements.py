@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from graphmem.observe.words import SENTENCE_CHARACTERS, sentences, spoken
+from graphmem.runtime.patterns import lazy_pattern
 
 FEWEST_WORDS: Final = 5
 MOST_REQUIREMENTS: Final = 12  # of one message
@@ -26,17 +27,17 @@ class Statement(NamedTuple):
 
 
 _REASON: Final = r"\b(?:because|since|so that|due to|as it|as they|in order to)\b"
-_DECIDED: Final = re.compile(
+_DECIDED: Final = lazy_pattern(
     r"(?:so |okay,? |ok,? |then |finally,? |for now,? )?(?:(?:we|I|we've|I've|we have|I have|the team|it was|it is)\s+(?:have |has |also )?"
     r"(?:decided|agreed|settled|chose|chosen|opted)\b|(?:the |our |my )?(?:final |design )?decision(?: here)?(?: is)?\s*[:–—-])",
     re.IGNORECASE,
 )
-_CHOSEN: Final = re.compile(r"(?:let's|let us|we'll|we will|we should) (?:use|go with|keep|stick (?:with|to)|switch to)\b", re.IGNORECASE)
-_INSTEAD: Final = re.compile(
+_CHOSEN: Final = lazy_pattern(r"(?:let's|let us|we'll|we will|we should) (?:use|go with|keep|stick (?:with|to)|switch to)\b", re.IGNORECASE)
+_INSTEAD: Final = lazy_pattern(
     r"\b(?:instead of|rather than|and not|over)\s+(?P<other>.+?)(?=[,.;:]|\s+(?:because|since|so that|as|due to)\b|$)", re.IGNORECASE
 )
-_WHY: Final = re.compile(_REASON + r"\s*(?P<why>.+)$", re.IGNORECASE)
-_CONVENTION: Final = re.compile(
+_WHY: Final = lazy_pattern(_REASON + r"\s*(?P<why>.+)$", re.IGNORECASE)
+_CONVENTION: Final = lazy_pattern(
     r"(?:(?:the|our|this project's|its) (?:\w+ )?(?:convention|idiom|house style|pattern|rule)s?"
     r"(?: (?:here|in|for|of|throughout|across)\b.{0,40}?)? (?:is|are)\b"
     r"|by convention,? "
@@ -45,16 +46,16 @@ _CONVENTION: Final = re.compile(
     r"|(?:all|every) (?:of the )?(?:\w+ ){1,3}(?:here|in this (?:code ?base|project|repo(?:sitory)?|package|module)) (?:\w+)\b)",
     re.IGNORECASE,
 )
-_MAYBE: Final = re.compile(
+_MAYBE: Final = lazy_pattern(
     r"\b(?:if|whether|maybe|perhaps|might|could|not sure|haven't|have not|undecided|should we|until)\b", re.IGNORECASE
 )
-_HEADED: Final = re.compile(
+_HEADED: Final = lazy_pattern(
     r"^\W{0,4}(?:(?:non-?functional |functional |hard |new )?requirements?|acceptance criteri(?:a|on)|must[- ]haves?)"
     r"\b[^:\n]{0,40}:\s*(?P<said>.*)$",
     re.IGNORECASE,
 )
-_ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\[[ x]\])\s+(?P<said>\S.*)$")
-_SHALL: Final = re.compile(
+_ITEM: Final = lazy_pattern(r"^\s*(?:[-*•]|\d+[.)]|\[[ x]\])\s+(?P<said>\S.*)$")
+_SHALL: Final = lazy_pattern(
     r"(?:the|our|every|each|all|an?|no) (?!(?:test|build|lint|pull|pr|commit)\b)[\w/'’-]+"
     r"(?: [\w/'’-]+){0,6}? (?:must|shall|has to|have to)(?: not| never| always)? \w+",
     re.IGNORECASE,

