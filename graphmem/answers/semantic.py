@@ -23,7 +23,10 @@ class ModuleInfo:
     id: Annotated[str, Doc("Id of the module; stable while most of its files stay together"), GlobalId(MODULE)]
     name: Annotated[str, Doc("unique name of the module, which is also a reference to it")]
     path: Annotated[str, Doc("deepest directory that contains all files of the module; empty for the root")]
-    layer: Annotated[int, Doc("layer of the module: 0 depends on no other module; dependencies lead to lower layers, except upward ones")]
+    layer: Annotated[
+        int,
+        Doc("layer of the module: layer 0 depends on no other module; all dependencies lead to lower layers, except those with `upward`"),
+    ]
     files: int
     symbols: int
     lines: int

@@ -48,7 +48,7 @@ class SessionInfo:
 class SessionFinding:
     """A pattern that a detector found in a session; it may become a memory."""
 
-    signal: Annotated[str, Doc("name of the detector; docs/observing.md lists all seventeen")]
+    signal: Annotated[str, Doc("name of the detector; docs/observing.md lists all seventeen detectors")]
     key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
     memory_type: str
     value: float

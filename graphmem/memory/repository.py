@@ -181,7 +181,7 @@ class MemoryRepository:
                     if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
                         raise refuse(
                             "id",
-                            f"the memory at index {first} has the same id, {one.given_id!r}; give each memory its own id",
+                            f"the id {one.given_id!r} is also the id of the memory at index {first}; give each memory its own id",
                             value=one.given_id,
                         )
                     drafts.append(one)

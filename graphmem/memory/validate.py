@@ -346,7 +346,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     """
     item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):
-        raise refuse("item", f"a memory has no field {_quoted(unknown[0])}; use {', '.join(sorted(_KNOWN))}", value=_quoted(unknown[0]))
+        raise refuse("item", f"unknown field {_quoted(unknown[0])} of a memory; use {', '.join(sorted(_KNOWN))}", value=_quoted(unknown[0]))
 
     def given(name: str, default: Any = None) -> Any:
         value = item.get(name)

@@ -364,7 +364,7 @@ class CodeOperations:
             types: only memories of this type.
             phase: phase of work (define, implement, validate, refine, explore or reflect), which decides how types of memories rank.
             retired: include superseded and deprecated memories.
-            as_of: only memories that were believed at this time, ISO 8601.
+            as_of: only memories that were current at this time, ISO 8601.
             explain: show how each score was computed.
             budget_tokens: pack the hits into one text of at most this many tokens: code by file, and memories with citations.
         """

@@ -117,7 +117,7 @@ class MemoryFilter(TypedDict, total=False):
     disputed: bool | None
     contaminated: bool | None
     user_verified: bool | None
-    as_of: Annotated[str | None, Time(), Doc("only memories that were believed at this time; default: now")]
+    as_of: Annotated[str | None, Time(), Doc("only memories that were current at this time; default: now")]
 
 
 class MemoryOperations:

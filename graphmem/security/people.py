@@ -273,7 +273,9 @@ class People:
         self._expect(login)
         _check("name", name)
         if days is not None and not 1 <= days <= MOST_DAYS:
-            raise BadInputError(f"days is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days)
+            raise BadInputError(
+                f"days, the lifetime of a token, is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days
+            )
         if self._rows("SELECT 1 FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
             raise BadInputError(f"{login} has a token {name!r} already; revoke it first", argument="name", value=name)
         if team and not self._rows("SELECT 1 FROM member WHERE team = ? AND login = ?", team, login):

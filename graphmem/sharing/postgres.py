@@ -306,7 +306,7 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
         return psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=options), psycopg.Error
     except psycopg.ProgrammingError:  # its text quotes the part, which may be the password
         raise SharingError(
-            f"the database address {shown(url)} has an invalid part; write special characters of names and passwords as %XX",
+            f"the database address {shown(url)} cannot be parsed; write postgresql://user:password@host/name, special characters as %XX",
             reason="address",
         ) from None
     except psycopg.Error as error:

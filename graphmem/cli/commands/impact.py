@@ -72,7 +72,9 @@ def impact(
     as_of: Annotated[
         str | None,
         typer.Option(
-            "--as-of", metavar="TIME|REVISION", help="Ask the graph of an earlier time (ISO 8601) or commit, if the index keeps it."
+            "--as-of",
+            metavar="TIME|REVISION",
+            help="Answer from the graph of an earlier time (ISO 8601) or commit, if the index still has it.",
         ),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")] = 20,

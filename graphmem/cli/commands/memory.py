@@ -161,7 +161,7 @@ def list_(
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Only memories that contain these words.")] = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were believed at this time (ISO 8601).")
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were current at this time (ISO 8601).")
     ] = None,
     sort: Annotated[str, typer.Option("--sort", **options.one_of(MemorySort), help="Order of the memories.")] = "newest",
     limit: Limit = 50,

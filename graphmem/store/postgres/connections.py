@@ -70,7 +70,8 @@ class Connections:
             return made
         except module.ProgrammingError:  # its text may quote the password
             raise BadInputError(
-                f"the database address {self.shown} has an invalid part; write special characters of names and passwords as %XX",
+                f"the database address {self.shown} cannot be parsed; write postgresql://user:password@host/name, special "
+                "characters as %XX",
                 argument="store",
             ) from None
         except module.Error as error:
