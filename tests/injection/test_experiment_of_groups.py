@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from commands import run_here
 from graphmem.answers import to_json
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
@@ -108,9 +108,8 @@ def test_every_door_tells_the_same(lived, tmp_path):
         server.stop()
         thread.join(10)
     lived.close()
-    command = [sys.executable, "-m", "graphmem", "session", "groups", "--db", str(tmp_path / "index")]
-    told = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=120, check=True)
-    assert json.loads(told.stdout) == to_json(here)
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert "reads that were re-reads" in shown.stdout
-    assert "differences may be chance" in shown.stdout
+    command = ["session", "groups", "--db", tmp_path / "index"]
+    assert json.loads(run_here(os.environ, *command, "--json").out) == to_json(here)
+    shown = run_here(os.environ, *command).out
+    assert "reads that were re-reads" in shown
+    assert "differences may be chance" in shown

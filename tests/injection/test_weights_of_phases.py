@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commands import run_here
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, DiskFullError
 from graphmem.injection.budgets import PHASE_SHARES, shares_of
@@ -205,10 +205,11 @@ def test_every_door_tells_the_same_and_decides_the_same(lived, served):
             assert remote.phase_weights() == here
             accepted = remote.choose_phase_weights("proposed")
             assert accepted == service.phase_weights() != here
-    command = [sys.executable, "-m", "graphmem", "memory", "phases", "--db", str(folder)]
 
     def told(*more):
-        return subprocess.run([*command, *more], capture_output=True, text=True, timeout=120, check=True).stdout
+        ran = run_here(os.environ, "memory", "phases", "--db", folder, *more)
+        assert ran.code == 0, ran.err
+        return ran.out
 
     assert json.loads(told("--json")) == to_json(accepted)
     assert "1.96" in told()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from commands import run_here
 from graphmem import GraphMem
 from graphmem.errors import SessionNotFoundError
 from graphmem.memory.clock import ManualClock
@@ -176,15 +176,14 @@ def test_the_command_line_shows_undoes_and_refuses(tmp_path):
         gm.learn_from(record())
 
     def run(*arguments):
-        command = [sys.executable, "-m", "graphmem", "session", *arguments, "--project", str(tmp_path)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        return run_here(os.environ, "session", *arguments, "--project", tmp_path)
 
-    assert "Round the totals" in run("list").stdout
-    [receipt] = json.loads(run("show", "s1", "--json").stdout)
+    assert "Round the totals" in run("list").out
+    [receipt] = json.loads(run("show", "s1", "--json").out)
     assert receipt["counts"] == {"learnt": 2}
-    assert "2 memories undone" in run("undo", "s1").stdout
+    assert "2 memories undone" in run("undo", "s1").out
     refused = run("show", "nobody")
-    assert (refused.returncode, "graphmem session list" in refused.stderr) == (1, True)
+    assert (refused.code, "graphmem session list" in refused.err) == (1, True)
 
 
 def test_doctor_says_what_was_learnt_and_with_which_model(gm):

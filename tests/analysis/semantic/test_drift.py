@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import sys
 
 import pytest
 
+from commands import run_here
 from graphmem.answers import to_json
 from graphmem.errors import GitError
 from graphmem.project.graphmem import GraphMem
@@ -94,6 +95,6 @@ def test_every_door_gives_the_same_answer(served, command, verb):
     mine = to_json(verb(here))
     assert to_json(verb(client)) == mine
     plain = command[0] in ("export", "report")
-    line = [sys.executable, "-m", "graphmem", *command, "--db", str(folder), *([] if plain else ["--json"])]
-    done = subprocess.run(line, capture_output=True, text=True, check=True)
-    assert (done.stdout if plain else json.loads(done.stdout)) == mine
+    done = run_here(os.environ, *command, "--db", folder, *([] if plain else ["--json"]))
+    assert done.code == 0, done.err
+    assert (done.out if plain else json.loads(done.out)) == mine
