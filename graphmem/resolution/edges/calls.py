@@ -208,7 +208,10 @@ class CallSites:
         """Return the definitions (targets) that `receiver.name()` can run."""
         base = self.value(reference, receiver)
         elsewhere = self.handing.run_by(reference, receiver, name)
-        found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
+        how = self.receiver_rule(reference, receiver)
+        found = self.method(base, name, how, self.caller(reference)) if base else []
+        if how == "self":
+            found = [target for target in found if target.rule != "override" or self.targets.may_meet(reference.scope, target.symbol)]
         if not base and self.terms[receiver][0] == SELF:
             own = rules_of(self.entry).methods_of_self(self.inference, self.entry, reference.scope, name)
             if own is not None:

@@ -9,7 +9,7 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.extensions import is_own
-from graphmem.resolution.file_entry import FileEntry, Place
+from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
@@ -74,6 +74,7 @@ class Targets:
         self.hierarchy = hierarchy
         self.entry = entry
         self.terms = entry.terms
+        self._met: dict[tuple[int, Symbol], bool] = {}  # by method and override
         self._named: dict[tuple[str, bool, int, tuple[str, ...]], list[Target]] = {}
 
     # from values
@@ -236,6 +237,49 @@ class Targets:
         if named and not any(rules.overrides(self.inference, symbol, method) for symbol in named):
             return False
         return rules.may_run(self.entry, entry)
+
+    def may_meet(self, scope: int, override: Symbol | None) -> bool:
+        """Whether an object that has an override may run the method around a call.
+
+        For `self.b()` in `A.a`, a subclass that overrides both `a` and `b` runs its own `a`, unless it calls that of its base.
+        """
+        if override is None or not rules_of(self.entry).first_parameter_is_receiver:
+            return True
+        method = self.entry.enclosing(scope, ("method",))
+        if method < 0 or override.kind != "method":
+            return True
+        key = (method, override)
+        found = self._met.get(key)
+        if found is None:
+            found = self._met[key] = self._may_meet(self.entry.symbols[method], override)
+        return found
+
+    def _may_meet(self, method: Symbol, override: Symbol) -> bool:
+        inference = self.inference
+        entry = self.project.entry(override)
+        below = entry.symbols[entry.definitions[override.index].parent]
+        owner = self.entry.symbols[self.entry.definitions[method.index].parent]
+        if owner not in inference.project_classes(below):  # what the attribute of `self` holds is called
+            return True
+        children = [child for child in (below, *inference.below(below)) if child.index >= 0]
+        if any(inference.owner(child, method.name) is owner for child in children):
+            return True
+        sites, are_all = self.project.call_sites(method.name)
+        if not are_all:
+            return True
+        users = {user for site in sites if (user := self._calls_on_other(site)) is not None}
+        return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
+
+    def _calls_on_other(self, site: CallSite) -> Symbol | None:
+        """Return the class whose method makes a call, unless it is on `self`."""
+        entry = self.project.files[site.path]
+        method = entry.enclosing(site.scope, ("method",))
+        if method < 0 or site.decorated >= 0:
+            return None
+        callee = entry.terms[call_at(entry.terms, site.term)[1]]
+        if callee[0] == ATTR and entry.rules.receiver_class(entry, site.scope, callee[1]) >= 0:
+            return None
+        return entry.symbols[entry.definitions[method].parent]
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether no object of a class runs a given method.
