@@ -33,9 +33,10 @@ from graphmem.analysis.completeness import (
     unjudged_tests,
     verdict,
 )
+from graphmem.analysis.standing import standing
 from graphmem.analysis.surface import outside_callers
 from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, step_values, walk
-from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
+from graphmem.analysis.weights import CONTAINERS, IMPACT_KINDS, WEIGHTS
 from graphmem.answers import ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Risk, SymbolInfo
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind, EdgeSource
@@ -52,9 +53,7 @@ MAX_DEPTH: Final = 50
 MAX_LIMIT: Final = 100_000
 DEFINES: Final = (EdgeKind.DEFINES,)
 TESTS: Final = (EdgeKind.TESTS,)
-CONTAINERS: Final = frozenset({"class", "interface", "enum", "type"})
 VERDICTS: Final = ("will break", "likely", "possible")
-WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,7 @@ def united_impact(
         by_depth=_by_depth(found),
         by_file=_groups(view, found, modules=False),
         by_module=_groups(view, found, modules=True),
-        risk=_risk(view, found, targets, seeds, possible_count, said),
+        risk=_risk(view, found, targets, seeds, possible_count, said, ranked=backwards and len(targets) == 1),
         epistemic=said,
         causes=causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
         possible=possible,
@@ -430,17 +429,21 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
     return sorted(groups, key=lambda group: (-group.hits, group.name))
 
 
-def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, verdict: Epistemic) -> Risk:
+def _risk(
+    view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, verdict: Epistemic, *, ranked: bool
+) -> Risk:
     others = ~view.is_test[found.nodes]
     cases = int(np.count_nonzero(view.is_runnable[found.nodes]))
     nodes, depths = found.nodes[others], found.depths[others]
     files = {view.paths[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
     home = {view.path(node).rpartition("/")[0] for node in targets}
     used = np.concatenate([view.in_edges(seed, IMPACT_KINDS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
+    direct = int(np.count_nonzero(depths == 1))
     return risk.assess(
         risk.Facts(
             dependents=len(nodes),
-            direct=int(np.count_nonzero(depths == 1)),
+            direct=direct,
+            standing=standing(view, targets[0], direct) if ranked else None,
             files=len(files),
             weight=float(np.sum(found.confidences[others] / depths)),
             entry_points=int(np.count_nonzero(view.is_entry_point[nodes])),

@@ -16,6 +16,9 @@ MODULE_POINTS: Final = 20.0
 UNTESTED_POINTS: Final = 20.0
 PUBLIC_POINTS: Final = 20.0  # least points of a symbol that code outside the project may call
 
+# Least share of a project's symbols with fewer direct dependents that is a reason.
+NOTABLE: Final = 0.5
+
 # Value at which each saturating curve reaches 63 % of its points.
 DEPENDENTS_SCALE: Final = 10.0
 ENTRY_SCALE: Final = 3.0
@@ -33,6 +36,7 @@ class Facts(NamedTuple):
 
     dependents: int
     direct: int  # dependents one step away
+    standing: float | None  # share of the project's symbols with fewer direct dependents; None if it does not apply
     files: int  # files of the dependents
     weight: float  # sum over dependents of path confidence / depth
     entry_points: int  # entry points among the dependents
@@ -52,6 +56,7 @@ def assess(facts: Facts) -> Risk:
         score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test,
         where w, e and m are the weight, the entry points and the modules of `Facts`.
         The score is at least 20 for a symbol that code outside the project may call.
+        `rank` compares the direct dependents with those of the project's other symbols, and does not change the level.
         `at_least` is set if there are at least as many unresolved call sites as resolved ones.
     """
     if facts.unknown and not facts.outside:
@@ -73,7 +78,8 @@ def assess(facts: Facts) -> Risk:
     level = next(name for name, least in LEVELS if score >= least)
     at_least = facts.unresolved > 0 and facts.unresolved >= facts.resolved
     shown = [replace(one, points=round(one.points, 1)) for one in factors]
-    return Risk(level, round(score, 1), _reasons(facts, untested=untested, at_least=at_least), at_least, shown)
+    reasons = _reasons(facts, untested=untested, at_least=at_least)
+    return Risk(level, round(score, 1), reasons, at_least, shown, None if facts.standing is None else round(facts.standing, 4))
 
 
 def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
@@ -91,10 +97,13 @@ def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
     """
     reasons = [facts.outside] if facts.outside else []
     if facts.dependents:
-        near = f", {facts.direct:,} of them one step away" if facts.direct < facts.dependents else ""
+        near = f", {facts.direct:,} of them direct" if facts.direct < facts.dependents else ""
         reasons.append(f"{_many(facts.dependents, 'dependent')} besides tests, in {_many(facts.files, 'file')}{near}")
     else:
         reasons.append("no dependents besides tests found")
+    if facts.direct and facts.standing is not None and facts.standing >= NOTABLE:
+        percent = math.floor(100 * facts.standing)
+        reasons.append(f"more direct dependents than {percent}% of this project's symbols")
     if untested:
         reasons.append("no test is among the dependents")
     elif facts.tests:

@@ -35,6 +35,9 @@ BODY_KINDS: Final = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS)
 
 # Kinds that a walk may use. DEFINES and CHUNK_OF express place, not dependency.
 IMPACT_KINDS: Final = tuple(TRAVEL)
+WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
+
+CONTAINERS: Final = frozenset({"class", "interface", "enum", "type"})  # kinds that stand for their members
 
 STAND_INS: Final = frozenset({"wrapped"})
 """Rules of edges from a wrapper to the wrapped function.

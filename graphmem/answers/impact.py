@@ -98,6 +98,10 @@ class Risk:
     factors: Annotated[list[RiskFactor], Doc("the factors of the score; empty when the level is unknown"), Size(4)] = field(
         default_factory=list
     )
+    rank: Annotated[
+        float | None,
+        Doc("share of the project's symbols that have fewer direct dependents, 0 to 1; null for several targets, a file and a test"),
+    ] = None
 
 
 @answer

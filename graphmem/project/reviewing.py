@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graphmem.analysis.impact import WEIGHTS, ran_target
+from graphmem.analysis.impact import ran_target
 from graphmem.analysis.walk import forward, step_values, walk
-from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import Cause
 from graphmem.answers.review import KnownHere, Review, TestSelection, TestToRun
 from graphmem.errors import HistoryError

@@ -64,6 +64,32 @@ def test_what_is_private_or_of_no_package_can_be_low(library, path, name):
     assert found.reasons[0] == "1 dependent besides tests, in 1 file"
 
 
+def test_symbols_of_one_level_are_told_apart_by_their_rank_in_the_project(graph):
+    for number in range(20):
+        graph.symbol("app/a.py", f"leaf_{number}")
+    for number in range(3):
+        graph.edge(f"app/b.py:user_{number}", "app/a.py:much_used")
+    graph.edge("app/b.py:user_0", "app/a.py:leaf_0")
+    graph.edge("test_b.py:test_it", "app/a.py:leaf_1")  # tests do not count
+    much, little, none = (risk(graph, f"app/a.py:{name}") for name in ("much_used", "leaf_0", "leaf_1"))
+    assert (much.rank, little.rank, none.rank) == (round(23 / 24, 4), round(22 / 24, 4), 0.0)
+    assert "more direct dependents than 95% of this project's symbols" in much.reasons
+    assert "more direct dependents than 91% of this project's symbols" in little.reasons
+    assert not [one for one in none.reasons if "symbols" in one]
+
+
+def test_a_class_is_ranked_with_the_dependents_of_its_members(graph):
+    graph.symbol("app/a.py", "Box", "class")
+    for name in ("Box.open", "Box.shut"):
+        graph.symbol("app/a.py", name, "method", parent_id=graph.id("app/a.py:Box"))
+        graph.edge("app/b.py:user", f"app/a.py:{name}")
+        graph.edge("app/a.py:Box", f"app/a.py:{name}", kind="DEFINES")
+    graph.edge("app/a.py:Box.open", "app/a.py:Box.shut").edge("app/c.py:other", "app/a.py:Box.shut")
+    found = risk(graph, "app/a.py:Box")
+    assert "2 dependents besides tests, in 2 files" in found.reasons  # its own method is no dependent
+    assert found.rank == 3 / 5  # Box.shut has three, Box two
+
+
 def test_without_a_manifest_a_plain_name_is_no_public_api(graph):
     graph.symbol("app/__init__.py", "<module>", "module")
     graph.edge("app/b.py:caller", "app/a.py:helper").edge("test_b.py:test_it", "app/b.py:caller")

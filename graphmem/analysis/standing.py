@@ -1,0 +1,74 @@
+"""Compare a symbol's direct dependents with those of the project's other symbols.
+
+The level of a risk is absolute, so a library has most symbols on one level. The standing also tells symbols of one level apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from graphmem.analysis.walk import step_values
+from graphmem.analysis.weights import CONTAINERS, IMPACT_KINDS, WEIGHTS
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from graphmem.projection.graph import GraphView
+
+_FLOOR: Final = 0.3  # lowest value of an edge that counts, as in a walk with the default bounds
+_MODULE: Final = NODE_KINDS.index("module")
+_COUNTS: Final[WeakKeyDictionary[GraphView, npt.NDArray[np.int64]]] = WeakKeyDictionary()
+
+
+def standing(view: GraphView, node: int, direct: int) -> float | None:
+    """Share of the project's symbols that have fewer direct dependents.
+
+    Args:
+        view: the graph.
+        node: the symbol that has them.
+        direct: number of its direct dependents, tests excluded.
+
+    Returns:
+        The share, 0 to 1. None for a file, a test, code outside any definition and a symbol of another project.
+    """
+    if view.label[node] != SYMBOL or view.is_test[node] or view.kind[node] == _MODULE:
+        return None
+    counts = _COUNTS.get(view)
+    if counts is None:
+        counts = _COUNTS[view] = np.sort(_direct_dependents(view))
+    return float(np.searchsorted(counts, direct)) / len(counts)
+
+
+def _direct_dependents(view: GraphView) -> npt.NDArray[np.int64]:
+    """Number of direct dependents of each symbol of the project that is neither a test nor a module, in no order.
+
+    As in a walk, dependents of a class's members depend on the class, and its own members do not count.
+    """
+    ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)
+    holds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CONTAINERS]) & (view.kind != _MODULE)
+    above = np.where((view.parent >= 0) & holds[view.parent], view.parent, -1)
+    rows = np.flatnonzero((step_values(view, IMPACT_KINDS, WEIGHTS) >= _FLOOR) & ~view.is_test[view.src] & ranked[view.dst])
+    src, owner = view.src[rows].astype(np.int64), view.dst[rows].astype(np.int64)
+    found = [np.empty(0, dtype=np.int64)]
+    while len(owner):
+        outside = ~_within(src, owner, above)
+        found.append(owner[outside] * len(view.label) + src[outside])
+        owner = above[owner]
+        src, owner = src[owner >= 0], owner[owner >= 0]
+    pairs = np.unique(np.concatenate(found))
+    counts: npt.NDArray[np.int64] = np.bincount(pairs // max(len(view.label), 1), minlength=len(view.label))[ranked]
+    return counts
+
+
+def _within(nodes: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], above: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Whether each node is its owner or one of the owner's members, at any depth."""
+    inside = np.zeros(len(nodes), dtype=bool)
+    at = nodes
+    while (at >= 0).any():
+        inside |= at == owners
+        at = np.where(at >= 0, above[at], -1)
+    return inside
