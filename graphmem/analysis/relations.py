@@ -46,7 +46,7 @@ RELATIONS: Final[dict[str, Relation]] = {
 def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     """Nodes in a relation to a node, such as its callers, with the edges.
 
-    The most confident come first, then by path, line and id of the other end. Members are in source order.
+    Code comes before tests, then the most confident come first, then by path, line and id of the other end. Members are in source order.
 
     Raises:
         BadInputError: the relation is unknown.
@@ -61,7 +61,7 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
         edges, others = edges[keep], others[keep]
     lines = view.start_line[others]
     confidence = -view.confidence[edges] if relation != "members" else np.zeros(len(edges))
-    order = np.lexsort((others, lines, view.path_index[others], confidence))[:limit]
+    order = np.lexsort((others, lines, view.path_index[others], confidence, view.is_test[others]))[:limit]
     edges, others = edges[order], others[order]
     return [
         Site(

@@ -66,7 +66,7 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
 def _relation(relation: Relation, description: str) -> Any:
     """Declare a GraphQL field for edges of one relation, such as callers.
 
-    The field has pages. The most certain edges come first.
+    The field has pages. Code comes before tests, then the most certain edges come first.
     """
 
     async def resolve(
@@ -129,7 +129,7 @@ class SymbolEdge:
 class SymbolEdgeConnection:
     """A page of edges of one relation of a symbol.
 
-    The edges have descending confidence; members are in the order of the file.
+    Code comes before tests, each in descending confidence; members are in the order of the file.
     """
 
     edges: list[SymbolEdge]

@@ -34,7 +34,7 @@ STATUS: Final[dict[str, int]] = {
 """HTTP status of each code for errors outside an operation. Inside an operation the status is 200."""
 
 PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
-    "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path", "field", "index", "kinds", "projects"),
+    "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path", "field", "index", "kinds", "projects", "reason"),
     "NOT_FOUND": ("ref", "suggestions", "id"),
     "AMBIGUOUS": ("ref", "candidates", "total", "id"),
     "LIMIT": ("limit", "allowed", "found", "retry_after"),

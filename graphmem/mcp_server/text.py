@@ -364,7 +364,7 @@ def _memory_lines(found: NearbyMemories, budget: int) -> str:
     """
     now = datetime.now(UTC)
     rows = [
-        f"- {'trap: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
+        f"- {'warning: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
         + (f" ({one.doubt})" if one.doubt else "")
         for one in found.memories
     ]

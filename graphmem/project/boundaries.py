@@ -44,6 +44,7 @@ class Boundaries:
                 "(docs/semantic.md shows examples)",
                 argument="rules",
                 path=RULES,
+                reason="no_rules",
             )
         files = FileGraph(view)
         checked = [check(files, one) for one in parse(text, RULES if rules is None else "the given text")]

@@ -50,3 +50,14 @@ def test_files_are_found_by_words_of_their_paths(service):
     assert paths == ["shop/order/totals.py", "tests/test_totals.py", "shop/checkout/totals.py"]
     assert [one.path for one in service.files(query="shop CHECKOUT")[0]] == ["shop/checkout/totals.py"]
     assert [one.path for one in service.files("tests/", query="totals")[0]] == ["tests/test_totals.py"]
+
+
+def test_callers_in_code_come_before_tests_that_are_surer(graph):
+    from graphmem.analysis.refs import resolve_ref
+    from graphmem.analysis.relations import sites
+
+    graph.edge("test_a.py:test_it", "app/a.py:target", 1.0).edge("app/b.py:user", "app/a.py:target", 0.5)
+    view = graph.view()
+    (target,) = resolve_ref(view, "app/a.py:target")
+    assert [one.symbol.path for one in sites(view, target, "callers", 10)] == ["app/b.py", "test_a.py"]
+    assert [one.symbol.path for one in sites(view, target, "callers", 1)] == ["app/b.py"]

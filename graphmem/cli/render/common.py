@@ -108,12 +108,12 @@ def known(output: Output, found: NearbyMemories) -> None:
     if not (found.memories or found.held):
         return
     output.line()
-    output.line(("Known about this code", HEADING), ("  traps first" if any(one.trap for one in found.memories) else "", DIM))
+    output.line(("Known about this code", HEADING), ("  warnings first" if any(one.trap for one in found.memories) else "", DIM))
     now = datetime.now(UTC)
     output.rows(
         [
             (
-                (f"{'trap: ' * one.trap}{one.type.replace('_', ' ')}", BAD if one.trap else GOOD),
+                (f"{'warning: ' * one.trap}{one.type.replace('_', ' ')}", BAD if one.trap else GOOD),
                 (f"#{one.short_id}", NAME),
                 joined([one.title, (f"  {one.doubt}" if one.doubt else "", UNSURE)]),
                 (one.about, PATH),

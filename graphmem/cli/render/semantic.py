@@ -219,7 +219,9 @@ def flows(output: Output, found: FlowPage) -> None:
 @renders(HotspotPage, bare=lambda found: [one.symbol.ref for one in found.hotspots])
 def hotspots(output: Output, found: HotspotPage) -> None:
     """Print files or symbols that are complex and change often, hottest first."""
-    output.line((plural(found.total, "hot spot"), HEADING), (f", {found.level}; score, churn, complexity, dependents", DIM))
+    output.line(
+        (plural(found.total, "hot spot"), HEADING), (f", {found.level}; score, churn, complexity, direct dependents (tests included)", DIM)
+    )
     output.rows(
         [
             (
