@@ -149,7 +149,13 @@ def main() -> None:
     options.add_argument("--index", type=Path, help="keep the index here")
     options.add_argument("--nodes", type=int, nargs="+", default=[2_000, 20_000, 50_000])
     options.add_argument("--paints", type=int, default=3, help="how often the first paint is measured")
+    options.add_argument("--weight-alone", action="store_true", help="measure only the size of the pages, into explorer_weight.json")
     given = options.parse_args()
+    if given.weight_alone:
+        heavy = weight()
+        table(["files", "KB", "KB compressed"], [[heavy["files"], heavy["bytes"] / 1000, heavy["gzip"] / 1000]])
+        publish("explorer_weight", {"weight": heavy}, given.out)
+        return
     import networkx
 
     repo = given.repo or Path(networkx.__file__).parent

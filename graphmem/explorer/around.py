@@ -35,6 +35,7 @@ def neighbourhood(
     min_confidence: float,
     limit: int,
     fold_tests: bool = False,
+    own: Collection[int] = (),
 ) -> tuple[dict[str, Any], int]:
     """Return the nodes within some steps of given nodes, and their edges.
 
@@ -50,6 +51,7 @@ def neighbourhood(
             confident edges come first.
         fold_tests: show the tests of a step to the right as one node of kind `tests`, whose `count` is their number; ignored if every seed
             is a test.
+        own: members of the seeds, which are left out: a class does not depend on itself.
 
     Returns:
         Columns of nodes (`side` is the number of steps to the right, negative to the left) and edges (`src` depends on `dst`), and the
@@ -68,18 +70,19 @@ def neighbourhood(
         raise BadInputError(f"limit, the maximum number of symbols, is {limit}; use 1 or more", argument="limit", value=limit)
     live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
     side: dict[int, int] = dict.fromkeys(seeds, 0)
+    hidden = set(own) - set(seeds)
     left_out = 0
     fold = fold_tests and not all(view.is_test[node] for node in side)
     folded: dict[int, int] = {}  # test -> its step
     frontier = {1: list(side), -1: list(side)}
     for step in range(1, depth + 1):
-        right = _next(view, frontier[1], 1, live, side)
+        right = _next(view, frontier[1], 1, live, side, hidden)
         if fold:
             for test in (node for node in right if view.is_test[node]):
                 folded.setdefault(test, step)
             right = [node for node in right if node not in folded]
         met = set(right)  # a node on both sides is shown with the dependents
-        left = [node for node in _next(view, frontier[-1], -1, live, side) if node not in met]
+        left = [node for node in _next(view, frontier[-1], -1, live, side, hidden) if node not in met]
         room = max(0, limit - len(side))
         frontier[1] = right[: max(room - len(left), room - room // 2)]  # half the room, and the rest of the other side's half
         frontier[-1] = left[: room - len(frontier[1])]
@@ -150,7 +153,9 @@ def _folded(
     return groups, [(a, b, row) for (a, b), row in sorted(best.items())]
 
 
-def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int]) -> list[int]:
+def _next(
+    view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int], hidden: Collection[int]
+) -> list[int]:
     """Return the new nodes one step further, most important first.
 
     The project's own nodes come before externals, code before tests, then the most confident edges.
@@ -160,7 +165,7 @@ def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[
         rows = view.in_edges(node) if way > 0 else view.out_edges(node)
         for row in rows[live[rows]].tolist():
             other = int(view.src[row] if way > 0 else view.dst[row])
-            if other not in side:
+            if other not in side and other not in hidden:
                 found[other] = max(found.get(other, 0.0), float(view.confidence[row]))
     return sorted(
         found,

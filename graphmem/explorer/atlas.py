@@ -46,7 +46,7 @@ class Atlas:
         file_x, file_y, file_r: float64, shape (f,): centre and radius of each file.
         symbols: int64, shape (f,): number of definitions in each file.
         complexity: int64, shape (f,): sum of the complexity of each file's symbols.
-        dependents: int64, shape (f,): number of other files with an edge into each file.
+        dependents: int64, shape (f,): number of other files with an edge into each file; tests are not counted.
         edges: int64, shape (m, 5): source file, destination file, kind (position in EDGE_KINDS), number of edges, and number of certain
             edges among them; sorted by the first three.
         measures: int64, shape (f,), by name: `functions` outside tests, those `tested` directly by a test, and calls that are `unresolved`.
@@ -117,7 +117,7 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
     symbols = np.bincount(file_of_node[defined], minlength=f).astype(np.int64)
     complexity = np.bincount(file_of_node[defined], weights=view.complexity[defined], minlength=f).astype(np.int64)
     edges = _between(view, file_of_node, f)
-    dependents = np.bincount(np.unique(edges[:, :2], axis=0)[:, 1], minlength=f).astype(np.int64) if len(edges) else np.zeros(f, np.int64)
+    dependents = _users(view)[numbers]
 
     file_r = 1.2 + 1.5 * np.sqrt(symbols)
     file_x, file_y = np.zeros(f), np.zeros(f)
@@ -186,6 +186,18 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
     found, back, count = np.unique(key, return_inverse=True, return_counts=True)
     sure = np.bincount(back, weights=(view.confidence[real] >= SURE), minlength=len(found)).astype(np.int64)
     return np.column_stack((found // kinds // f, found // kinds % f, found % kinds, count, sure)).astype(np.int64).reshape(-1, 5)
+
+
+def _users(view: GraphView) -> npt.NDArray[np.int64]:
+    """Count, for each path, the other files with an edge into it, without tests.
+
+    The count does not depend on which files the map shows.
+    """
+    src, dst = view.path_index[view.src], view.path_index[view.dst]
+    real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES) & ~view.is_test[view.src]
+    pairs = np.unique(src[real].astype(np.int64) * len(view.paths) + dst[real])
+    counts: npt.NDArray[np.int64] = np.bincount(pairs % max(len(view.paths), 1), minlength=len(view.paths))
+    return counts
 
 
 def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:

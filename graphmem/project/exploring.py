@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from graphmem.analysis.impact import expand
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.semantic.roles import ROLES
 from graphmem.analysis.semantic.roles import roles as roles_of
@@ -97,7 +98,7 @@ class Pictures:
     ) -> Picture:
         """Return symbols with the code they use and the code that uses them.
 
-        Each has a position in the picture.
+        Each has a position in the picture. Members of a class in the middle are left out.
 
         Args:
             refs: the symbols in the middle, as for `symbol`.
@@ -121,6 +122,7 @@ class Pictures:
             min_confidence=min_confidence,
             limit=limit,
             fold_tests=fold_tests,
+            own=expand(view, seeds),
         )
         used = sorted(set(made["edges"]["rule"]) & RULES.keys())
         made["rules"] = {"rule": used, "sentence": [RULES[rule].sentence for rule in used]}

@@ -241,19 +241,24 @@ def test_the_query_page_leads_back_and_has_room_for_the_answer_on_a_phone(tab, p
 
 
 def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
-    report = shop.impact("Price", max_depth=3)
+    report = shop.impact("Price")
     assert len(report.tests) == 1 < report.total
     visit(page + "/explore/impact?of=Price", "document.querySelectorAll('.zone').length === 3")
     said = tab.value("document.querySelector('.verdict').innerText")
-    assert f"{report.total - 1} dependents; 1 test to run" in said
+    direct = sum(hit.depth == 1 for hit in report.hits)
+    assert f"{report.total - 1} dependents within 5 steps, {direct} of them direct; tests not counted; 1 test to run" in said
     assert f"{report.total - 1} dependents besides tests" in said  # one number for one thing
     names = tab.value("[...document.querySelectorAll('.zone.after .symbol')].map((one) => one.textContent)")
     assert len(names) == len(set(names)) == len(report.hits)
     columns = shop.neighbourhood(["Cart"], depth=1, limit=100).columns["nodes"]
     visit(page + "/explore/graph?around=Cart&depth=1", "document.querySelector('.said')?.textContent")
-    left, right = (sum(way * side > 0 for side in columns["side"]) for way in (-1, 1))
-    assert tab.value("document.querySelector('.said').textContent").startswith(f"The symbol in focus depends on {left} symbol")
-    assert f" and {right} depend on it" in tab.value("document.querySelector('.said').textContent")
+    left = sum(side < 0 for side in columns["side"])
+    tests = sum(test for side, test in zip(columns["side"], columns["test"], strict=True) if side > 0)
+    right = sum(side > 0 for side in columns["side"]) - tests
+    assert tests
+    assert tab.value("document.querySelector('.said').textContent").startswith(f"The symbol in focus depends directly on {left} symbol")
+    assert f"; {right} symbol" in tab.value("document.querySelector('.said').textContent")
+    assert f" and {tests} test" in tab.value("document.querySelector('.said').textContent")
 
 
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):

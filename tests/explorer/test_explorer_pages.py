@@ -348,13 +348,13 @@ def test_what_a_person_changes_about_a_module_is_on_the_map_for_everybody(tab, t
 
 
 def test_switching_kinds_in_a_row_keeps_menu_and_focus_and_escape_closes_it(tab, explorer, visit):
-    visit(explorer + "/explore/graph?around=pagerank", "document.querySelector('.menu') && document.querySelector('.panel h2')")
-    tab.value("document.querySelector('.menu summary').click()")
-    tab.value("document.querySelectorAll('.menu input')[1].click()")
-    tab.until("location.search.includes('kinds=CALLS%2CREFERENCES') && document.querySelector('.menu')?.open")
-    tab.until("document.activeElement === document.querySelectorAll('.menu input')[1]")
+    visit(explorer + "/explore/graph?around=pagerank", "document.querySelector('main .menu') && document.querySelector('.panel h2')")
+    tab.value("document.querySelector('main .menu summary').click()")
+    tab.value("document.querySelectorAll('main .menu input')[1].click()")
+    tab.until("location.search.includes('kinds=CALLS%2CREFERENCES') && document.querySelector('main .menu')?.open")
+    tab.until("document.activeElement === document.querySelectorAll('main .menu input')[1]")
     tab.press("Escape")
-    assert tab.value("document.querySelector('.menu').open") is False
+    assert tab.value("document.querySelector('main .menu').open") is False
     assert tab.value("document.activeElement.tagName") == "SUMMARY"
 
 

@@ -109,7 +109,7 @@ export async function cut(page, { of = "" }, signal) {
       h("h2", null, w.off(found.module)),
       h("p", null, w.cost(cost(found.incoming), found.incoming.length, found.total, cost(found.outgoing), found.outgoing.length)),
       h("div.grid", null,
-        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], found.surface.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]), { first: 15, numeric: [1] }) : h("p", null, w.unused), found.total > found.surface.length ? h("p.hint", null, words.andMore(found.total - found.surface.length)) : null),
+        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], found.surface.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]), { first: 15, numeric: [1] }) : h("p", null, w.unused), found.total > found.surface.length ? h("p.hint", null, words.of(found.surface.length, found.total)) : null),
         card(w.needed_by, null, found.incoming.length ? table(w.needed_by, [c.module, w.edges, ""], deps(found.incoming, "src"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(w.depends_on, null, found.outgoing.length ? table(w.depends_on, [c.module, w.edges, ""], deps(found.outgoing, "dst"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(words.home.cycles, null, found.cycles.length ? found.cycles.map((one) => [h("p", null, words.home.ring(one.members.length), ". ", words.home.cut, " ", link(to("matrix", { of: one.cheapest.src, on: one.cheapest.dst }), `${one.cheapest.src} → ${one.cheapest.dst}`), ` (${words.number(one.cheapest.weight)})`), details(words.home.sites, one.cheapest.sites.length, false, sites(one.cheapest.sites))]) : h("p", null, w.no_cycle))),
@@ -234,19 +234,19 @@ export async function risk(page, { of = "" }, signal) {
   await into(place, loaded, ([{ hotspots }, { atlas }]) => {
     const { files, modules } = atlas.columns;
     const at = new Map(files.path.map((path, i) => [path, i]));
-    const some = hotspots.hotspots.filter((one) => at.has(one.symbol.path) && files.role[at.get(one.symbol.path)] === "code" && (!of || modules.name[files.module[at.get(one.symbol.path)]] === of)).slice(0, 200);
+    const some = hotspots.hotspots.filter((one) => at.has(one.symbol.path) && files.role[at.get(one.symbol.path)] === "code" && (!of || modules.name[files.module[at.get(one.symbol.path)]] === of));
     if (!some.length) return h("p", null, words.none);
     const c = words.map.columns;
     return [
       hotspots.notes.map((note) => h("p.hint", null, `${note}.`)),
-      table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, words.home.with_tests, w.untested, w.unresolved], some.map((one) => {
+      table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, c.used_by, w.untested, w.unresolved], some.map((one) => () => {
         const i = at.get(one.symbol.path);
         return [
           [fileLink(one.symbol.path), h("div", null, link(to("impact", { of: one.symbol.path }), words.panel.impact, { class: "where" }))],
           String(Math.round(one.score)),
           hotspots.churnKnown ? one.churn.toFixed(1) : w.unknown,
           words.number(one.complexity),
-          words.number(one.dependents),
+          words.number(files.dependents[i]),
           files.functions[i] ? w.of(files.functions[i] - files.tested[i], files.functions[i]) : "–",
           words.number(files.unresolved[i]),
         ];
@@ -274,7 +274,7 @@ export async function decisions(page, { of = "" }, signal) {
         [chip(one.status.toLowerCase()), one.about.some((to) => ["suspect", "orphaned"].includes(to.anchor)) ? [" ", chip(w.changed, "trap")] : null, one.disputed ? [" ", chip(words.memories.flags.disputed, "trap")] : null],
         one.files.length ? listing(one.files.map(fileLink), 3) : "",
       ]), { first: 50 }),
-      memories.totalCount > memories.edges.length ? h("p.hint", null, words.andMore(memories.totalCount - memories.edges.length)) : null,
+      memories.totalCount > memories.edges.length ? h("p.hint", null, words.of(memories.edges.length, memories.totalCount), " ", link(to("memories", { type: "decision" }), words.memories.back)) : null,
     ];
   });
 }
@@ -294,7 +294,7 @@ export async function rules(page, _, signal) {
       found.resolved.length ? details(w.resolved, found.resolved.length, false, listing(found.resolved, 20)) : null);
   } catch (error) {
     if (error.name === "AbortError") return;
-    const missing = error.facts?.argument === "rules" && /does not exist/.test(error.message); // which is no fault: no rules were written yet
+    const missing = error.facts?.reason === "no_rules"; // which is no fault: none were written yet
     fill(place, missing ? h("p", null, w.no_rules) : failure(error), h("p", null, w.how), h("pre.source", null, w.example));
   }
 }

@@ -11,6 +11,7 @@ import { svgText } from "./svg.js";
 import { words } from "./words.js";
 
 const LIMIT = 100;
+const CONTAINERS = new Set(["class", "interface", "enum", "type"]); // they stand for their members
 const MORE = 400;
 let switched = null; // the kind that was switched last: its switch has the focus again when the view has come anew
 
@@ -42,7 +43,7 @@ export async function aroundView(place, parameters, signal, { small = false, bel
     shown.warn(signal);
     said.textContent = w.added(added, node.name);
   };
-  const said = h("p.said", { role: "status" }, w.count(graph.count(-1), graph.count(1), answer.leftOut), other ? ` ${w.shared(graph.shared())}` : "");
+  const said = h("p.said", { role: "status" }, Number(depth) > 1 ? w.count_steps(graph.count(-1), graph.split(1), Number(depth), answer.leftOut) : w.count(graph.count(-1), graph.split(1), answer.leftOut), graph.seeds.some((one) => CONTAINERS.has(one.kind.toLowerCase())) ? ` ${w.members}` : "", other ? ` ${w.shared(graph.shared())}` : "");
   const controls = small ? h("div.controls.slim", null, link(to("graph", { around }), w.larger, { class: "button" }), exports_(graph, around)) : switches(graph, parameters, again, signal, answer.leftOut);
   fill(place, controls, shown.element, shown.why, said);
   if (answer.leftOut && !most) said.append(" ", h("button.plain", { type: "button", onclick: () => again({ most: "1" }) }, w.more));
@@ -145,6 +146,13 @@ class Around {
     return this.nodes.filter((one) => Math.sign(one.side) === way).reduce((sum, one) => sum + one.count, 0);
   }
 
+  /** Symbols and tests on one side. */
+  split(way) {
+    const some = this.nodes.filter((one) => Math.sign(one.side) === way);
+    const tests = some.reduce((sum, one) => sum + (one.test ? one.count : 0), 0);
+    return [some.reduce((sum, one) => sum + one.count, 0) - tests, tests];
+  }
+
   /** Nodes with an edge to or from each of several seeds. */
   shared() {
     const refs = [...new Set(this.seeds.map((one) => one.ref))]; // overloads are one
@@ -193,9 +201,9 @@ function label(node) {
   return qualname === "<module>" ? words.top_level(file) : qualname ? qualname.split(".").slice(-2).join(".") : file;
 }
 
-/** A name that breaks after a dot, a slash or an underscore rather than in the middle of a word. */
+/** A name that breaks after a dot, a slash or an underscore, or before a capital, rather than in the middle of a word. */
 function breakable(text) {
-  return text.split(/(?<=[./_])(?=\w)/).flatMap((part, i) => (i ? [h("wbr", null), part] : [part]));
+  return text.split(/(?<=[./_])(?=\w)|(?<=[a-z])(?=[A-Z])/).flatMap((part, i) => (i ? [h("wbr", null), part] : [part]));
 }
 
 /** The columns, the wires between what is in sight of them, and the line below that says why. */
@@ -257,10 +265,11 @@ class Columns {
     const w = words.around;
     const scrolled = new Map([...this.inner.querySelectorAll(".column")].map((one) => [one.dataset.side, one.querySelector("ol").scrollTop]));
     fill(this.inner, this.canvas, this.graph.columns().map(({ side, nodes }) => {
-      const count = nodes.reduce((sum, one) => sum + one.count, 0);
+      const tests = nodes.reduce((sum, one) => sum + (one.test ? one.count : 0), 0);
+      const symbols = nodes.reduce((sum, one) => sum + one.count, 0) - tests;
       const heading = side < 0 ? w.head_left(-side) : side > 0 ? w.head_right(side) : w.head_middle;
       const list = h("ol", null, nodes.map((one) => h("li", null, this.item(one))));
-      return h(`section.column.${side < 0 ? "before" : side > 0 ? "after" : "focus"}`, { "data-side": side, "aria-label": heading }, h("h3", null, heading, side ? h("span.count", null, words.number(count)) : null), list);
+      return h(`section.column.${side < 0 ? "before" : side > 0 ? "after" : "focus"}`, { "data-side": side, "aria-label": heading }, h("h3", null, heading, side ? h("span.count", null, w.head_count(symbols, tests)) : null), list);
     }));
     for (const one of this.inner.querySelectorAll(".column")) one.querySelector("ol").scrollTop = scrolled.get(one.dataset.side) ?? 0;
     this.wire();

@@ -54,7 +54,7 @@ export async function show(page, parameters, signal) {
       never.length
         ? card(w.never, w.never_hint, table(w.never, [words.map.columns.file, w.score, w.why], never.map((one) => [[fileLink(one.path)], score(one), why(one)]), { numeric: [1], first: 15 }))
         : null,
-      known.memories.length || known.held ? card(words.panel.memories, null, knownList(known, "", files)) : null,
+      known.memories.length || known.held ? card(words.known.about.together, null, knownList(known, "", files, "together")) : null,
     ];
   });
 }

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { aroundView } from "./aroundview.js";
 import { showPanel } from "./panel.js";
-import { card, into, symbolLink, table, where } from "./parts.js";
+import { card, go, into, symbolField, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -29,6 +29,9 @@ export async function show(page, parameters, signal) {
 function start(page, signal) {
   const w = words.code;
   const central = h("div");
-  fill(page, h("h1", null, w.title), h("p.lead", null, w.hint), card(words.home.central, w.begin, central));
-  into(central, ask("CentralSymbols", { limit: 15 }, signal), ({ centralSymbols }) => table(words.home.central, [words.map.columns.name, words.map.columns.where], centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), where(symbol)])));
+  const box = symbolField("code-of", { label: words.impact.of, placeholder: "Graph.add_edge", chosen: (ref) => go(to("code", { at: ref })), labelled: true });
+  const submit = (event) => (event.preventDefault(), box.querySelector("input").value.trim() && go(to("code", { at: box.querySelector("input").value.trim() })));
+  fill(page, h("h1", null, w.ask), h("p.lead", null, w.hint), h("form.bar", { onsubmit: submit }, h("div.field.grow", null, h("label", { for: "code-of" }, words.impact.of), box), h("button.primary", null, words.impact.show)), card(w.central, w.begin, central));
+  box.querySelector("input").focus();
+  into(central, ask("CentralSymbols", { limit: 15 }, signal), ({ centralSymbols }) => table(w.central, [words.map.columns.name, words.map.columns.where], centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), where(symbol)])));
 }

@@ -103,7 +103,7 @@ function helped(memories, trust) {
       : h("p.hint", null, w.nothing_shown),
     h("p", null, w.help.trust(trust.level, trust.threshold)),
     most.length ? listing(most.slice(0, 20).map((one) => [link(to("memories", { id: one.shortId }), one.title), h("span.where", null, ` ${w.help.each(one.injectedCount, one.usedCount)}`)]), 4) : null,
-    memories.totalCount > nodes.length ? h("p.hint", null, words.andMore(memories.totalCount - nodes.length)) : null,
+    memories.totalCount > nodes.length ? h("p.hint", null, words.of(nodes.length, memories.totalCount)) : null,
   ];
 }
 

@@ -26,10 +26,11 @@ export async function show(page, parameters, signal) {
   fill(
     page,
     h("div.heading", null, heading, summary),
-    h("section.card.wide", null, h("div.card-head", null, h("div", null, h("h2", null, w.map), h("p.hint", null, w.map_hint)), link(to("graph"), w.open_map, { class: "button primary" })), place, tables),
+    h("nav.tasks", { "aria-label": w.tasks }, Object.entries(w.task).map(([view, [question, hint]]) => h("a.task", { href: to(view) }, h("strong", null, question), h("span", null, hint)))),
+    h("section.card.wide", null, h("div.card-head", null, h("h2", null, w.map), link(to("graph"), w.open_map, { class: "button" })), h("p.hint", null, w.map_hint), place, tables),
     h("div.grid", null,
-      card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.tangled_cycles, null, tangle, cycles), card(w.flows, w.flows_hint, flows),
-      card(w.recent, w.recent_hint, recent), card(w.learnt, w.learnt_hint, learnt), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
+      card(w.recent, w.recent_hint, recent), card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.tangled_cycles, null, tangle, cycles), card(w.flows, w.flows_hint, flows),
+      card(w.learnt, w.learnt_hint, learnt), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
   );
   fill(place, h("p.loading", null, words.loading));
   const projectAsked = ask("Project", {}, signal).then(({ project }) => {
@@ -42,7 +43,9 @@ export async function show(page, parameters, signal) {
   tour();
   into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal), ask("Health", {}, signal)]), ([project, { reviewQueue }, answer]) => brief(project.state, reviewQueue, answer.health));
   into(learnt, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
-    memories.edges.length ? listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), " ", day(node.createdAt)])) : h("p.hint", null, words.none));
+    memories.edges.length
+      ? [listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", day(node.createdAt)])), h("p", null, memories.totalCount > memories.edges.length ? [words.of(memories.edges.length, memories.totalCount), " "] : null, link(to("memories"), words.memories.back))]
+      : h("p.hint", null, words.none));
   try {
     await projectAsked;
     const answer = await mapAsked;
@@ -59,11 +62,11 @@ export async function show(page, parameters, signal) {
     fill(place, map.element);
     map.start();
     fill(tables, map.tables());
-    homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal); // after the picture, so that it is there first
+    homeSemantics({ hot, cycles, entries, flows, dead, recent }, map.scene.files, signal); // after the picture, so that it is there first
     tangles(signal).then((found) => found.order.length && fill(tangle, h("h3", null, w.tangled), sentence(found), leading(found), h("p", null, link(to("tangled"), words.tangled.all)), h("h3", null, w.cycles), h("p.hint", null, w.cycles_hint)), () => {}); // the cycles say what is wrong
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
-    fill(central, table(w.central, [words.map.columns.file, w.without_tests], order.slice(0, 8).map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
+    fill(central, table(w.central, [words.map.columns.file, words.map.columns.used_by], order.filter((i) => files.dependents[i]).map((i) => () => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1], first: 8 }));
   } catch (error) {
     if (error.name === "AbortError") return;
     for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.hint", null, words.none));

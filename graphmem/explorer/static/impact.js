@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, details, edgeWhy, field, folded, go, into, knownList, link, listing, nameOf, refOf, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
+import { card, certainty, chip, choice, copy, countedDependents, details, edgeWhy, field, folded, go, into, knownList, link, listing, nameOf, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { exportMenu } from "./exports.js";
 import { words } from "./words.js";
 
@@ -11,7 +11,7 @@ const SURE = 0.8;
 const MOST_KNOWN = 3; // memories that stand beside the answer
 
 export async function show(page, parameters, signal) {
-  const { of = "", depth = "3", least = "0.3" } = parameters;
+  const { of = "", depth = "5", least = "0.3" } = parameters; // as everywhere: one number of dependents
   const w = words.impact;
   const result = h("div");
   const again = () => of && run(of); // so that the boxes never say something else than the answer below them
@@ -53,14 +53,12 @@ export function zones(after, before, modules, { commands, middle = null }) {
   const paths = [...after.targets, ...after.hits.map((hit) => hit.symbol), ...after.tests.map((hit) => hit.symbol)].map((one) => one.path).filter(Boolean);
   const testCard = card(w.tests, null, tests(after.tests, wayOf(after), commands));
   const [warnings, memories] = nearby(after, paths);
-  const cases = after.tests.filter((hit) => runnable(hit.symbol)).length;
   return [
     h("div.verdict", null,
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
-      h("span", null, w.total(after.total - after.tests.length, after.hits.length, cases, after.tests.length - cases)),
+      h("span", null, countedDependents(after)),
       h("span", null, w.epistemic[after.epistemic]),
       after.missChance === null ? null : w.misses(after.missChance),
-      before ? h("span.hint", null, w.within(after.hits.reduce((most, hit) => Math.max(most, hit.depth), 0))) : null,
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     warnings,
@@ -83,8 +81,8 @@ function nearby(report, paths) {
   const near = report.known.memories.filter((one) => one.place === "target" || direct.has(one.about));
   const shown = [...near].sort((a, b) => b.trap - a.trap).slice(0, MOST_KNOWN);
   const known = { ...report.known, memories: shown, more: report.known.more + report.known.memories.length - shown.length };
-  if (shown.some((one) => one.trap)) return [card(w.memories, null, knownList(known, w.no_memories, paths)), null];
-  return [null, folded(w.memories, shown.length, false, () => h("div", null, knownList(known, w.no_memories, paths)))];
+  if (shown.some((one) => one.trap)) return [card(words.known.about.impact, null, knownList(known, w.no_memories, paths, "answer")), null];
+  return [null, folded(words.known.about.impact, shown.length, false, () => h("div", null, knownList(known, w.no_memories, paths, "answer")))];
 }
 
 /** Whether something is there for others than this project's own code to call: an entry point, or a name with a meaning in Python. */
@@ -182,11 +180,6 @@ function why(hit, way) {
     place.querySelector("a.site")?.click();
   });
   return whole;
-}
-
-/** Whether a test runner can be given it: a test, or code of a file of tests outside all functions. */
-function runnable({ entryPoint, isTest, kind }) {
-  return entryPoint === "test" || (isTest && kind === "MODULE");
 }
 
 function tests(hits, way, commands) {

@@ -2,14 +2,15 @@
 
 import { BASE, ask, useToken, whenProjectIsWanted, whenTokenIsWanted } from "./api.js";
 import { fill, h } from "./dom.js";
-import { failure, go, link, symbolField, to } from "./parts.js";
+import { failure, go, link, menu, symbolField, to } from "./parts.js";
 import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
 import { tour } from "./tour.js";
 import { LANGUAGES, language, speak, words } from "./words.js";
 
-const VIEWS = ["home", "graph", "code", "impact", "questions", "memories", "ask", "tangled", "path", "diff", "coaccess", "review", "teach", "sessions", "health"];
-const OFTEN = 7; // views of the first group
-const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of "questions"
+const OFTEN = ["home", "graph", "code", "impact", "memories", "tangled", "quarter", "questions", "ask"]; // always in sight
+const MORE = { code: ["path", "diff", "coaccess"], architecture: ["risk", "people", "cut", "matrix", "decisions", "rules"], memory: ["review", "teach", "sessions"], server: ["health"] };
+const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of architect.js
+const VIEWS = new Set([...OFTEN, ...Object.values(MORE).flat()]);
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
 let current = null; // {stop()} of the view that is shown
@@ -26,15 +27,15 @@ async function show() {
   shownAt = address.pathname + address.search;
   current?.abort();
   const turn = (current = new AbortController());
-  mark(OTHERS.includes(name) ? "questions" : name);
+  mark(name);
   const find = document.getElementById("find");
   if (document.activeElement !== find || find.value) find.value = ""; // it says what one looks for, and not where one was
-  if (!VIEWS.includes(name) && !OTHERS.includes(name)) {
+  if (!VIEWS.has(name)) {
     document.title = words.brand;
     fill(main, h("div.page", null, h("h1", null, words.no_view(name)), link(to("home"), words.to_home)));
     return;
   }
-  document.title = `${words.views[name] ?? words.architect[name].title} · ${words.brand}`;
+  document.title = `${title(name)} · ${words.brand}`;
   try {
     const view = await import(name === "questions" || OTHERS.includes(name) ? "./architect.js" : `./${name}.js`);
     if (turn.signal.aborted) return;
@@ -44,15 +45,30 @@ async function show() {
     await (view.show ?? view[name])(page, Object.fromEntries(address.searchParams), turn.signal);
   } catch (error) {
     if (error.name === "AbortError" || turn.signal.aborted) return;
-    fill(main, h("div.page", null, h("h1", null, words.views[name] ?? words.architect[name].title), failure(error)));
+    fill(main, h("div.page", null, h("h1", null, title(name)), failure(error)));
   }
 }
 
+const title = (name) => words.views[name] ?? words.architect[name].title;
+
 function mark(name) {
   for (const one of document.querySelectorAll("#top nav a")) {
-    if (one.dataset.view === name) (one.setAttribute("aria-current", "page"), one.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    if (one.dataset.view === name) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
+  const menu = document.querySelector("#top nav details");
+  menu.open = false;
+  menu.classList.toggle("here", !OFTEN.includes(name));
+  const row = document.querySelector("#top nav > ul");
+  const here = row.querySelector("[aria-current]");
+  if (here) row.scrollLeft += here.getBoundingClientRect().left - row.getBoundingClientRect().left - (row.clientWidth - here.offsetWidth) / 2;
+}
+
+/** The views that are not always in sight, by what they are about. */
+function further(item) {
+  const w = words.groups;
+  const outside = h("li", null, link(`${BASE}/graphql`, words.views.query, { "data-outside": "" }));
+  return menu(w.more, null, h("div.groups", null, Object.entries(MORE).map(([group, names]) => h("section", null, h("h2", null, w[group]), h("ul", null, names.map(item), group === "server" ? outside : null)))));
 }
 
 function stored() {
@@ -87,7 +103,7 @@ function top() {
     ["auto", "light", "dark"].map((key) => h("option", { value: key, selected: key === stored() }, words.theme[key])),
   );
   const item = (name) => {
-    const made = link(to(name), words.views[name]);
+    const made = link(to(name), title(name));
     made.dataset.view = name;
     return h("li", null, made);
   };
@@ -98,7 +114,7 @@ function top() {
     link(to("home"), words.brand, { class: "brand" }),
     h("span.steps", null, step("←", words.back, -1), step("→", words.forward, 1), panes.files),
     symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("code", { at: ref })), everything: true }),
-    h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.slice(0, OFTEN).map(item)), h("ul.rare", null, VIEWS.slice(OFTEN).map(item), h("li", null, link(`${BASE}/graphql`, words.views.query, { "data-outside": "" })))),
+    h("nav", { "aria-label": words.navigation }, h("ul", null, OFTEN.map(item)), further(item)),
     h("span", { id: "project" }),
     h("span.state", { id: "state", role: "status" }),
     panes.code,

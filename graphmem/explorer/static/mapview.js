@@ -379,7 +379,7 @@ function mapTables(scene, show, signal) {
     null,
     false,
     table(words.map.modules_table, [c.module, c.files, c.symbols, words.map.depends_on], rows, { numeric: [1, 2] }),
-    table(c.files, [c.file, c.module, c.symbols, c.dependents, c.complexity], fileRows, { numeric: [2, 3, 4], first: 50 }),
+    table(c.files, [c.file, c.module, c.symbols, c.used_by, c.complexity], fileRows, { numeric: [2, 3, 4], first: 50 }),
   );
 }
 

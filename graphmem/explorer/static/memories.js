@@ -42,7 +42,7 @@ export async function show(page, parameters, signal) {
     await into(holder, ask("Memories", { filter, sort, first: PAGE, after }, turn.signal), ({ memories: found }) => {
       total.textContent = w.total(found.totalCount);
       const entries = found.edges.map(({ node }) => item(node));
-      const next = found.pageInfo.hasNextPage ? h("button", { type: "button", onclick: () => load(found.pageInfo.endCursor) }, words.more(found.totalCount - list.children.length - entries.length)) : null;
+      const next = found.pageInfo.hasNextPage ? h("button", { type: "button", onclick: () => load(found.pageInfo.endCursor) }, words.more(Math.min(PAGE, found.totalCount - list.children.length - entries.length), list.children.length + entries.length, found.totalCount)) : null;
       if (after) {
         list.append(...entries);
         return next;

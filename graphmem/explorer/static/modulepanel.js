@@ -21,7 +21,7 @@ export function modulePanel(scene, index, panel, signal, arrange) {
     memoriesOf(held.map((i) => files.path[i]), signal),
     modules.name[index] ? changes(scene, index, signal, arrange) : null,
     dependencies(modules.name[index], signal),
-    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
+    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.used_by], held.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
   ];
 }
 
@@ -51,17 +51,26 @@ function told(name, title, signal) {
 
 
 const MOST_FILES = 500; // of a module whose memories are asked for
+const PAGE = 50; // memories of a further answer
 
 /** The newest memories about the files of a module. */
 function memoriesOf(paths, signal) {
   const place = h("div");
   const some = paths.slice(0, MOST_FILES);
-  if (some.length)
-    into(place, ask("Memories", { filter: { files: some }, first: 8 }, signal), ({ memories: { edges, totalCount } }) =>
-      details(words.panel.memories, totalCount, true,
-        edges.length ? listing(edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type)]), 8) : h("p.hint", null, words.panel.no_memories),
-        totalCount > edges.length ? h("p.hint", null, words.andMore(totalCount - edges.length)) : null,
-        paths.length > some.length ? h("p.hint", null, words.map.first_files(some.length, paths.length)) : null));
+  if (!some.length) return place;
+  const asked = (first, after) => ask("Memories", { filter: { files: some }, first, after }, signal).then((answer) => answer.memories);
+  const entry = ({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type)];
+  into(place, asked(8, null), ({ edges, totalCount, pageInfo }) => {
+    let { endCursor } = pageInfo;
+    const more = async () => {
+      const next = await asked(PAGE, endCursor);
+      ({ endCursor } = next.pageInfo);
+      return next.edges.map(entry);
+    };
+    return details(words.known.about.module, totalCount, true,
+      edges.length ? listing(edges.map(entry), 8, "ul", { total: totalCount, page: PAGE, more }) : h("p.hint", null, words.panel.no_memories),
+      paths.length > some.length ? h("p.hint", null, words.map.first_files(some.length, paths.length)) : null);
+  });
   return place;
 }
 

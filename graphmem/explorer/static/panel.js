@@ -7,6 +7,7 @@ import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
 const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
+const PAGE = 100; // edges of one answer
 const OPEN = new Set(["callers", "callees", "tests"]);
 
 /** Fill the panel with what `ref` means. */
@@ -15,7 +16,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
   fill(place, h("p.loading", null, words.loading));
   let answer;
   try {
-    answer = await ask("Symbol", { ref, first: 100 }, signal);
+    answer = await ask("Symbol", { ref, first: PAGE }, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     fill(place, closer(close), failure(error, (one) => to("code", { at: one })));
@@ -25,6 +26,9 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
   named(symbol);
   showSymbol(symbol);
   const exact = refOf(symbol);
+  const whole = symbol.kind === "FILE" || symbol.qualname === "<module>";
+  const others = h("div.namesakes");
+  const risk = h("div.verdict-line");
   const together = h("div");
   const history = h("div");
   fill(
@@ -33,6 +37,8 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
     h("h2.ref", null, nameOf(symbol)),
     h("p.meta", null, chip(symbol.kind.toLowerCase()), symbol.isTest ? chip("test", "test") : null, symbol.entryPoint ? chip(symbol.entryPoint, "entry") : null, symbol.modifiers.map((one) => chip(one)), symbol.complexity ? chip(w.complexity(symbol.complexity)) : null),
     symbol.path ? h("p.where", null, link(to("graph", { focus: symbol.path }), symbol.path), ", ", w.lines(symbol.startLine, symbol.endLine)) : null,
+    risk,
+    others,
     symbol.signature ? h("pre.signature", null, symbol.signature) : null,
     symbol.doc ? h("p.doc", null, symbol.doc) : null,
     h("nav.actions", { "aria-label": w.label },
@@ -43,11 +49,13 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
       symbol.path ? link(to("coaccess", { files: symbol.path }), w.coaccess, { class: "button" }) : null,
       link(to("teach", { symbol: exact }), w.teach, { class: "button" })),
     between,
-    RELATIONS.map((name) => relation(w[name], symbol, name)),
-    details(w.memories, symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories, symbol.path ? [symbol.path] : [])),
+    RELATIONS.map((name) => relation(w[name], symbol, name, signal)),
+    details(words.known.about[whole ? "file" : "symbol"], symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories, symbol.path ? [symbol.path] : [], "file")),
     together,
     history,
   );
+  if (symbol.path) into(risk, ask("ImpactOverview", { targets: [symbol.id], limit: 1 }, signal), ({ impact }) => verdict(impact.risk));
+  if (!whole) namesakes(symbol, signal).then((some) => fill(others, sameName(symbol, some)), (error) => error.name === "AbortError" || fill(others, failure(error)));
   into(together, coaccessed(symbol.path, signal), (found) => found);
   into(history, changes(symbol.path, signal), (found) => found);
 }
@@ -56,14 +64,38 @@ function closer(close) {
   return close ? h("button.close", { type: "button", onclick: close, "aria-label": words.panel.close }, "×") : null;
 }
 
-function relation(title, symbol, name) {
+/** How risky a change is and why, with the numbers of the impact view. */
+function verdict({ level, atLeast, reasons }) {
+  return h("p", null, h(`strong.risk.${level.toLowerCase()}`, null, words.impact.risk(level, atLeast)), " ", h("span.hint", null, reasons.join("; ")));
+}
+
+/** Other definitions with exactly the name of a symbol, overloads beside it left out; those with its whole name come first. */
+async function namesakes(symbol, signal) {
+  const some = [];
+  for (let after = null; ; ) {
+    const { symbols } = await ask("Symbols", { query: symbol.name, first: 100, after }, signal);
+    const same = symbols.edges.filter(({ node }) => node.name.toLowerCase() === symbol.name.toLowerCase()); // the best of the answer
+    some.push(...same.map(({ node }) => node));
+    if (same.length < symbols.edges.length || !symbols.pageInfo.hasNextPage) break;
+    after = symbols.pageInfo.endCursor;
+  }
+  const other = (one) => one.name === symbol.name && refOf(one) !== refOf(symbol) && one.qualname !== "<module>";
+  const far = (one) => (one.qualname === symbol.qualname ? 0 : 1) + (one.isTest ? 2 : 0);
+  return some.filter(other).sort((a, b) => far(a) - far(b));
+}
+
+function sameName(symbol, some) {
+  if (!some.length) return null;
+  return details(words.panel.namesakes(some.length, symbol.name), null, some.length <= 3, listing(some.map((one) => [symbolLink(one), " ", chip(one.kind.toLowerCase()), one.isTest ? chip("test", "test") : null, " ", where(one)]), 10));
+}
+
+function relation(title, symbol, name, signal) {
   const connection = symbol[name];
-  const edges = [...connection.edges].sort((a, b) => a.node.isTest - b.node.isTest); // code before tests
-  if (!edges.length) return null;
+  if (!connection.edges.length) return null;
   // The lines of an edge are in the file of the one that depends.
   const out = ["callees", "bases", "overrides"].includes(name);
   const sites = (node, lines) => [lines.slice(0, 6).map((line) => [" ", site(out ? symbol.path : node.path, line)]), lines.length > 6 ? "…" : ""];
-  const entries = edges.map(({ node, confidence, kind, rule, lines }) => [
+  const entry = ({ node, confidence, kind, rule, lines }) => [
     symbolLink(node),
     " ",
     certainty(confidence, rule),
@@ -72,9 +104,14 @@ function relation(title, symbol, name) {
     h("br"),
     where(node),
     lines.length && (out ? symbol.path : node.path) ? h("span.where", null, " ·", sites(node, lines)) : null,
-  ]);
-  const count = connection.pageInfo.hasNextPage ? `${edges.length}+` : edges.length;
-  return h("details", { open: OPEN.has(name) }, h("summary", null, title, h("span.count", null, String(count))), listing(entries, 6));
+  ];
+  let { endCursor } = connection.pageInfo;
+  const more = async () => {
+    const next = (await ask("MoreEdges", { ref: symbol.id, after: endCursor, first: PAGE, [name]: true }, signal)).symbol[name];
+    ({ endCursor } = next.pageInfo);
+    return next.edges.map(entry);
+  };
+  return details(title, connection.totalCount, OPEN.has(name), listing(connection.edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
 }
 
 async function coaccessed(path, signal) {

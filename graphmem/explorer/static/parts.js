@@ -97,45 +97,82 @@ export function card(title, hint, ...children) {
   return h("section.card", null, h("h2", null, title), hint ? h("p.hint", null, hint) : null, children);
 }
 
-/** A table; a row is a list of cells. */
-export function table(caption, head, rows, { first = 100, numeric = [] } = {}) {
+/** The button below a cut list: it says how much is shown of how much, and leads to the rest, which the server may still have. */
+function further(add, some, first, rest) {
+  let shown = 0;
+  const button = h("button.plain", { type: "button" });
+  const show = (until) => {
+    add(some.slice(shown, until));
+    shown = Math.min(until, some.length);
+    const all = Math.max(rest?.total ?? 0, some.length);
+    if (shown >= all) return button.remove();
+    button.textContent = words.more(some.length > shown ? some.length - shown : Math.min(rest.page ?? all, all - shown), shown, all);
+  };
+  button.addEventListener("click", async () => {
+    if (shown < some.length) return show(some.length);
+    button.disabled = true;
+    try {
+      const next = await rest.more(some.length);
+      some = [...some, ...next];
+      if (!next.length) rest = { ...rest, total: some.length };
+      show(some.length);
+    } catch (error) {
+      if (error.name !== "AbortError") button.after(failure(error));
+    }
+    button.disabled = false;
+  });
+  show(first);
+  return button;
+}
+
+/** A table; a row is a list of cells, or a function that gives it. `rest` is as for `listing`. */
+export function table(caption, head, rows, { first = 100, numeric = [], rest = null } = {}) {
   // Where there is no room for many columns, a row is a few lines, each cell with its column's name before it.
   const cell = (content, column) => h(numeric.includes(column) ? "td.number" : "td", column && head.length > 3 ? { "data-column": head[column] } : null, content);
   const body = h("tbody");
-  const add = (some) => body.append(...some.map((row) => h("tr", null, row.map(cell))));
-  add(rows.slice(0, first));
+  const add = (some) => body.append(...some.map((row) => h("tr", null, (typeof row === "function" ? row() : row).map(cell))));
   const whole = h("div.table", null, h(head.length > 3 ? "table.wide" : "table", null, h("caption", null, caption), h("thead", null, h("tr", null, head.map((name, i) => h(numeric.includes(i) ? "th.number" : "th", { scope: "col" }, name)))), body));
-  if (rows.length > first) {
-    const button = h("button.plain", { type: "button", onclick: () => (add(rows.slice(first)), button.remove()) }, words.more(rows.length - first));
-    whole.append(button);
-  }
+  const button = further(add, rows, first, rest);
+  if (button.textContent) whole.append(button);
   return whole;
 }
 
-/** A list that shows its first entries and, asked, the others. */
-export function listing(entries, first = 8, tag = "ul") {
-  const list = h(tag, { class: "listing" }, entries.slice(0, first).map((entry) => h("li", null, entry)));
-  if (entries.length <= first) return list;
-  const button = h(
-    "button.plain",
-    { type: "button", onclick: () => (list.append(...entries.slice(first).map((entry) => h("li", null, entry))), button.remove()) },
-    words.more(entries.length - first),
-  );
-  return h("div", null, list, button);
+/**
+ * A list that shows its first entries and, asked, the others.
+ * @param {object} rest  of a list that the server cut: `total`, `page` (entries of an answer) and `more(have)`, a promise of the next entries.
+ */
+export function listing(entries, first = 8, tag = "ul", rest = null) {
+  const list = h(tag, { class: "listing" });
+  const button = further((some) => list.append(...some.map((entry) => h("li", null, entry))), entries, first, rest);
+  return button.textContent ? h("div", null, list, button) : list;
+}
+
+/** Whether a test runner can be given it: a test, or code of a file of tests outside all functions. */
+export function runnable({ entryPoint, isTest, kind }) {
+  return entryPoint === "test" || (isTest && kind === "MODULE");
+}
+
+/** How many dependents and tests an answer of impact has, in the same words wherever it is said. */
+export function countedDependents(report) {
+  const cases = report.tests.filter((hit) => runnable(hit.symbol)).length;
+  const direct = report.hits.filter((hit) => hit.depth === 1).length;
+  return words.impact.total(report.total - report.tests.length, report.hits.length, direct, report.maxDepth, cases, report.tests.length - cases);
 }
 
 const NEAR = ["target", "around"]; // places of memories that come before all others
 const MOST_PATHS = 500; // files whose memories are asked for at once
 
 /** A button that lists the memories which an answer only counts. */
-function others(known, paths) {
+function others(known, paths, about) {
   const w = words.known;
-  if (!paths.length) return h("p.hint", null, w.more(known.more));
+  if (!paths.length) return h("p.hint", null, w.more(known.more, about));
   const place = h("div");
   const shown = new Set(known.memories.map((one) => one.shortId));
-  const list = () => into(place, ask("Memories", { filter: { files: [...new Set(paths)].slice(0, MOST_PATHS) }, sort: "CONFIDENCE", first: 100 }), ({ memories }) =>
-    listing(memories.edges.filter(({ node }) => !shown.has(node.shortId)).map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", sureness(node.confidenceInUse), h("div.where", null, node.files.slice(0, 3).join(", "), " · ", day(node.createdAt))]), 20));
-  fill(place, h("button.plain", { type: "button", onclick: list }, w.more(known.more)));
+  const list = () => into(place, ask("Memories", { filter: { files: [...new Set(paths)].slice(0, MOST_PATHS) }, sort: "CONFIDENCE", first: 100 }), ({ memories }) => [
+    listing(memories.edges.filter(({ node }) => !shown.has(node.shortId)).map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", sureness(node.confidenceInUse), h("div.where", null, node.files.slice(0, 3).join(", "), " · ", day(node.createdAt))]), 20),
+    memories.totalCount > memories.edges.length ? h("p", null, words.of(memories.edges.length, memories.totalCount), " ", link(to("memories", paths.length === 1 ? { file: paths[0] } : {}), words.views.memories)) : null,
+  ]);
+  fill(place, h("button.plain", { type: "button", onclick: list }, w.more(known.more, about)));
   return place;
 }
 
@@ -147,8 +184,9 @@ export function sureness(confidence) {
 /**
  * Memories about the code of an answer: the target's own first, each with the code it is about and the reason to check it.
  * @param {string[]} paths  files of the answer, in which the memories that it only counts are found.
+ * @param {string} about  a key of `words.known.files`: what the counted memories are about.
  */
-export function knownList(known, none, paths = []) {
+export function knownList(known, none, paths, about) {
   const w = words.known;
   const near = (one) => NEAR.indexOf(one.place) + (NEAR.includes(one.place) ? 0 : NEAR.length + 1);
   const entries = [...known.memories].sort((a, b) => near(a) - near(b)).map((one) => [
@@ -163,8 +201,8 @@ export function knownList(known, none, paths = []) {
   ]);
   return [
     entries.length ? listing(entries, 5) : known.held ? null : h("p.hint", null, none),
-    known.more ? others(known, paths) : null,
-    known.held ? h("p.hint", null, link(to("review"), w.held(known.held))) : null,
+    known.more ? others(known, paths, about) : null,
+    known.held ? h("p.hint", null, link(to("review"), w.held(known.held, about))) : null,
   ];
 }
 
@@ -241,6 +279,8 @@ export async function into(place, promise, show, again = null) {
   }
 }
 
+const FILES = 8; // files that a box asks for
+
 let modules = null; // their names, asked for once a box is used
 let commits = null; // the newest, likewise
 
@@ -260,7 +300,7 @@ async function proposals(query, kinds, everything, signal) {
   const none = { edges: [], totalCount: 0 };
   const [{ symbols }, files, memories] = await Promise.all([
     ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, signal),
-    everything ? ask("Files", { query, first: 4 }, signal).then((found) => found.files) : none,
+    everything ? ask("Files", { query, first: FILES }, signal).then((found) => found.files) : none,
     everything && query.length > 2 ? ask("Memories", { filter: { text: query }, first: 3 }, signal).then((found) => found.memories, () => none) : none,
   ]);
   const parts = query.toLowerCase().split(/\s+/);
@@ -271,9 +311,14 @@ async function proposals(query, kinds, everything, signal) {
   // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean.
   const exact = (node) => node.name.toLowerCase() === query.toLowerCase() || node.qualname.toLowerCase() === query.toLowerCase();
   const rank = ({ node }) => (exact(node) ? (node.isTest || /(^|\/)tests?\//.test(node.path) ? 1 : 0) + (node.qualname.includes(".") ? 0.5 : 0) + (node.qualname === "<module>" ? 0.7 : 0) : 2);
+  // A file with exactly this name or path is meant before code whose name holds it.
+  const whole = (path) => [path, path.split("/").at(-1)].some((text) => text.toLowerCase() === query.toLowerCase());
+  const file = ({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path, sure: whole(node.path) });
+  const inFiles = files.edges.map(file);
   const found = [
+    ...inFiles.filter((one) => one.sure),
     ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
-    ...files.edges.map(({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path })),
+    ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
     ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
     ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: commitPage(one.sha) })),
@@ -388,9 +433,9 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     if (!everything || /:\d+$/.test(written)) return chosen(written);
     const given = written.toLowerCase();
     const { found } = await proposals(written, kinds, true, undefined).catch(() => ({ found: [] }));
-    const exact = found.find((one) => [one.text, one.ref, one.where].some((text) => text?.toLowerCase() === given));
+    const exact = found.find((one) => [one.text, one.ref].some((text) => text?.toLowerCase() === given));
     const spoken = /\s/.test(written) && found.length !== 1; // words, and not one thing that has them
-    const page = found.find((one) => one.sure);
+    const page = found.find((one) => one.sure && one.address);
     if (exact ?? page ?? (!spoken && found[0])) take(exact ?? page ?? found[0]);
     else go(to("ask", { q: written }));
   };

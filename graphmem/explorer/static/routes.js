@@ -2,10 +2,11 @@
 
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
-import { link, to } from "./parts.js";
+import { countedDependents, link, nameOf, to } from "./parts.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
+const NAMED = 3; // callers that an answer names
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
 const ABOUT_CODE = new Set(["impact", "code"]);
 
@@ -73,7 +74,12 @@ const FIRST = {
   },
   impact: async (about, signal) => {
     if (!about) return words.impact.hint;
-    const { impact } = await ask("ImpactOverview", { targets: [about.ref], maxDepth: 3, minConfidence: 0.3, limit: 1 }, signal);
-    return words.impact.total(impact.total - impact.tests.length, impact.total, impact.tests.length, 0);
+    const { impact } = await ask("ImpactOverview", { targets: [about.ref] }, signal);
+    return countedDependents(impact);
+  },
+  code: async (about, signal) => {
+    if (!about) return words.code.hint;
+    const { symbol } = await ask("Symbol", { ref: about.ref, first: NAMED }, signal);
+    return words.ask.callers(nameOf(symbol), symbol.callers.totalCount, symbol.callers.edges.map(({ node }) => nameOf(node)));
   },
 };

@@ -6,10 +6,13 @@ import { chip, commitPage, day, details, fileLink, into, link, listing, nameOf, 
 import { words } from "./words.js";
 
 const OUTSIDE = ["MAIN", "ROUTE", "COMMAND", "EVENT", "TASK"]; // what people start; exports and tests are many and of less news
+const PAGE = 50; // entries of a further answer
+const MOST = 1000; // exports of one answer
 
 /** Fill the places of the start page. */
-export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal) {
+export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, files, signal) {
   const w = words.home;
+  const users = new Map(files.path.map((path, i) => [path, files.dependents[i]]));
   into(recent, ask("CommitList", { limit: 12 }, signal), ({ commits: page }) => [
     page.commits.length ? [listing(page.commits.map(commit), 6), h("p", null, link(to("quarter"), words.architect.quarter.title))] : null,
     page.notes.map((note) => h("p.hint", null, `${note}.`)),
@@ -18,36 +21,49 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, sig
     page.hotspots.length
       ? table(
           w.hot,
-          [words.map.columns.file, w.hot_score, words.map.columns.complexity, w.with_tests],
-          page.hotspots.map((one) => [fileLink(one.symbol.path), String(Math.round(one.score)), words.number(one.complexity), words.number(one.dependents)]),
+          [words.map.columns.file, w.hot_score, words.map.columns.complexity, words.map.columns.used_by],
+          page.hotspots.map((one) => [fileLink(one.symbol.path), String(Math.round(one.score)), words.number(one.complexity), users.has(one.symbol.path) ? words.number(users.get(one.symbol.path)) : "–"]),
           { numeric: [1, 2, 3] },
         )
       : h("p.hint", null, words.none),
+    h("p", null, page.total > page.hotspots.length ? [words.of(page.hotspots.length, page.total), " "] : null, link(to("risk"), words.architect.risk.title)),
     page.notes.map((note) => h("p.hint", null, `${note}.`)),
   ]);
   into(cycles, ask("Cycles", { level: "MODULES", limit: 5 }, signal), ({ cycles: found }) =>
-    found.cycles.length ? found.cycles.map(cycle) : h("p", null, w.no_cycles));
-  into(entries, entryPoints(signal), ({ byKind, some }) => [
+    found.cycles.length ? [found.cycles.map(cycle), found.total > found.cycles.length ? h("p", null, words.of(found.cycles.length, found.total), " ", link(to("tangled"), words.tangled.all_cycles)) : null] : h("p", null, w.no_cycles));
+  into(entries, entryPoints(signal), ({ byKind, some, total, more }) => [
     h("p.meta", null, byKind.map((one) => chip(w.entry_kind(one.name, one.value)))),
-    some.length ? listing(some.map((one) => [symbolLink(one.symbol), " ", chip(one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], w.reach(one.reach))]), 6) : null,
+    some.length ? listing(some.map(entryPoint), 6, "ul", { total, page: PAGE, more: async (have) => (await more(have)).map(entryPoint) }) : null,
   ]);
+  const flow = (one) => [symbolLink(one.entry), ` → ${one.steps.length ? nameOf(one.steps.at(-1).dst) : ""} `, chip(words.many(one.steps.length, "step")), details(w.passes(one.modules.length), null, false, h("ol", null, [one.entry, ...one.steps.map((step) => step.dst)].map((symbol) => h("li", null, symbolLink(symbol), " ", where(symbol)))), one.paragraph ? h("p.written", { title: words.panel.written }, one.paragraph) : null)];
   into(flows, ask("Flows", { limit: 6 }, signal), ({ flows: page }) =>
     page.flows.length
-      ? listing(page.flows.map((one) => [symbolLink(one.entry), ` → ${one.steps.length ? nameOf(one.steps.at(-1).dst) : ""} `, chip(words.many(one.steps.length, "step")), details(w.passes(one.modules.length), null, false, h("ol", null, [one.entry, ...one.steps.map((step) => step.dst)].map((symbol) => h("li", null, symbolLink(symbol), " ", where(symbol)))), one.paragraph ? h("p.written", { title: words.panel.written }, one.paragraph) : null)]), 6)
+      ? listing(page.flows.map(flow), 6, "ul", { total: page.total, page: PAGE, more: async (offset) => (await ask("Flows", { limit: PAGE, offset }, signal)).flows.flows.map(flow) })
       : h("p.hint", null, words.none));
-  into(dead, ask("DeadCode", { limit: 8 }, signal), ({ deadCode: page }) => [
-    page.symbols.length ? listing(page.symbols.map((one) => [symbolLink(one.symbol), " ", chip(`${Math.round(100 * one.confidence)}%`), h("div.where", null, where(one.symbol), ` · ${one.why}`)]), 6) : h("p", null, w.no_dead),
-    page.total > page.symbols.length ? h("p.hint", null, words.andMore(page.total - page.symbols.length)) : null,
-  ]);
+  const unused = (one) => [symbolLink(one.symbol), " ", chip(`${Math.round(100 * one.confidence)}%`), h("div.where", null, where(one.symbol), ` · ${one.why}`)];
+  into(dead, ask("DeadCode", { limit: 8 }, signal), ({ deadCode: page }) =>
+    page.symbols.length
+      ? listing(page.symbols.map(unused), 6, "ul", { total: page.total, page: PAGE, more: async (offset) => (await ask("DeadCode", { limit: PAGE, offset }, signal)).deadCode.symbols.map(unused) })
+      : h("p", null, w.no_dead));
 }
 
+const entryPoint = (one) => [symbolLink(one.symbol), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
+
+/** Entry points that people start; of a library the exports, those with the farthest reach first. */
 async function entryPoints(signal) {
   const { entryPoints: outside } = await ask("EntryPoints", { kinds: OUTSIDE, limit: 20 }, signal);
   const { entryPoints: all } = await ask("EntryPoints", { limit: 1 }, signal);
-  if (outside.entryPoints.length) return { byKind: all.byKind, some: outside.entryPoints };
-  const { entryPoints: exported } = await ask("EntryPoints", { kinds: ["EXPORT"], limit: 200 }, signal);
-  const some = exported.entryPoints.sort((a, b) => b.reach - a.reach || (refOf(a.symbol) < refOf(b.symbol) ? -1 : 1)).slice(0, 20);
-  return { byKind: all.byKind, some };
+  const more = async (offset) => (await ask("EntryPoints", { kinds: OUTSIDE, limit: PAGE, offset }, signal)).entryPoints.entryPoints;
+  if (outside.entryPoints.length) return { byKind: all.byKind, some: outside.entryPoints, total: outside.total, more };
+  const exported = [];
+  for (let total = 1; exported.length < total; ) {
+    const { entryPoints: page } = await ask("EntryPoints", { kinds: ["EXPORT"], limit: MOST, offset: exported.length }, signal);
+    if (!page.entryPoints.length) break;
+    exported.push(...page.entryPoints);
+    total = page.total;
+  }
+  const some = exported.sort((a, b) => b.reach - a.reach || (refOf(a.symbol) < refOf(b.symbol) ? -1 : 1));
+  return { byKind: all.byKind, some, total: some.length, more: async () => [] };
 }
 
 /** A commit: what it says, when, which modules; leads to what it breaks. */

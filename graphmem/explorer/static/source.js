@@ -6,6 +6,10 @@ import { commitPage, failure, link, refOf, to } from "./parts.js";
 import { words } from "./words.js";
 
 const BLOCK = 120; // lines that are coloured at a time, when they come into view
+const FIT = 0.98; // share of the lines that the width of the pane shows whole
+const MARGIN = 85; // pixels of age, marks and scroll bar
+const AUTHORS = 192; // pixels of the names beside the lines
+const UNKNOWN_WIDTH = 470;
 const AGES = [7, 30, 180, 730]; // days; the warmer the strip, the younger the line
 
 export class SourcePane {
@@ -18,7 +22,8 @@ export class SourcePane {
     this.head = h("header.source-head");
     this.lines = h("div.lines", { tabindex: 0, role: "region", "aria-label": words.panes.code.label, onkeydown: (event) => this.key(event), onclick: (event) => this.click(event) });
     this.foot = h("p.source-foot", { role: "status" });
-    this.element = h("div.source-pane", null, this.head, this.lines, this.foot);
+    this.legend = h("p.source-legend", { hidden: true });
+    this.element = h("div.source-pane", null, this.head, this.lines, this.foot, this.legend);
     this.lines.classList.toggle("who", told.who);
     this.watch = new IntersectionObserver((seen) => seen.forEach((one) => one.isIntersecting && this.colour(this.blocks.indexOf(one.target))), { root: this.lines, rootMargin: "600px" });
   }
@@ -30,6 +35,17 @@ export class SourcePane {
 
   focus() {
     this.lines.focus();
+  }
+
+  /** Pixels that nearly all lines of the file fit into, with the margin. */
+  wanted() {
+    const lengths = (this.texts ?? []).map((one) => one.replaceAll("\t", "    ").length).sort((a, b) => a - b);
+    if (!lengths.length) return UNKNOWN_WIDTH;
+    const context = document.createElement("canvas").getContext("2d");
+    context.font = getComputedStyle(this.lines).font;
+    const letter = context.measureText("0".repeat(100)).width / 100;
+    const margin = MARGIN + (this.told.who ? AUTHORS : 0);
+    return Math.ceil(letter * (lengths[Math.floor(FIT * (lengths.length - 1))] + String(lengths.length).length + 3) + margin);
   }
 
   /** Show a file, a line of it in the middle; lines to `end` belong to what is looked at. */
@@ -79,6 +95,7 @@ export class SourcePane {
       this.lines.append(block);
       this.watch.observe(block);
     }
+    this.told.sized();
   }
 
   async margin(turn) {
@@ -99,10 +116,19 @@ export class SourcePane {
     const w = words.source;
     this.about = known?.commits ? w.history(known.commits, known.authors.length, known.lastAt.slice(0, 10)) : "";
     this.told.opened(file, this.entries);
+    this.explain();
     for (const i of this.blocks.keys()) if (!this.blocks[i].classList.contains("plain")) this.colour(i, true);
     this.remark();
     this.say();
     this.told.moved(this.line);
+  }
+
+  /** What the signs in the margin mean, of those that this file has. */
+  explain() {
+    const has = { traps: (one) => one.traps, memories: (one) => one.memories > one.traps, tests: (one) => one.tests, callers: (one) => one.callers };
+    const here = Object.entries(words.source.legend).filter(([kind]) => this.entries.some(has[kind]));
+    this.legend.hidden = !here.length;
+    fill(this.legend, here.map(([kind, [sign, text]]) => h("span", null, h(`span.mark.${kind}`, { "aria-hidden": "true" }, sign), ` ${text}`)));
   }
 
   buttons() {
@@ -113,6 +139,7 @@ export class SourcePane {
       this.lines.classList.toggle("who", this.told.who);
       who.setAttribute("aria-pressed", String(this.told.who));
       this.told.whoChanged(this.told.who);
+      this.told.sized();
     });
     return h("span.source-buttons", null, who, h("button.plain.close", { type: "button", "aria-label": w.close, title: w.close, onclick: () => this.told.close() }, "×"));
   }

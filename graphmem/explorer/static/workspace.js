@@ -7,9 +7,10 @@ import { SourcePane } from "./source.js";
 import { TreePane } from "./tree.js";
 import { words } from "./words.js";
 
-const KEY = "graphmem-panes";
+const KEY = "graphmem-pane-widths";
 const LEAST = { tree: 160, code: 280 };
 const CENTRE = 360; // pixels that the middle keeps
+const COMFORT = 560; // pixels that the middle keeps while nobody has chosen a width
 const STEP = 24; // pixels an arrow key moves an edge
 const narrow = matchMedia("(max-width: 1000px)");
 const work = document.getElementById("work");
@@ -19,7 +20,8 @@ let tree = null;
 let turn = null; // of the place that is being looked up
 
 /** What is kept from visit to visit. */
-const kept = { tree: 236, code: 470, treeOpen: true, codeOpen: true, who: false };
+const kept = { tree: 0, code: 0, // a width of 0 follows the window and the file
+  treeOpen: true, codeOpen: true, who: false };
 
 function remember(changed) {
   Object.assign(kept, changed);
@@ -47,6 +49,7 @@ export function setUp() {
     whoChanged: (who) => remember({ who }),
     opened: (path, entries) => tree.opened(path, entries),
     moved: (line) => tree.moved(line),
+    sized: () => arrange(),
     named: (path, line) => note(addressWith(path, line)),
     folder: (path) => (open("tree", true), tree.reveal(path, true)),
     close: () => open("code", false),
@@ -58,6 +61,7 @@ export function setUp() {
   panes.code.empty = true;
   new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${document.getElementById("top").offsetHeight}px`)).observe(document.getElementById("top"));
   narrow.addEventListener("change", arrange);
+  addEventListener("resize", arrange);
   arrange();
   return { files: panes.tree.button, code: panes.code.button };
 }
@@ -69,7 +73,7 @@ function pane(name, inside, side) {
   const button = h("button.toggle-pane", { type: "button", "aria-controls": `pane-${name}`, title: w.title, onclick: () => open(name, !isOpen(name)) }, w.name);
   const towards = side === "left" ? 1 : -1;
   edge.addEventListener("pointerdown", (event) => {
-    const [from, at] = [kept[name], event.clientX];
+    const [from, at] = [width(name), event.clientX];
     edge.setPointerCapture(event.pointerId);
     const move = (moved) => widen(name, from + towards * (moved.clientX - at));
     const end = () => (edge.removeEventListener("pointermove", move), remember({}));
@@ -83,16 +87,28 @@ function pane(name, inside, side) {
     const by = { ArrowRight: STEP, ArrowLeft: -STEP }[event.key];
     if (!by) return;
     event.preventDefault();
-    widen(name, kept[name] + towards * by);
+    widen(name, width(name) + towards * by);
     remember({});
   });
+  edge.title = words.panes.edge;
+  edge.addEventListener("dblclick", () => (remember({ [name]: 0 }), arrange()));
   return { element, edge, button };
 }
 
-function widen(name, width) {
+/** Most pixels that a pane can have when the middle keeps some. */
+function room(name, middle) {
   const other = name === "tree" ? "code" : "tree";
-  const most = Math.max(LEAST[name], innerWidth - CENTRE - (isOpen(other) ? kept[other] : 0));
-  kept[name] = Math.round(Math.max(LEAST[name], Math.min(most, width)));
+  return Math.max(LEAST[name], innerWidth - middle - (!isOpen(other) ? 0 : name === "code" ? width(other) : kept[other] || LEAST[other]));
+}
+
+/** Pixels of a pane: as chosen by hand, else the source as wide as its lines need. */
+function width(name) {
+  if (kept[name]) return kept[name];
+  return name === "tree" ? (innerWidth < 1500 ? 200 : 236) : Math.min(source.wanted(), room(name, COMFORT));
+}
+
+function widen(name, wanted) {
+  kept[name] = Math.round(Math.max(LEAST[name], Math.min(room(name, CENTRE), wanted)));
   arrange();
 }
 
@@ -119,8 +135,8 @@ function arrange() {
     element.hidden = !shown;
     edge.hidden = !shown || narrow.matches;
     button.setAttribute("aria-expanded", String(shown));
-    work.style.setProperty(`--${name}-width`, `${kept[name]}px`);
-    edge.setAttribute("aria-valuenow", kept[name]);
+    work.style.setProperty(`--${name}-width`, `${width(name)}px`);
+    edge.setAttribute("aria-valuenow", width(name));
     edge.setAttribute("aria-valuemin", LEAST[name]);
     edge.setAttribute("aria-valuemax", Math.max(LEAST[name], innerWidth - CENTRE));
   }
