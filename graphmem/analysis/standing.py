@@ -1,4 +1,4 @@
-"""Compare a symbol's direct dependents with those of the project's other symbols.
+"""Rank a symbol by its direct dependents within the project.
 
 The level of a risk is absolute, so a library has most symbols on one level. The standing also tells symbols of one level apart.
 """
@@ -44,9 +44,9 @@ def standing(view: GraphView, node: int, direct: int) -> float | None:
 
 
 def _direct_dependents(view: GraphView) -> npt.NDArray[np.int64]:
-    """Number of direct dependents of each symbol of the project that is neither a test nor a module, in no order.
+    """Number of direct dependents of each symbol, in no order.
 
-    As in a walk, dependents of a class's members depend on the class, and its own members do not count.
+    Tests and module symbols are left out. As in a walk, dependents of a class's members depend on the class; its own members do not count.
     """
     ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)
     holds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CONTAINERS]) & (view.kind != _MODULE)
@@ -65,7 +65,7 @@ def _direct_dependents(view: GraphView) -> npt.NDArray[np.int64]:
 
 
 def _within(nodes: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], above: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Whether each node is its owner or one of the owner's members, at any depth."""
+    """Whether each node is its owner or a member of it, at any depth."""
     inside = np.zeros(len(nodes), dtype=bool)
     at = nodes
     while (at >= 0).any():

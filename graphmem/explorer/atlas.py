@@ -189,7 +189,7 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
 
 
 def _users(view: GraphView) -> npt.NDArray[np.int64]:
-    """Count, for each path, the other files with an edge into it, without tests.
+    """Count, for each path, the other files that use it, without tests.
 
     The count does not depend on which files the map shows.
     """
