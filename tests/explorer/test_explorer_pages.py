@@ -735,6 +735,7 @@ def test_the_box_offers_the_code_of_a_name_before_its_tests_and_home_names_the_m
             tab.type("total")
             tab.until("document.querySelectorAll('#find-list [role=option]').length > 2")
             assert "zoo.py" in tab.value("document.querySelector('#find-list [role=option]').textContent")
+            tab.open("about:blank")  # the page asks nobody any more when its server ends
     visit(explorer + "/", VIEWS["home"][1])
     tangled = "[...document.querySelectorAll('h3')].find((one) => one.textContent === 'Most tangled modules')?.nextElementSibling"
     assert "uses " in tab.until(f"{tangled}?.innerText")
