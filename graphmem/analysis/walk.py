@@ -158,7 +158,7 @@ class Walk:
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
     """Value of each edge row for a walk, shape (edges,).
 
-    The value is confidence x weight of the kind, and 0 for excluded kinds.
+    The value is confidence x weight of the kind. It is 0 for edges whose kind is not in `kinds`.
     """
     known = _STEP_VALUES.setdefault(view, {})
     key = (frozenset(kinds), tuple(sorted(weights.items())))

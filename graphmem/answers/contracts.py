@@ -37,7 +37,9 @@ class OutsideUse:
     kind: Annotated[str, Doc("http, grpc or topic")]
     name: Annotated[str, Doc("name of the contract, as in `Contract`")]
     symbol: Annotated[
-        str, Doc("the symbol of this project that offers the contract, or for dependencies uses the contract"), GlobalId(SYMBOL)
+        str,
+        Doc("the symbol of this project that offers the contract; in the list of dependencies, the symbol that uses the contract"),
+        GlobalId(SYMBOL),
     ]
     place: Annotated[
         ContractPlace, Doc("the code of the other project; its confidence is the confidence of the link times that of the path to `symbol`")

@@ -22,8 +22,8 @@ class SessionInfo:
     ending: Annotated[
         str,
         Doc(
-            "how the session ended: ended (by the agent), recovered (from its checkpoint log) or merged (with its "
-            "group); empty while the session runs"
+            "how the session ended: ended (by the agent), recovered (from its checkpoint log) or merged (its results "
+            "were combined with those of its group); empty while the session runs"
         ),
     ]
     parent: Annotated[str, Doc("id of the session that this session was forked from; empty if there is none")]

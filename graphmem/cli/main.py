@@ -214,7 +214,7 @@ class _Program(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the subcommand that a person typed.
 
-        If the name is what another tool calls a command of graphmem, the error suggests graphmem's name.
+        Other tools have commands that do the same under other names. If a person types such a name, the error suggests graphmem's.
         """
         try:
             return super().resolve_command(ctx, args)

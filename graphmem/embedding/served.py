@@ -140,7 +140,7 @@ class ServedEmbedder:
             vectors = np.asarray(self._protocol.vectors(json.loads(raw)), np.float32)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise self._error(
-                "the embedding server did not answer in the protocol of the setting embedder; correct embedder or embedder_url"
+                "the answer of the embedding server is not in the protocol of `embedder`; change the setting `embedder` or `embedder_url`"
             ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise self._error(

@@ -28,7 +28,7 @@ STEP: Final = 500  # commits between two reports of progress
 
 
 class Reading(NamedTuple):
-    """The result of reading commits into the log, with notes on missing data."""
+    """The result of copying Git's commits into graphmem's history log."""
 
     commits: int  # new ones
     gone: bool  # whether some were removed

@@ -35,7 +35,7 @@ class Gathered(NamedTuple):
 
 
 def check(ask: Ask) -> None:
-    """Check a request for context: its format, phase, names and numbers.
+    """Validate the format, phase, names and numbers of a context request.
 
     Raises:
         BadInputError: a format, phase, name or number is invalid.

@@ -199,7 +199,9 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
         scratch.replace(target)
         sync(target.parent)
     except OSError as error:
-        raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent, "choose another directory") from error
+        raise disk_refusal(
+            error, "writing a backup (the incomplete file was removed)", target.parent, "choose another directory"
+        ) from error
     finally:
         scratch.unlink(missing_ok=True)
     seconds = round(perf_counter() - begun, 3)

@@ -29,7 +29,7 @@ def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         raise refuse(
             "items",
-            f"items must be a list of memories, not of type {type(items).__name__}; pass a list of objects",
+            f"items must be a list of memories, but its type is {type(items).__name__}; pass a list of objects",
             value=type(items).__name__,
         )
     found: list[Any] = []

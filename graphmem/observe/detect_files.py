@@ -198,7 +198,7 @@ class GlobIgnore(Detector):
         self.folders = pad.table(self.signal, 5_000, lambda seen: float(seen[0]), 800)  # folder -> [listings, files, marks, beside]
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count the folders that have several files in one listing."""
+        """Count each folder with several files in what an act lists."""
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
         counts: dict[str, int] = {}

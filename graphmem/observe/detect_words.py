@@ -92,7 +92,10 @@ class Corrected(Detector):
             self.found[key] = (act.claim, tuple(about), [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each statement; one session is enough evidence."""
+        """Yield a finding for each correction that a person stated.
+
+        A correction that is stated in a single session is evidence enough.
+        """
         for key, (claim, files, marks) in self.found.items():
             facts = {"sentence": claim, "wrong": "", "right": claim, "module": pad.module()}
             yield pad.finding(self.signal, key, facts, files, marks, memory_type="correction", early=True)

@@ -97,7 +97,7 @@ class Local(NamedTuple):
     GraphQL does not have it.
 
     Args:
-        by_command: a derived command has it too.
+        by_command: whether the CLI command generated from the operation has it, too.
     """
 
     by_command: bool = False

@@ -160,7 +160,7 @@ class SessionOperations:
     def phase_weights(self) -> PhaseWeights:
         """The ranking weights of memory types in each phase of work.
 
-        The answer also has how often each type was shown and used, and the weights that follow from these counts.
+        The answer also says how often each type was shown and used, and proposes weights computed from these counts.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE)

@@ -165,7 +165,9 @@ class Resolver:
             self._groups_kept = max(len(groups), FEW_GROUPS)
 
     def resolve(self, path: str) -> FileResolution:
-        """Return the edges that begin in a file, externals and unresolved calls.
+        """Resolve the references in a file.
+
+        The result has the edges out of the file, its external symbols and its unresolved calls.
 
         Raises:
             KeyError: `update` never got that file, or its language has no rules.

@@ -140,8 +140,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
         """Append operations to the log; map their ids to their log numbers.
 
-        An operation that is already in the log keeps its number, so a push may be repeated. `refused` has the operations that a rule
-        forbids.
+        An operation that is already in the log keeps its number, so a push may be repeated. Operations that a rule
+        forbids are in the attribute `refused` and not in the result.
         """
         self.refused = {}
         numbers: dict[str, int] = {}

@@ -183,7 +183,7 @@ class Content:
             tables[pair].append(edge_table(some))
         for pair, parts in tables.items():
             if pc.count_distinct(_keys(pa.concat_tables(parts))).as_py() != sum(map(len, parts)):
-                raise BadInputError(f"the {pair.edge} edges of the delta are repeated; merge the repeated edges into one", argument="edges")
+                raise BadInputError(f"the delta has several {pair.edge} edges with the same key; merge them into one", argument="edges")
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:

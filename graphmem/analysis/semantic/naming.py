@@ -29,7 +29,7 @@ class Known(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A group of files with the module's name, id and folder."""
+    """A module: a group of files, and the name, id and folder given to it."""
 
     id: str
     name: str

@@ -23,7 +23,7 @@ def check(
         bool,
         typer.Option(
             "--update-baseline",
-            help="Add every dependency that breaks a rule now to the baseline, and remove those that no longer break one.",
+            help="Add every dependency that now breaks a rule to the baseline, and remove from it those that no longer break one.",
         ),
     ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of dependencies to print; 0: all.")] = 20,

@@ -23,7 +23,7 @@ PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to ope
 @command()
 def context(
     here: CommandContext,
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The person's prompt; default: context for the start of a session.")] = "",
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The user's prompt. Without it: context to start a session.")] = "",
     *,
     point: Annotated[
         str | None,

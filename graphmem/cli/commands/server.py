@@ -60,7 +60,7 @@ def invite(
 def role(
     here: CommandContext,
     on: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.")],
-    level: Annotated[str, typer.Argument(metavar="LEVEL", help="The role: read, write, curate or admin; none takes it away.")],
+    level: Annotated[str, typer.Argument(metavar="LEVEL", help="read, write, curate, admin, or `none` to remove the role.")],
     *,
     login: Annotated[str, typer.Option("--login", help="Login of a person.")] = "",
     team: Team = "",

@@ -124,7 +124,10 @@ class Expansion:
                 yield from self._expanded(macro, arguments, inside | {token})
 
     def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
-        """Return the functions that tokens call, and how many fit equally well."""
+        """Return each function that expanded tokens may call.
+
+        Beside it is the number of functions that match the same call equally well.
+        """
         tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression
         local: dict[str, Type] = {}

@@ -193,7 +193,7 @@ class EcmascriptNames(Rules):
         return found
 
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
-        """Return the bindings of a module's name that may define a type."""
+        """Return the bindings of `name` in a module that may define a type."""
         inference.project.touch_top(module, name)
         inference.project.touch_top(module, type_slot(name))
         names = module.names(0)

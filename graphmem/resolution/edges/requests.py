@@ -60,9 +60,9 @@ class Requests:
         return self._shared(self._routes(path, method, reference.scope)) if "/" in path else []
 
     def _shared(self, found: Sequence[Symbol]) -> list[Target]:
-        """Return the handlers as targets that share the confidence of one request.
+        """Return the handlers of one request as targets.
 
-        The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
+        The confidence of a request is divided equally among its targets. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         if len(found) > AMBIGUOUS_LIMIT:
             return []

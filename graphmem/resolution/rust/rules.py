@@ -108,7 +108,8 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        An associated type of an `impl` block has a separate name, because the enclosing scope does not bind the type's own name.
+        An associated type of an `impl` block, such as `type Item = u8`, is found under the name `impl Item`, because the enclosing scope
+        does not bind `Item`.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
