@@ -126,15 +126,16 @@ def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Lin
     names = ("src", "dst", *shape.columns)
     if len(links) <= FEW:
         answers = transaction.each(shape.create_one, shape.fills, [dict(zip(names, link, strict=True)) for link in links])
-        missing = next((link for link, answer in zip(links, answers, strict=True) if answer != [1]), None)
+        missing, others = next((link for link, answer in zip(links, answers, strict=True) if answer != [1]), None), ""
     else:
         types = (pa.string(), pa.string(), *shape.columns.values())
         columns = zip(names, types, zip(*links, strict=True), strict=True)
         rows = pa.table({name: checked(shape.pair.edge, name, pa.array, some, type_) for name, type_, some in columns})
         missing = None if transaction.run(shape.create_many, **shape.fills, rows=rows).rows == [[len(links)]] else links[0]
+        others = f" or another of the {len(links):,} links to {shape.pair.dst}"
     if missing is not None:
         raise BadInputError(
-            f"the link {shape.pair.edge} {missing[0]} -> {missing[1]} (or another of {len(links)} to {shape.pair.dst}) has an end "
-            "that is neither in the change nor in the graph; write the missing node with the change",
+            f"the link {shape.pair.edge} {missing[0]} -> {missing[1]}{others} has an end that is "
+            "neither in the change nor in the graph; write the missing node with the change",
             argument=str(shape.pair.edge).lower(),
         )

@@ -133,14 +133,15 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
         return
     if len(rows) <= FEW:
         answers = transaction.each("create_edge", ends(pair), [_values(row) for row in rows])
-        missing = next((row for row, answer in zip(rows, answers, strict=True) if answer != [1]), None)
+        missing, others = next((row for row, answer in zip(rows, answers, strict=True) if answer != [1]), None), ""
     else:
         table = edge_table(rows).drop_columns(["stale_at"])
         missing = None if transaction.run("create_edges", **ends(pair), rows=table).rows == [[len(rows)]] else rows[0]
+        others = f" or another of the {len(rows):,} edges from {pair.src} to {pair.dst}"
     if missing is not None:
         raise BadInputError(
-            f"the edge {missing.kind} {missing.src} -> {missing.dst} (or another of {len(rows)} from {pair.src} to {pair.dst}) has "
-            "an end that is neither in the delta nor in the graph; add the missing node to the delta",
+            f"the edge {missing.kind} {missing.src} -> {missing.dst}{others} has an end that is neither in the delta nor in the graph; "
+            "add the missing node to the delta",
             argument="edges",
         )
 

@@ -151,7 +151,7 @@ def _check(queries: Queries, shape: LinkShape, label: NodeTable, links: Iterable
     if missing:
         link = ends[missing[0]]
         raise BadInputError(
-            f"the link {shape.pair.edge} {link[0]} -> {link[1]} (or another of {len(ends)} to {shape.pair.dst}) has an end that is "
-            "neither in the change nor in the graph; write the missing node with the change",
+            f"the link {shape.pair.edge} {link[0]} -> {link[1]} has an end that is neither in the change nor in the graph; "
+            "write the missing node with the change",
             argument=str(shape.pair.edge).lower(),
         )
