@@ -125,8 +125,7 @@ class ChangeQuestions:
 
         Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each step (ISO 8601), and `commits`
         the number of commits until then. `paths` has the files that were hot at any step. `scores` has one list for each step, with a
-        number from 0 to 100 for each path. Only churn is computed for the past. Complexity and dependents are the current ones, because
-        past graphs are not kept.
+        number from 0 to 100 for each path. Only churn is computed for the past. Complexity and dependents are the current ones.
 
         Args:
             steps: number of moments, 2 to 100.
