@@ -181,10 +181,18 @@ class Subscription:
 def _gist(report: answers.ImpactReport) -> object:
     """Return the parts of an impact report whose change is sent.
 
-    If one of them changes, subscribers get the report again. Notes that files have changed since the index run are left out.
+    If one of them changes, subscribers get the report again. Notes that files have changed since the index run are left out, and so is
+    the rank among the project's symbols, because any new symbol changes it.
     """
+    risk = report.risk
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]
-    return [one.id for one in report.targets], listed, report.risk, report.epistemic, [one for one in report.causes if one.kind != "stale"]
+    return (
+        [one.id for one in report.targets],
+        listed,
+        (risk.level, risk.at_least, risk.factors),
+        report.epistemic,
+        [one for one in report.causes if one.kind != "stale"],
+    )
 
 
 def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | None) -> str:

@@ -243,9 +243,13 @@ class Projections:
         return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
-        """Return one sentence about missing projections; "" if all are ready."""
+        """Return one sentence about missing projections; "" if all are ready.
+
+        It waits until saved words are opened, so that an answer is the same a moment later.
+        """
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"
+        self._words_opened.wait()
         return self._words_note if self._words is None else ""
 
     def status(self) -> dict[str, Any]:

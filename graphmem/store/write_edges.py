@@ -194,7 +194,7 @@ def once(what: str, keys: Sequence[Any]) -> None:
     The engine would silently write a null into one of the rows.
     """
     if len(set(keys)) != len(keys):
-        raise BadInputError(f"two {what} of the delta are the same; include each once", argument=what)
+        raise BadInputError(f"the {what} of the delta have the same entry twice; include each entry once", argument=what)
 
 
 def _values(row: EdgeRow) -> dict[str, Any]:

@@ -227,7 +227,7 @@ def test_a_legacy_facts_file_is_taken_in_once_and_kept(project):
 
 def test_the_file_may_not_lie_outside_of_the_project(project):
     _, memory = project
-    with pytest.raises(BadInputError, match="is outside the project"):
+    with pytest.raises(BadInputError, match="is not a path inside the project"):
         memory.sync_file("../MEMORY.md")
 
 

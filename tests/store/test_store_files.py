@@ -236,8 +236,8 @@ def test_places_that_cannot_be_are_named(open_at, tmp_path):
         open_at(tmp_path, read_only=True)
     with pytest.raises(BadInputError, match="not found; create the directory first"):
         open_at(tmp_path / "missing" / "graph.db", read_only=True)
-    for sizes in ({"buffer_pool_bytes": 1}, {"max_db_bytes": (1 << 30) + 1}):
-        with pytest.raises(BadInputError, match="power of two"):
+    for sizes, rule in (({"buffer_pool_bytes": 1}, "at least 67,108,864"), ({"max_db_bytes": (1 << 30) + 1}, "power of two")):
+        with pytest.raises(BadInputError, match=rule):
             open_at(tmp_path / "graph.db", read_only=True, **sizes)
 
 
