@@ -438,12 +438,11 @@ def _risk(
     files = {view.paths[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
     home = {view.path(node).rpartition("/")[0] for node in targets}
     used = np.concatenate([view.in_edges(seed, IMPACT_KINDS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
-    direct = int(np.count_nonzero(depths == 1))
     return risk.assess(
         risk.Facts(
             dependents=len(nodes),
-            direct=direct,
-            standing=standing(view, targets[0], direct) if ranked else None,
+            direct=int(np.count_nonzero(depths == 1)),
+            standing=standing(view, targets[0]) if ranked else None,
             files=len(files),
             weight=float(np.sum(found.confidences[others] / depths)),
             entry_points=int(np.count_nonzero(view.is_entry_point[nodes])),

@@ -5,7 +5,7 @@ The level of a risk is absolute, so a library has most symbols on one level. The
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,30 +21,34 @@ if TYPE_CHECKING:
 
 _FLOOR: Final = 0.3  # lowest value of an edge that counts, as in a walk with the default bounds
 _MODULE: Final = NODE_KINDS.index("module")
-_COUNTS: Final[WeakKeyDictionary[GraphView, npt.NDArray[np.int64]]] = WeakKeyDictionary()
+_COUNTS: Final[WeakKeyDictionary[GraphView, _Counts]] = WeakKeyDictionary()
 
 
-def standing(view: GraphView, node: int, direct: int) -> float | None:
-    """Share of the project's symbols that have fewer direct dependents.
+class _Counts(NamedTuple):
+    """Numbers of direct dependents, tests excluded."""
 
-    Args:
-        view: the graph.
-        node: the symbol that has them.
-        direct: number of its direct dependents, tests excluded.
+    of_node: npt.NDArray[np.int64]  # shape (nodes,)
+    ascending: npt.NDArray[np.int64]  # those of the ranked symbols
+
+
+def standing(view: GraphView, node: int) -> float | None:
+    """Return the share of symbols that have fewer direct dependents.
+
+    Every symbol is counted with the default bounds of a walk, so the share does not depend on the bounds of a question.
 
     Returns:
-        The share, 0 to 1. None for a file, a test, code outside any definition and a symbol of another project.
+        The share of the project's symbols, 0 to 1. None for a file, a test, code outside any definition and a symbol of another project.
     """
     if view.label[node] != SYMBOL or view.is_test[node] or view.kind[node] == _MODULE:
         return None
     counts = _COUNTS.get(view)
     if counts is None:
-        counts = _COUNTS[view] = np.sort(_direct_dependents(view))
-    return float(np.searchsorted(counts, direct)) / len(counts)
+        counts = _COUNTS[view] = _direct_dependents(view)
+    return float(np.searchsorted(counts.ascending, counts.of_node[node])) / len(counts.ascending)
 
 
-def _direct_dependents(view: GraphView) -> npt.NDArray[np.int64]:
-    """Number of direct dependents of each symbol, in no order.
+def _direct_dependents(view: GraphView) -> _Counts:
+    """Count the direct dependents of each symbol.
 
     Tests and module symbols are left out. As in a walk, dependents of a class's members depend on the class; its own members do not count.
     """
@@ -60,8 +64,8 @@ def _direct_dependents(view: GraphView) -> npt.NDArray[np.int64]:
         owner = above[owner]
         src, owner = src[owner >= 0], owner[owner >= 0]
     pairs = np.unique(np.concatenate(found))
-    counts: npt.NDArray[np.int64] = np.bincount(pairs // max(len(view.label), 1), minlength=len(view.label))[ranked]
-    return counts
+    of_node = np.bincount(pairs // max(len(view.label), 1), minlength=len(view.label))
+    return _Counts(of_node, np.sort(of_node[ranked]))
 
 
 def _within(nodes: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], above: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

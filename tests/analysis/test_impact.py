@@ -319,3 +319,15 @@ def test_code_nested_in_a_test_is_reported_as_the_test(graph):
     assert not {"test_one.inner", "test_one.other"} & set(tests)
     assert tests["test_one"].path[-1].src.qualname == "test_one.other", "the path still leads through the nested function"
     assert report.total == len(report.hits) + len(report.tests)
+
+
+def test_the_rank_of_a_symbol_does_not_depend_on_the_bounds_of_the_question(graph):
+    graph.edge("b.py:one", "a.py:f", 0.9).edge("b.py:two", "a.py:f", 0.5).edge("test_a.py:test_f", "a.py:g", 0.9)
+    graph.edge("b.py:one", "a.py:g", 0.9).edge("b.py:faint", "a.py:h", 0.1)
+    view = graph.view()
+    # Direct dependents, tests excluded: f 2, g 1; h, one, two and faint 0.
+    for bounds in ({}, {"min_confidence": 0.8}, {"min_confidence": 0.05}, {"max_depth": 1}):
+        shares = {name: ask(view, f"a.py:{name}", **bounds).risk.rank for name in "fg"}
+        assert shares == {"f": pytest.approx(5 / 6, abs=1e-4), "g": pytest.approx(4 / 6, abs=1e-4)}
+    assert ask(view, "a.py:f", "a.py:g").risk.rank is None
+    assert ask(view, "test_a.py:test_f").risk.rank is None

@@ -10,7 +10,7 @@ import { words } from "./words.js";
 const KEY = "graphmem-pane-widths";
 const LEAST = { tree: 160, code: 280 };
 const CENTRE = 360; // pixels that the middle keeps
-const COMFORT = 560; // pixels that the middle keeps while nobody has chosen a width
+const COMFORT = 560; // least width of the middle, in pixels, until a person sets a width
 const STEP = 24; // pixels an arrow key moves an edge
 const narrow = matchMedia("(max-width: 1000px)");
 const work = document.getElementById("work");
