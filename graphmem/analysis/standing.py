@@ -54,7 +54,7 @@ def _direct_dependents(view: GraphView) -> _Counts:
     """
     ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)
     holds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CONTAINERS]) & (view.kind != _MODULE)
-    above = np.where((view.parent >= 0) & holds[view.parent], view.parent, -1)
+    above = np.where((view.parent >= 0) & holds[view.parent], view.parent, -1).astype(np.int64)  # products of two nodes exceed 32 bits
     rows = np.flatnonzero((step_values(view, IMPACT_KINDS, WEIGHTS) >= _FLOOR) & ~view.is_test[view.src] & ranked[view.dst])
     src, owner = view.src[rows].astype(np.int64), view.dst[rows].astype(np.int64)
     found = [np.empty(0, dtype=np.int64)]

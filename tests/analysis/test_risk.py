@@ -90,6 +90,17 @@ def test_a_class_is_ranked_with_the_dependents_of_its_members(graph):
     assert found.rank == 3 / 5  # Box.shut has three, Box two
 
 
+def test_classes_are_ranked_in_a_graph_of_more_than_46_000_nodes(graph):
+    for number in range(50_000):  # the square of so many needs more than 31 bits
+        graph.symbol("app/leaves.py", f"leaf_{number}")
+    for number in range(30):  # nodes are ordered by hashes, so some of them are among the last
+        graph.symbol("app/a.py", f"Box{number}", "class")
+        graph.symbol("app/a.py", f"Box{number}.open", "method", parent_id=graph.id(f"app/a.py:Box{number}"))
+        graph.edge("app/b.py:user", f"app/a.py:Box{number}.open")
+        graph.edge(f"app/a.py:Box{number}", f"app/a.py:Box{number}.open", kind="DEFINES")
+    assert risk(graph, "app/a.py:Box7").rank == round(50_001 / 50_061, 4)
+
+
 def test_without_a_manifest_a_plain_name_is_no_public_api(graph):
     graph.symbol("app/__init__.py", "<module>", "module")
     graph.edge("app/b.py:caller", "app/a.py:helper").edge("test_b.py:test_it", "app/b.py:caller")
