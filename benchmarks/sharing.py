@@ -1,12 +1,13 @@
 """Random offline histories of three machines that share memories: what is lost, what is overwritten in silence.
 
-    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--organised]
+    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--minutes 60] [--organised]
 
 Every machine has a real index, journal and sidecar; they exchange through a real PostgreSQL, which is started for it. Lines break before
 and after the database took operations, and processes end before and after the journal's write. After each history all machines exchange
 until they are equal. A text counts as lost if it is not live on every machine and nobody who saw it replaced or forgot it. A title counts
 as overwritten if it is neither in force nor listed as a disagreement, and nobody who saw it chose another. Counts and tags must be exact.
-Exit code 1 when anything is lost, overwritten or different.
+With `--minutes`, no series begins after that time; the result says how many histories were run. Exit code 1 when anything is lost,
+overwritten or different.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
+import psycopg
 import report
+from psycopg import sql
 
 from graphmem.sharing.local_postgres import LocalPostgres
 
@@ -31,14 +34,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 SERIES: Final = 20  # histories on the same machines, before new ones are made
 
 
-def series(folder: str, url: str, seed: int, count: int, *, organised: bool) -> dict[str, Any]:
-    """Run some histories on three new machines."""
+def series(folder: str, seed: int, count: int, until: float, *, organised: bool) -> dict[str, Any]:
+    """Run some histories on three new machines, if `until` is not over."""
     from offline_histories import Histories
 
     place = Path(folder) / f"machines-{seed}"
     begun = time.process_time()
     result: dict[str, Any] = {"histories": 0, "steps": 0, "texts": 0, "titles": 0, "disagreements": 0, "wrong": []}
-    histories = Histories(place, url, seed, organised=organised)
+    if time.time() > until:
+        return result | {"cpu_seconds": 0.0}
+    server, name = LocalPostgres(Path(folder) / "pg", durable=False), f"d{uuid.uuid4().hex}"
+    histories = Histories(place, server.make(name), seed, organised=organised)
     try:
         for number in range(count):
             told, wrong = histories.run()
@@ -53,6 +59,8 @@ def series(folder: str, url: str, seed: int, count: int, *, organised: bool) -> 
     finally:
         histories.close()
         shutil.rmtree(place, ignore_errors=True)
+        with psycopg.connect(server.url("postgres"), autocommit=True) as db:
+            db.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
     return result | {"cpu_seconds": time.process_time() - begun}
 
 
@@ -62,7 +70,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first series; the others follow")
     parser.add_argument("--organised", action="store_true", help="in an organisation, with a login for each machine")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=0, help="after which no series begins; 0 for no limit")
     given = parser.parse_args()
+    until = time.time() + given.minutes * 60 if given.minutes else float("inf")
     base = "/dev/shm" if Path("/dev/shm").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="gm-bench-", dir=base))
     folder.chmod(0o711)
@@ -74,7 +84,7 @@ def main() -> int:
         counts = [SERIES] * (given.histories // SERIES) + ([given.histories % SERIES] if given.histories % SERIES else [])
         with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
             jobs = [
-                pool.submit(series, str(folder), server.make(f"d{uuid.uuid4().hex}"), given.seed + number, count, organised=given.organised)
+                pool.submit(series, str(folder), given.seed + number, count, until, organised=given.organised)
                 for number, count in enumerate(counts)
             ]
             for job in jobs:
@@ -87,7 +97,9 @@ def main() -> int:
     for one in total["wrong"][:20]:
         print(one)
     report.publish(
-        "sharing_organised" if given.organised else "sharing", {"first_seed": given.seed, "organised": given.organised, **total}, given.out
+        "sharing_organised" if given.organised else "sharing",
+        {"first_seed": given.seed, "asked": given.histories, "organised": given.organised, **total},
+        given.out,
     )
     return 1 if total["wrong"] else 0
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
-from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
+from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, from_entry, line_of, scanned
 from graphmem.runtime import system
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.limits import kind_of, refusal
@@ -102,7 +102,7 @@ class Journal:
         for path in self._segments():
             if (following := self._first_of_next(path)) is not None and following <= after + 1:
                 continue
-            for entry in scanned(_read(path)).entries:
+            for entry in scanned(from_entry(_read(path), last)).entries:
                 if entry.number > last:
                     last = entry.number
                     yield entry

@@ -131,8 +131,11 @@ class Exchange:
         They are grouped by memory. Different texts count, too.
         """
         found: list[Disagreement] = []
-        index = self._book.index()
+        index, apart = self._book.index(), self._side.apart()
         for one in self._side.ids():
+            against = [link.dst for link in index.relates(one) if link.src == one and link.kind == "conflicts_with"]
+            if one not in apart and not against:
+                continue
             state, row = self._side.view(one), index.row(one)
             if state is None or row is None:
                 continue
@@ -141,9 +144,8 @@ class Exchange:
                 found.append(Disagreement(one, row.short_id, row.title, name, sides))
             if row.status not in LIVE_STATUSES:
                 continue
-            for link in index.relates(one):
-                other = index.row(link.dst) if link.src == one else None
-                if link.kind == "conflicts_with" and other is not None and other.status in LIVE_STATUSES and is_shared(other):
+            for other in map(index.row, against):
+                if other is not None and other.status in LIVE_STATUSES and is_shared(other):
                     texts = [side for side in (self._text_side(other), self._text_side(row)) if side is not None]
                     if len(texts) > 1:
                         found.append(Disagreement(other.id, other.short_id, other.title, TEXT, texts))

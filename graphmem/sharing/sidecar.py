@@ -150,6 +150,18 @@ class Sidecar:
         with self._lock:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
+    def apart(self) -> set[str]:
+        """Return ids of the memories that can have disagreements.
+
+        These memories have a field with several values, or unsent operations. All other memories have no disagreement.
+        """
+        with self._lock:
+            rows = self._db().execute(
+                "SELECT id FROM memory WHERE state IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(CAST(state AS TEXT), '$[0]') "
+                "WHERE json_array_length(value) > 1) UNION SELECT memory FROM outbox"
+            )
+            return {row[0] for row in rows}
+
     def state(self, memory: str) -> Shared | None:
         """Return a memory as the shared log defines it; None if it is unknown."""
         row = self._one("SELECT state FROM memory WHERE id = ?", memory)

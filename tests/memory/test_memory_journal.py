@@ -11,6 +11,7 @@ import pytest
 
 from graphmem.errors import DiskFullError
 from graphmem.memory import journal as module
+from graphmem.memory import journal_lines
 from graphmem.memory.journal import Journal
 from graphmem.memory.journal_lines import hash_of
 
@@ -93,6 +94,19 @@ def test_every_flipped_byte_is_found_and_costs_its_entry_alone(tmp_path):
         aside = (tmp_path / "j" / f"quarantine-{path.name}").read_bytes()
         assert bytes(broken[start : start + len(lines[2])]) in aside
         again.close()
+
+
+def test_new_entries_are_read_without_the_earlier_ones(tmp_path, monkeypatch):
+    journal = Journal(tmp_path / "j")
+    fill(journal, 60, batch=3)
+    every = list(journal.entries())
+    assert [entry.number for entry in every] == [*range(1, 181)]
+    checked = []
+    monkeypatch.setattr(journal_lines, "hash_of", lambda start: checked.append(start) or hash_of(start))
+    for after in (0, 1, 2, 90, 178, 179, 180, 500):
+        checked.clear()
+        assert list(journal.entries(after=after)) == every[after:]
+        assert len(checked) == (180 - after + (after > 0) if after <= 180 else 180), after
 
 
 def test_an_entry_that_was_taken_out_or_changed_with_its_hash_is_told(tmp_path):
