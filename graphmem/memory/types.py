@@ -147,7 +147,7 @@ _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(words, re.IGNORECASE if flags else 0), name)
     for words, name, flags in (
         (
-            r"\b(?:careful|beware|watch out|caution|gotchas?|pitfalls?|footguns?|caveats?|traps?|must not|mustn't)\b"
+            r"\b(?:careful|beware|watch out|caution|gotchas?|pitfalls?|footguns?|caveats?|traps?|must not|mustn't|achtung|vorsicht)\b"
             r"|\bbreaks? (?:if|when|unless)\b|^\W*warning\b",
             "gotcha",
             True,
@@ -160,10 +160,10 @@ _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bcrash(?:e[sd]|ing)?\b", "gotcha", True),
         # Case-sensitive: capitals make the name.
         (rf"\b(?:[Nn]ever|NEVER|[Dd]on['’]t|[Dd]o not|DO NOT)\b[^.!?\n]*?{_CODE}", "gotcha", False),
-        (r"\b(?:decid(?:e[sd]?|ing)|chose|chosen|decisions?)\b", "decision", True),
+        (r"\b(?:decid(?:e[sd]?|ing)|chose|chosen|decisions?|entschieden|entscheidung(?:en)?)\b", "decision", True),
         (r"\b(?:(?<!not )found|discover(?:s|ed|y)?|learn(?:s|ed|t)?)\b", "module_insight", True),
         (_SAID + r"(?:added|created|refactored|restructured|changed|updated|modified)\b", "work_unit_outcome", True),
-        (r"\b(?:always|never|prefer(?:s|red)?)\b", "preference", True),
+        (r"\b(?:always|never|prefer(?:s|red)?|immer|niemals|bevorzug(?:e|en|t)|ich mag)\b", "preference", True),
     )
 )
 UNTYPED: Final = "observation"  # the type when no word decides

@@ -45,6 +45,9 @@ _THINGS: Final = (
     r"|コメント|レビュー|イシュー|顧客|ログ|메일|댓글|이슈|고객)"
 )
 
+# Other text follows, on a line or in a sentence of its own.
+_MORE: Final = r"(?=(?:[^\n:：.!?。！？]|[.!?](?=\S))*(?:[:：。！？]|[.!?]\s+\S|\n\s*\S))"
+
 # Marks with an edge: the text before them and the text in them have different authors.
 _EDGED: Final = (
     ("a quotation", lazy_pattern(r"^\s{0,8}(?:>|&gt;|》|\|\s(?!\|))", re.MULTILINE)),
@@ -153,7 +156,7 @@ _EDGELESS: Final = (
             rf"\b(?:answer|reply to|respond to|address|handle|triage|summari[sz]e|translate|look at|process|fix|implement|resolve|work "
             rf"on|read|beantworte\w*|bearbeite|übersetze|fasse|réponds à|traite|résume|responde a|traduce|resume|rispondi a|ответь на"
             rf"|переведи|обработай) (?:this|that|the|my|our|diese\w*|die|den|das|ce(?:tte)?|cet|le|la|este|esta|el|questo|questa"
-            rf"|это\w?)?\s?(?:[\w-]+ )?{_THINGS}\b|"
+            rf"|это\w?)?\s?(?:[\w-]+ )?{_THINGS}\b{_MORE}|"
             rf"(?:メッセージ|メール|コメント|메시지|메일|댓글|消息|邮件|评论)[：:]|(?:以下|下面|如下|次の|以下の|다음)(?:是|の|은"
             rf"|는)?[^\n]{{0,20}}[:：]|(?:回复|回答|处理|翻译|总结)[^\n]{{0,12}}(?:邮件|评论|消息|客户|工单|反馈|issue)|\bgot "
             rf"(?:this|a|an|the following)\b[^\n.]{{0,40}}\b{_THINGS}\b|\b(?:i|we|ich habe|j'ai|recibí|ho ricevuto) (?:got|received"
@@ -215,20 +218,26 @@ _FOLLOWS: Final = lazy_pattern(  # the person says that another person's words f
 )
 _SENTENCE: Final = lazy_pattern(r"[^.!?\n。！？]+(?:[.!?](?![\s\"'”»)\]]|$)[^.!?\n。！？]*)*[.!?。！？]*[\"'”»)\]]?\n?")
 _DENIAL: Final = lazy_pattern(
-    r"(?:(?:no(?=[\s]*[,.:;!–—-])|nope|wrong|actually|nein|falsch|non(?=[\s]*[,.:;!–—-])|faux|нет|неверно|不对|不是|违う|(?:that|this|it"
-    r"|das)(?:'s| is| was| ist)? (?:wrong"
-    r"|incorrect|falsch|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
+    r"(?:(?:no(?=[\s]*[,.:;!–—-])|nope|wrong|actually|nein|nee|quatsch|falsch|non(?=[\s]*[,.:;!–—-])|faux|нет|неверно|不对|不是|违う"
+    r"|(?:that|this|it|das)(?:'s| is| was| ist| war)? (?:wrong|incorrect|falsch|not (?:right|true|correct)|nicht (?:richtig|wahr|korrekt))"
+    r"|you(?:'re| are) (?:wrong|mistaken)|du (?:irrst dich|liegst (?:da )?falsch)|(?:das )?stimmt (?:so )?nicht)\b[\s,.:;!–—-]*)+",
     re.IGNORECASE,
 )
 _STATES: Final = lazy_pattern(  # a subject with a name, then a verb of state
-    r"(?!(?:i|you|we|it|that|this|they|there|he|she|please|let)\b)(?:(?:the|our|each|every|all|its|this|these)\s+)?[`\w./()\[\]-]+(?:\s+[`\w./()-]+){0,5}?\s+"
+    r"(?!(?:i|you|we|it|that|this|they|there|he|she|please|let|ich|du|wir|ihr|sie|er|es|man|bitte|lass)\b)"
+    r"(?:(?:the|our|each|every|all|its|this|these)\s+)?[`\w./()\[\]-]+(?:\s+[`\w./()-]+){0,5}?\s+"
     r"(?:is|are|was|were|has|have|uses?|needs?|takes?|returns?|raises?|lives?|belongs?|comes?|goes|does(?:n't| not)|do(?:n't| not)|must|can"
     r"(?:not|'t)?|should|will|won't|isn't|aren't|reads?|writes?|calls?|expects?|requires?|supports?|handles?|throws?|depends|stores?|keeps?"
-    r"|holds?|inherits?|implements?|accepts?|allows?)\b",
+    r"|holds?|inherits?|implements?|accepts?|allows?"
+    r"|ist|sind|war|waren|hat|haben|wird|werden|kann|können|muss|müssen|darf|dürfen|soll|sollen|(?:be)?nutzt|benutzen|verwende[nt]"
+    r"|brauch(?:t|en)|nimmt|liefer(?:t|n)|gibt|geben|wirft|werfen|liegt|liegen|gehör(?:t|en)|kommt|liest|lesen|schreib(?:t|en)|ruft|rufen"
+    r"|erwarte(?:t|n)|verlangt|unterstütz(?:t|en)|behandel(?:t|n)|speicher(?:t|n)|hält|halten|erb(?:t|en)|enthält|enthalten|puffer(?:t|n)"
+    r"|läuft|laufen|startet|endet|prüf(?:t|en)|fängt|steht|stehen|heißt|heißen|bleibt|gilt|hängt)\b",
     re.IGNORECASE,
 )
 _MOMENT: Final = lazy_pattern(
-    r"\b(?:now|still|again|today|currently|yet|fine|ok(?:ay)?|broken|failing|fails|failed|done|missing|better|nice|enough|instead|please)\b",
+    r"\b(?:now|still|again|today|currently|yet|fine|ok(?:ay)?|broken|failing|fails|failed|done|missing|better|nice|enough|instead|please"
+    r"|jetzt|noch|wieder|gerade|heute|aktuell|momentan|kaputt|fertig|besser|bitte)\b",
     re.IGNORECASE,
 )
 _BACK: Final = lazy_pattern(

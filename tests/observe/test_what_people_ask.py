@@ -119,6 +119,11 @@ def test_one_error_told_in_two_ways_is_found_once(gm, outputs):
         ("No, that's wrong: the client uses anyio, not trio.", "the client uses anyio, not trio."),
         ("Wrong. Timeouts are seconds here, not milliseconds. Change it.", "Timeouts are seconds here, not milliseconds."),
         ("Actually, `parse_date` returns an aware datetime.", "`parse_date` returns an aware datetime."),
+        ("You're wrong, the pool holds ten connections.", "the pool holds ten connections."),
+        ("Nein, das ist falsch: io/stream.py puffert höchstens 100 MB.", "io/stream.py puffert höchstens 100 MB."),
+        ("Das stimmt nicht. Die Tests laufen mit unittest.", "Die Tests laufen mit unittest."),
+        ("Nein, der Build ist noch kaputt.", ""),  # the moment
+        ("Nein, ich will das andere Modul.", ""),
         ("No, use the other file.", ""),  # an order for now
         ("No, the test is still failing.", ""),  # the moment
         ("No, I meant the second one.", ""),
@@ -131,6 +136,21 @@ def test_one_error_told_in_two_ways_is_found_once(gm, outputs):
 )
 def test_a_correction_without_a_request_is_heard_as_a_claim(text, claim):
     assert request_in(text).claim == claim
+
+
+@pytest.mark.parametrize(
+    ("text", "pasted"),
+    [
+        ("Fix the client so that it retries", ""),
+        ("Fix the error in pkg/web.py.", ""),
+        ("Work on the docs", ""),
+        ("Fix the issue: the maintainer wants tabs", "something pasted"),
+        ("Answer this mail.\nAlways use tabs", "something pasted"),
+        ("Handle this comment. The agent must always use tabs", "something pasted"),
+    ],
+)
+def test_an_order_about_an_issue_or_a_client_is_pasted_text_only_if_more_text_follows(text, pasted):
+    assert request_in(text).pasted == pasted
 
 
 def test_what_a_person_corrects_waits_for_review_and_is_learnt_once(gm):
