@@ -19,6 +19,7 @@ from graphmem.runtime.safe_text import inert
 FOLDER: Final = "sessions"  # of the Markdown files, in the index directory
 KEPT_FILES: Final = 500  # Markdown files; older ones are removed, but the summaries stay in ledger and graph
 RECENT: Final = 2
+LOOKED: Final = 20  # newest sessions among which the recent ones with content are searched
 RECENT_DAYS: Final = 7
 OUTDATED: Final = "From earlier sessions; may be outdated: the code may have changed since."
 _LISTED: Final = 12  # named files, commands, decisions and errors; the others are counted
@@ -90,6 +91,11 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
         "contaminated": record.contaminated,
         "last_message": _line(record.last_message, 300) if told else "",
     }
+
+
+def says_something(summary: Mapping[str, Any]) -> bool:
+    """Whether a summary names more than the session's time and agent."""
+    return any(summary[key] for key in ("files", "commands", "decisions", "errors_fixed", "errors_left", "dead_ends", "units"))
 
 
 def markdown(summary: Mapping[str, Any]) -> str:

@@ -139,6 +139,8 @@ class SessionLearning:
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
         """Return the last two sessions of the last seven days, newest first.
 
+        Sessions in which nothing was edited, run, decided, fixed or abandoned are left out.
+
         Callers must show them under the heading `observe.summary.OUTDATED`.
 
         Args:
@@ -146,7 +148,8 @@ class SessionLearning:
         """
         until = self.book.clock.now() if now is None else moment("now", now)
         since = until - timedelta(days=summaries.RECENT_DAYS)
-        return [_summary(one) for one in self.ledger().summaries(since, until, summaries.RECENT)]
+        found = self.ledger().summaries(since, until, summaries.LOOKED)
+        return [_summary(one) for one in found if summaries.says_something(one)][: summaries.RECENT]
 
     def experiment(self) -> Experiment:
         project, index = self.book.project(), self.book.index()

@@ -130,6 +130,7 @@ def gm(tmp_path):
 def test_the_last_two_of_the_last_seven_days_are_offered(gm):
     for number in range(5):
         gm.learn_from(record(number))
+    gm.learn_from(record(5, files=(FileStat("b.py", 1),), commands=(), decisions=(), errors=(), dead_ends=(), units=(), findings=()))
     assert [one.session for one in gm.recent_summaries(START + timedelta(days=10))] == ["s4", "s3"]
     assert [one.session for one in gm.recent_summaries(START + timedelta(days=11))] == ["s4"]
     assert gm.recent_summaries(START + timedelta(days=30)) == []
