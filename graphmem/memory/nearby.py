@@ -3,7 +3,8 @@
 For example, an answer lists the callers of a symbol, and the best memories about these callers are added to it. Each symbol or file of the
 answer has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust ×
 current confidence. This confidence decays with time, and is lower when the code has changed. The score of a trap (a memory that warns) is
-multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake.
+multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake. A trap about a whole file that nobody confirmed,
+such as the lesson of an old commit, counts as a fact.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from graphmem.knowledge import is_held
 from graphmem.memory.describe import Describer
 from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.types import SOURCES, TRAPS
+from graphmem.projection.arrays import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,9 +68,10 @@ class Places:
 
 
 class _Candidate(NamedTuple):
-    weight: float  # score, and more for a trap
+    weight: float  # score, and more for a warning
     score: float
     id: str
+    warns: bool
 
 
 def nearby(
@@ -101,8 +104,11 @@ def nearby(
         if is_held(row):
             held += 1
             continue
-        score = nearest[one][1].nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
-        found.append(_Candidate(score * (TRAP if row.type in TRAPS else 1.0), score, one))
+        node_id, place = nearest[one]
+        score = place.nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
+        node = view.index_of.get(node_id)
+        warns = row.type in TRAPS and (row.status != "candidate" or (node is not None and view.label[node] != FILE))
+        found.append(_Candidate(score * (TRAP if warns else 1.0), score, one, warns))
     found.sort(key=lambda one: (-one.weight, one.id))
     describer = Describer(index, view, now, {}, branches)
     chosen = []
@@ -130,5 +136,6 @@ def nearby(
                 doubt="; ".join(filter(None, doubts)),
             )
         )
-    chosen.sort(key=lambda one: (not one.trap, -one.score, one.id))
+    first = {one.id for one in found[:limit] if one.warns}
+    chosen.sort(key=lambda one: (one.id not in first, -one.score, one.id))
     return NearbyMemories(chosen, len(found) - len(chosen) + len(nearest) - len(judged), held)

@@ -85,6 +85,15 @@ def test_a_trap_far_away_does_not_displace_what_is_known_of_the_target(memory, t
     assert known.more == 2
 
 
+def test_an_old_lesson_about_a_whole_file_does_not_go_before_what_is_known_of_the_function(memory, taught):
+    fact = taught("Two decimals, because banks want them.", "decision", symbols=[f"{PRICE}:rounded"])
+    lesson = memory.remember("Fix a leak of prices.", "gotcha", files=[PRICE], source="commit_auto").memory
+    assert lesson.status == "candidate"
+    assert ids(memory.impact(f"{PRICE}:rounded").known) == [fact, lesson.id]
+    memory.verify(lesson.id)
+    assert ids(memory.impact(f"{PRICE}:rounded").known) == [lesson.id, fact]
+
+
 def test_every_question_about_code_carries_it(memory, taught):
     about_total = taught("Totals ignore discounts.", symbols=[f"{PRICE}:Price.total"])
     about_file = taught("Prices are in cents.", "decision", files=[PRICE])
