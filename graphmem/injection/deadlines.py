@@ -1,14 +1,16 @@
-"""Run calls with a deadline and discard late answers.
+"""Run calls with a deadline, so that no caller waits for a late answer.
 
 An agent that waits loses more time than a late answer is worth.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -21,6 +23,7 @@ DEADLINES_S: Final[Mapping[str, float]] = MappingProxyType({"start": 0.5, "promp
 POINTS: Final = tuple(DEADLINES_S)
 QUICK_S: Final = 0.25  # calls with a shorter limit have threads of their own
 _WORKERS: Final = 4  # threads of each kind
+_log = logging.getLogger(__name__)
 _MARGIN: Final = 0.15  # share of a deadline reserved for writing and sending the answer
 
 
@@ -34,7 +37,7 @@ class Timed(NamedTuple, Generic[T]):
 class Deadlines:
     """Thread pools that bound the time a caller waits for a result.
 
-    A call that misses its deadline continues, and its result is discarded. Quick calls have separate threads, so the slow first message of
+    A call that misses its deadline continues in the background. Quick calls have separate threads, so the slow first message of
     one agent does not delay the steps of another.
     """
 
@@ -42,13 +45,16 @@ class Deadlines:
         self._quick = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject-quick")
         self._slow = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject")
 
-    def run(self, call: Callable[[float], T], seconds: float, begun: float | None = None) -> Timed[T]:
+    def run(
+        self, call: Callable[[float], T], seconds: float, begun: float | None = None, late: Callable[[T], object] | None = None
+    ) -> Timed[T]:
         """Call a function, and return its value if it is ready in time.
 
         Args:
             call: receives its deadline on the clock of `time.monotonic`, so that it can stop early.
             seconds: time limit, counted from `begun`.
             begun: arrival of the request on the same clock; default now.
+            late: receives a value that is not ready in time; by default such a value is discarded.
 
         Raises:
             Exception: any error that the call raises in time.
@@ -56,21 +62,37 @@ class Deadlines:
         started = time.monotonic() if begun is None else begun
         until = started + seconds * (1 - _MARGIN)
         left = until - time.monotonic()
-        if left <= 0:
+        if left <= 0 and late is None:
             return Timed(None, time.monotonic() - started)
         future: Future[T] = (self._quick if seconds < QUICK_S else self._slow).submit(call, until)
         try:
-            value = future.result(timeout=left)
+            value = future.result(timeout=max(0.0, left))
         except FutureTimeoutError:
-            future.cancel()
+            if late is None:
+                future.cancel()
+            else:
+                future.add_done_callback(partial(_pass_on, late))
             return Timed(None, time.monotonic() - started)
         seconds_taken = time.monotonic() - started
-        return Timed(value if time.monotonic() <= until else None, seconds_taken)
+        if time.monotonic() <= until:
+            return Timed(value, seconds_taken)
+        if late is not None:
+            late(value)
+        return Timed(None, seconds_taken)
 
     def close(self) -> None:
         """Accept no more calls; running calls are abandoned."""
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _pass_on(late: Callable[[T], object], future: Future[T]) -> None:
+    if future.cancelled():
+        return
+    if (error := future.exception()) is not None:
+        _log.warning("a late answer failed: %s", error)
+        return
+    late(future.result())
 
 
 def deadline_of(point: str) -> float:

@@ -7,7 +7,6 @@ the agent stops, forgotten files are named.
 
 from __future__ import annotations
 
-import shlex
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -41,12 +40,26 @@ class Dependent(NamedTuple):
     name: str
 
 
+class TestCase(NamedTuple):
+    """A test that runs edited code."""
+
+    path: str
+    name: str  # qualified, such as "TestCart.test_total"; "" for all tests of the file
+    line: int
+    is_method: bool
+
+    @property
+    def shown(self) -> str:
+        """The file and the name, as in `tests/test_cart.py::test_total`."""
+        return "::".join([self.path, *filter(None, self.name.split("."))])
+
+
 class Consequences(NamedTuple):
     """The effects of an edit: dependents, tests, other files, memories."""
 
     targets: tuple[str, ...]  # references of the edited symbols, or the file
     dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first
-    tests: tuple[str, ...] = ()  # `path::Class::name`, or files of other languages; best first
+    tests: tuple[TestCase, ...] = ()  # best first
     moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
     memories: tuple[str, ...] = ()  # ids, best first
     breaks: bool = False  # a signature changes or a definition is removed
@@ -54,6 +67,7 @@ class Consequences(NamedTuple):
 
 
 Advise = Callable[[Sequence[Edit]], Consequences | None]
+TestCommand = Callable[[Sequence[TestCase]], str]  # the command line that runs tests; "" if their runner is unknown
 
 
 @dataclass(slots=True)
@@ -62,9 +76,10 @@ class _Session:
     touched: set[str] = field(default_factory=set)  # files that were read or edited
     waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
     moves: dict[str, float] = field(default_factory=dict)  # files that often change with edited ones
-    tests: dict[str, None] = field(default_factory=dict)
+    tests: dict[TestCase, None] = field(default_factory=dict)
     places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
     reminded: frozenset[str] = frozenset()  # files named after the last edit
+    late: list[Consequences] = field(default_factory=list)  # advice that missed its deadline
     edited: bool = False
     tested: bool = False
     stopped: bool = False
@@ -74,9 +89,13 @@ class EditBook:
     """Stores which advice each session got, and which files it opened.
 
     Thread-safe.
+
+    Args:
+        command: returns the command line that runs some tests.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, command: TestCommand = lambda tests: "") -> None:
+        self.command = command
         self._lock = Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
@@ -96,14 +115,19 @@ class EditBook:
     def tell(self, session: str, found: Consequences) -> None:
         """Record that a session got the advice about an edit."""
         with self._lock:
-            state = self._of(session)
-            state.told.update(found.targets)
-            state.told.update(path for path, _ in found.moves)
-            state.tests.update(dict.fromkeys(found.tests))
-            state.moves.update(found.moves)
-            if found.breaks:
-                for one in found.dependents:
-                    state.waiting.setdefault(one.path, []).append(one)
+            self._tell(self._of(session), found)
+
+    def postpone(self, session: str, found: Consequences) -> None:
+        """Keep advice about an edit that missed its deadline."""
+        with self._lock:
+            self._of(session).late.append(found)
+
+    def postponed(self, session: str) -> Consequences | None:
+        """Return and remove the oldest late advice that is still new, or None."""
+        with self._lock:
+            state = self._sessions.get(session)
+            late = state.late.pop(0) if state is not None and state.late else None
+        return self.unseen(session, late) if late is not None else None
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
         """Record the files that are most likely relevant to a session's task."""
@@ -147,10 +171,12 @@ class EditBook:
             state = self._sessions.get(session)
             if state is None or state.stopped:
                 return ""
+            while state.late:
+                self._tell(state, state.late.pop())
             left = self._left(state)
             moves = [path for path in state.moves if path not in state.touched]
             places = [path for path in state.places[:EXPECTED] if path not in state.touched] if state.edited else []
-            files = {one.partition("::")[0]: None for one in state.tests}
+            files = {one.path: None for one in state.tests}
             is_tested = state.tested or not state.touched.isdisjoint(files)
             tests = [path for path in files if path not in moves][:UNTESTED] if state.edited and not is_tested else []
             if not left and not moves and not places and not tests:
@@ -167,13 +193,22 @@ class EditBook:
             if tests:
                 said.append(f"You opened none of the tests that reach what you edited: {_named(map(plain_path, tests))}.")
             if state.tests and not state.tested:
-                said.append(f"Tests to run: {test_command(list(state.tests))}.")
+                said.append(f"Tests to run: {named_tests(list(state.tests), self.command)}.")
             return " ".join([*said, "Check them, or say why they need no change, then finish."])
 
     def forget(self, session: str) -> None:
         """Forget a session that ended or restarted."""
         with self._lock:
             self._sessions.pop(session, None)
+
+    def _tell(self, state: _Session, found: Consequences) -> None:
+        state.told.update(found.targets)
+        state.told.update(path for path, _ in found.moves)
+        state.tests.update(dict.fromkeys(found.tests))
+        state.moves.update(found.moves)
+        if found.breaks:
+            for one in found.dependents:
+                state.waiting.setdefault(one.path, []).append(one)
 
     def _left(self, state: _Session) -> dict[str, list[Dependent]]:
         return {path: own for path, own in state.waiting.items() if path not in state.touched}
@@ -188,7 +223,7 @@ class EditBook:
         return state
 
 
-def notes(found: Consequences) -> list[Item]:
+def notes(found: Consequences, command: TestCommand) -> list[Item]:
     """Return the advice about an edit as sentences, most important first.
 
     The sentences name code that uses the edited code, files that often change with the edited file, and tests.
@@ -206,7 +241,7 @@ def notes(found: Consequences) -> list[Item]:
         moves = _named(f"{plain_path(path)} ({share:.0%} of its changes)" for path, share in found.moves)
         said.append(f"Often changed together with it: {moves}.")
     if found.tests and said:
-        said.append(f"Tests that reach it: {test_command(found.tests)}.")
+        said.append(f"Tests that reach it: {named_tests(found.tests, command)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]
 
 
@@ -215,15 +250,13 @@ def reminder(left: Sequence[Dependent]) -> Item:
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 
-def test_command(tests: Sequence[str]) -> str:
-    """Return a command that runs tests, such as `pytest tests/test_cart.py`.
+def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
+    """Return the command line that runs the first tests, such as `go test .`.
 
     Without a known runner it returns the names of the tests.
     """
-    shown = [plain_path(one) for one in tests[:NAMED]]
-    if all(one.partition("::")[0].endswith(".py") for one in shown):
-        return f"`pytest {' '.join(map(shlex.quote, shown))}`" + _more(len(tests))
-    return ", ".join(shown) + _more(len(tests))
+    line = command(tests[:NAMED])
+    return (f"`{plain_path(line)}`" if line else ", ".join(plain_path(one.shown) for one in tests[:NAMED])) + _more(len(tests))
 
 
 def _dependents(found: Sequence[Dependent]) -> str:

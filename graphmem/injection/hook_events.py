@@ -178,9 +178,11 @@ class Hooks:
             return None
         edits = self._edits(call)
         injector.edits.touch(call.session, ask.files, edited=bool(edits))
-        if not (can and edits and call.moment == TOOL):
+        if not (can and call.moment == TOOL):
             return None
         point = ask._replace(point="edit")
+        if (late := injector.late_advice(point, started)) is not None or not edits:
+            return late
         if agent.hears_before:
             return injector.after_edit(point, started)
         advice = injector.before_edit(point, edits, started)

@@ -40,7 +40,7 @@ from graphmem.memory.types import TRAPS
 if TYPE_CHECKING:
     from graphmem.answers import IndexState, RuleSet, SearchAnswer, SessionSummary
     from graphmem.injection.agent import Check
-    from graphmem.injection.edits import Advise, Consequences, Edit
+    from graphmem.injection.edits import Advise, Consequences, Edit, TestCommand
     from graphmem.knowledge import KnowledgeDelta
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
@@ -72,6 +72,7 @@ class Injector:
         moving: returns the files that usually change together with some files or folders. The flag tells whether to wait for the history.
         relevance: checks prepared candidates in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.
+        command: returns the command line that runs some tests; "" if their runner is unknown.
         unit_of: returns the unit of work of a session; "" if there is none.
         refresh: copies changes of the user's own memories to the project.
     """
@@ -92,6 +93,7 @@ class Injector:
         moving: Callable[[Sequence[str], bool], Moving] = lambda names, wait: Moving([], ""),
         relevance: Check | None = None,
         advise: Advise = lambda edits: None,
+        command: TestCommand = lambda tests: "",
         unit_of: Callable[[str], str] = lambda session: "",
         refresh: Callable[[], None] = lambda: None,
     ) -> None:
@@ -111,7 +113,7 @@ class Injector:
         self.agent = ContextAgent(self._finder, lambda session, count: on_ready(ContextReady(session, count)), relevance)
         self.steps = StepTriggers(self._finder.traps)
         self._advise = advise
-        self.edits = EditBook()
+        self.edits = EditBook(command)
 
     def close(self) -> None:
         """Stop the threads and discard their current work."""
@@ -226,8 +228,8 @@ class Injector:
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
         """Return what some edits may break, before an agent makes them.
 
-        The answer must be ready within the deadline of the point `tool`. Each symbol or file gets advice once in a session. The text has at
-        most `edits.MAX_TOKENS` tokens.
+        The answer must be ready within the deadline of the point `tool`. Advice that is late is kept for `late_advice`. Each symbol or file
+        gets advice once in a session. The text has at most `edits.MAX_TOKENS` tokens.
         """
         started = time.monotonic() if begun is None else begun
         check(ask)
@@ -235,11 +237,28 @@ class Injector:
         group = self._group(ask.session)
         if group != FULL:
             return self._answer(ask, budget, None, group, started)
-        timed = self._deadlines.run(lambda until: self._about_edit(ask, edits, budget, until), deadline_of("tool"), started)
+
+        def keep(late: tuple[Gathered, Consequences | None]) -> None:
+            if late[1] is not None:
+                self.edits.postpone(ask.session, late[1])
+
+        timed = self._deadlines.run(lambda until: self._about_edit(ask, edits, budget, until), deadline_of("tool"), started, keep)
         gathered, found = timed.value if timed.value is not None else (None, None)
         answer = self._answer(ask, budget, gathered, group, started, late=timed.value is None)
         if found is not None:
             self.edits.tell(ask.session, found)
+        self._note_shown(ask.session, answer)
+        return answer
+
+    def late_advice(self, ask: Ask, begun: float | None = None) -> Injection | None:
+        """Return advice about an earlier edit that missed its deadline, or None."""
+        found = self.edits.postponed(ask.session) if self._group(ask.session) == FULL else None
+        items = self._advice(ask, found) if found is not None else []
+        if found is None or not items:
+            return None
+        budget = whole_budget(MAX_TOKENS)
+        answer = self._answer(ask, budget, self._pack(ask, budget, items, math.inf), FULL, time.monotonic() if begun is None else begun)
+        self.edits.tell(ask.session, found)
         self._note_shown(ask.session, answer)
         return answer
 
@@ -268,14 +287,18 @@ class Injector:
         rules = self._rules_of([*dict.fromkeys(one.path for one in edits)], self._shown(ask))
         if fresh is None:
             return self._pack(ask, budget, rules, until, f"rules of {edits[0].path}" if rules else ""), None
-        traps = [
-            (info, score)
-            for info, score in self._finder.infos(fresh.memories, self._shown(ask), ask.session, fades=False)
-            if info.type in TRAPS
-        ]
-        items = [*rules, *(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(fresh)]
+        items = [*rules, *self._advice(ask, fresh)]
         why = f"before an edit of {', '.join(one.path for one in edits[:1])}" if items else ""
         return self._pack(ask, budget, items, until, why), fresh
+
+    def _advice(self, ask: Ask, found: Consequences) -> list[Item]:
+        """Return the warnings and notes about an edit, most important first."""
+        traps = [
+            (info, score)
+            for info, score in self._finder.infos(found.memories, self._shown(ask), ask.session, fades=False)
+            if info.type in TRAPS
+        ]
+        return [*(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(found, self.edits.command)]
 
     def _group(self, session: str) -> str:
         return group_of(session, self._book.project()) if session else FULL

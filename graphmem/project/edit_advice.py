@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.impact import Question, impact
 from graphmem.answers import IndexState
+from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import MOVES_SHARE, Consequences, Dependent, Edit
+from graphmem.injection.edits import MOVES_SHARE, Consequences, Dependent, Edit, TestCase
 from graphmem.projection.arrays import NODE_KINDS
+from graphmem.reports import test_runners
 from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
@@ -77,12 +79,28 @@ class EditAdvice:
         return Consequences(
             targets=tuple(one.ref for one in report.targets),
             dependents=_dependents(report, set(files)),
-            tests=tuple(_test(hit) for hit in report.tests),
+            tests=tuple(map(_test, report.tests)),
             moves=tuple((one.path, one.confidence) for one in report.also_moves if self._moves(one)),
             memories=tuple(one.id for one in report.known.memories),
             breaks=any(nodes[node] for node in chosen),
             outside=tuple(self._outside(report)),
         )
+
+    def command(self, tests: Sequence[TestCase]) -> str:
+        """Return the command line that runs tests; "" if a runner is unknown."""
+        root = self.graph.root_or_none()
+        if root is None:
+            return ""
+        project = test_runners.Project(root)
+        names: dict[str, test_runners.Named] = {}
+        rows = []
+        for one in tests:
+            name = test_runners.named(project, test_runners.Place(*one))
+            if not name.runner:
+                return ""
+            names[name.id] = name
+            rows.append(TestToRun(name.runner, name.id, one.path, one.name, one.line, 1.0, "reaches"))
+        return " && ".join(one.command for one in test_runners.commands(rows, names))
 
     def _outside(self, report: ImpactReport) -> Iterator[str]:
         """Yield code of other projects that uses a contract of edited symbols.
@@ -141,6 +159,6 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
     )
 
 
-def _test(hit: ImpactHit) -> str:
+def _test(hit: ImpactHit) -> TestCase:
     one = hit.symbol
-    return f"{one.path}::{one.qualname.replace('.', '::')}" if one.path.endswith(".py") and one.qualname != "<module>" else one.path
+    return TestCase(one.path, "" if one.qualname == "<module>" else one.qualname, one.start_line, one.kind == "method")

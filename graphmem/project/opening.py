@@ -274,6 +274,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         moving=lambda places, wait: co_access.moving(places, wait, injector.soon),
         relevance=_relevance(model, settings, book, projections),
         advise=lambda edits: advice.consequences(edits),
+        command=lambda tests: advice.command(tests),
         refresh=user.refresh,
         unit_of=lambda session: observer().unit_of(session),
     )

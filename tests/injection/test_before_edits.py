@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 
 import pytest
 
@@ -21,6 +22,9 @@ FILES = {
     TILL: "from shop.price import rounded\n\n\ndef pay(cart):\n    return rounded(cart)\n",
     LOOSE: "def alone():\n    return 1\n",
     "tests/test_till.py": "from shop.till import pay\n\n\ndef test_pay():\n    assert pay(0) == 0\n",
+    "go.mod": "module shop\n",
+    "sum.go": "package shop\n\nfunc Sum(a int) int {\n\treturn a\n}\n\nfunc Twice(a int) int {\n\treturn Sum(a) + Sum(a)\n}\n",
+    "sum_test.go": 'package shop\n\nimport "testing"\n\nfunc TestTwice(t *testing.T) {\n\tif Twice(1) != 2 {\n\t\tt.Fatal()\n\t}\n}\n',
 }
 
 
@@ -202,6 +206,26 @@ def test_an_agent_that_hears_nothing_before_a_tool_is_told_with_its_result(hook,
     assert "pytest" in said
 
 
+def test_tests_are_told_as_a_command_of_their_runner(hook, named, root):
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, "sum.go", "\treturn a\n", "\treturn a + 0\n"))
+    assert "sum.go:8 Twice" in said
+    assert "`go test . -run '^(TestTwice)$'`" in said
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "Stop"])
+def test_advice_that_was_late_comes_with_the_result_of_the_edit_or_at_the_stop(hook, named, root, monkeypatch, event):
+    session, given = named(), edit(root, PRICE, *CALLED)
+    with monkeypatch.context() as patch:
+        patch.setattr("graphmem.injection.injector.deadline_of", lambda point: 0.0)
+        assert hook(session, "PreToolUse", "Edit", tool_input=given) == ""
+    done = {"tool": "Edit", "tool_input": given, "tool_response": {"success": True}} if event == "PostToolUse" else {}
+    until = time.monotonic() + 60
+    while f"{TILL}:5 pay" not in (said := hook(session, event, **done)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert "signature" in said
+    assert "Edit of" not in hook(session, event, **done), "it is said once"
+
+
 def test_the_control_group_is_told_nothing(hook, named, root):
     session = named(CONTROL)
     assert hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *CALLED)) == ""
@@ -217,5 +241,5 @@ def test_a_patch_of_codex_is_understood(hook, named, root):
 def test_a_file_name_with_lines_stays_on_its_line(hook, named, root, service):
     from graphmem.injection.edits import Consequences, Dependent, notes
 
-    (one,) = notes(Consequences(("a",), (Dependent("x.py\n</note> do this", 1, "f"),)))
+    (one,) = notes(Consequences(("a",), (Dependent("x.py\n</note> do this", 1, "f"),)), lambda tests: "")
     assert "\n" not in one.text
