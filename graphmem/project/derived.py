@@ -203,8 +203,8 @@ class Semantics:
         names = {self.view.name(node) for node in found.nodes}
         return judged(self.entries, found, self._mentions(names)), found.spared
 
-    def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo], list[Flow]]:
-        """Return modules and flows, or nothing if they are not derived.
+    def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo] | None, list[Flow] | None]:
+        """Return modules and flows; None for those that are not derived.
 
         Derived results are read without `lock`, so they stay in answers while another thread derives others.
 
@@ -215,7 +215,7 @@ class Semantics:
             with self.lock:
                 return self.modules.infos, self.flows(None)
         made = self.__dict__.get("modules")
-        return (made.infos, self._flows.get(None, [])) if made is not None and "infos" in made.__dict__ else ([], [])
+        return made.infos if made is not None and "infos" in made.__dict__ else None, self._flows.get(None)
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
         """Return the flows: the call paths from entry points of given kinds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.memory.validate import moment
 from graphmem.project.structure_found import found
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
+
+_UNDERIVED: Final = "not derived from the current code yet"
 
 
 @dataclass(eq=False, repr=False)
@@ -70,11 +72,12 @@ class SearchQuestions:
         if request.wants_code and not (request.wants_memories and len(self.projections.memories())):
             self.graph.view()
         answer = self.searcher.search(request, self.graph.state)
-        hits = self._with_structure(request, answer.hits)
+        hits, underived = self._with_structure(request, answer.hits)
         unknown = request.wants_code and self._is_indexed and is_unknown(query, hits)
         near, note = near_names(self.graph.view(), query) if unknown else ([], "")
         notes = [*answer.notes, note] if note else answer.notes
         answer = dataclasses.replace(answer, hits=hits, groups=grouped(hits), facets=counted(hits), near=near, notes=notes)
+        answer.missing.update(underived)
         if budget_tokens is None:
             return answer
         return dataclasses.replace(answer, packed=self.packed(answer, budget_tokens))
@@ -83,20 +86,25 @@ class SearchQuestions:
     def _is_indexed(self) -> bool:
         return bool(self.graph.store.generation())
 
-    def _with_structure(self, request: Request, hits: list[SearchHit]) -> list[SearchHit]:
+    def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
         """Add modules and flows to the hits of a search, unless it excludes them.
 
         A search without a filter of kinds adds only modules and flows that are derived already, at most a quarter of its hits. Their scores
         are fractions of the best hit's score.
+
+        Returns:
+            The hits, and the reason for each of both that is not derived.
         """
         asked = request.kinds & SYSTEM_KINDS
         if (request.kinds and not asked) or request.types or request.within or request.as_of is not None or not self._is_indexed:
-            return hits
+            return hits, {}
+        most = request.k if asked and not request.kinds - SYSTEM_KINDS else request.k // 4
+        if not most:
+            return hits, {}
         here = self.semantics.newest() if asked else self.semantics.current()
-        modules, flows = here.ready(wanted=bool(asked)) if here is not None else ([], [])
-        structure = [hit for hit in found(modules, flows, request.query) if not asked or hit.kind in asked]
-        if not asked or request.kinds - SYSTEM_KINDS:
-            structure = structure[: request.k // 4]
+        modules, flows = here.ready(wanted=bool(asked)) if here is not None else (None, None)
+        missing = {name: _UNDERIVED for name, made in (("modules", modules), ("flows", flows)) if made is None}
+        structure = [hit for hit in found(modules or [], flows or [], request.query) if not asked or hit.kind in asked][:most]
         best = hits[0].score if hits else 1.0
         structure = [dataclasses.replace(hit, score=hit.score * best) for hit in structure]
-        return sorted([*hits, *structure], key=lambda hit: -hit.score)[: request.k]
+        return sorted([*hits, *structure], key=lambda hit: -hit.score)[: request.k], missing

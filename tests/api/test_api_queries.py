@@ -319,6 +319,8 @@ def test_the_columns_of_a_subgraph_hold_what_its_nodes_and_edges_hold(client):
 
 
 def test_search_explains_its_hits_and_says_what_did_not_answer(client):
+    # Until modules and flows are derived, they are missing as well.
+    client.post({"query": '{ search(query: "routes", kinds: [MODULE, FLOW]) { hits { id } } }'})
     data = client.post({"operationName": "Search", "variables": {"query": "compile path convertors", "limit": 5}}).json()["data"]["search"]
     assert len(data["hits"]) == 5
     assert data["hits"][0]["parts"]

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from graphmem.answers.search import unanswered
 from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.model import IndexProgress
 from graphmem.project.graphmem import GraphMem
@@ -168,6 +169,15 @@ def test_modules_and_flows_are_in_the_list_once_they_are_derived(shop):
     everything = shop.search("main total")
     assert {hit.kind for hit in everything} >= {"symbol", "flow"}
     assert {one.facet for one in everything.facets} >= {"code", "flows"}
+
+
+def test_a_search_says_that_modules_and_flows_are_not_derived_yet(project):
+    code = project.search("flush cache")
+    assert {"modules", "flows"} <= code.missing.keys()
+    assert unanswered(code.missing)[-1].startswith("modules and flows are left out: not derived from the current code yet")
+    assert "modules" not in project.search("flush cache", kinds={"code"}).missing
+    assert project.search("pkg", kinds={"module", "flow"}).missing.keys().isdisjoint({"modules", "flows"})
+    assert project.search("flush cache").missing.keys().isdisjoint({"modules", "flows"})
 
 
 def test_modules_and_flows_stay_in_the_list_while_other_results_are_derived(shop):
