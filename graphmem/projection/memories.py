@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.projection.memory_links import MemoryLinks, drop
-from graphmem.projection.memory_rows import asks, micros, moment, pack, searched, unpack
+from graphmem.projection.memory_rows import asking, micros, moment, pack, searched, unpack
 from graphmem.projection.memory_time import Timeline
 from graphmem.projection.postings import Elsewhere, Postings
 from graphmem.projection.sight import seen
@@ -114,7 +114,7 @@ class MemoryIndex(MemoryLinks):
         self._live = np.zeros(0, np.bool_)
         self._used = np.zeros(0, np.bool_)  # the slot holds a memory
         self._stale = np.zeros(0, np.bool_)
-        self._asks = np.zeros(0, np.bool_)
+        self._asks = np.zeros(0, np.float32)  # the share in questions
         self._created = np.zeros(0, np.int64)
         self._ended = np.zeros(0, np.int64)
         self._matrix: F32 = np.zeros((0, 0), np.float32)
@@ -316,14 +316,14 @@ class MemoryIndex(MemoryLinks):
                     moments.append(Moment(one, steps, gap, bool(mine & self._learnt.get(one, {}).keys()), step > 0))
         return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
 
-    def asks(self, memory_id: str) -> bool:
-        """Return whether a memory contains a question.
+    def asking(self, memory_id: str) -> float:
+        """Return the share of a memory's content that is in questions.
 
-        The next memory may be the answer.
+        If it is over 0, the next memory may be the answer.
         """
         with self._lock:
             slot = self._slot_of.get(memory_id)
-            return slot is not None and bool(self._asks[slot])
+            return float(self._asks[slot]) if slot is not None else 0.0
 
     # ---- search
 
@@ -638,7 +638,7 @@ class MemoryIndex(MemoryLinks):
             self._used[slot] = True
             self._live[slot] = row.status not in RETIRED
             self._stale[slot] = row.stale_at is not None
-            self._asks[slot] = asks(row)
+            self._asks[slot] = asking(row)
             self._type[slot] = self._types.setdefault(row.type, len(self._types))
             self._created[slot] = micros(row.created_at)
             ended = row.valid_to or row.deprecated_at

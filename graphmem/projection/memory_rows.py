@@ -15,6 +15,9 @@ _TIMES: Final = tuple(MemoryRow._fields.index(name) for name in MemoryRow._field
 # Latin, Arabic and full width; inside a word, as in an address, it does not mark a question.
 _ASKED: Final = re.compile(r"[?؟？](?=[\s\"'”’»)\]*_!?]|$)")
 
+_SENTENCES: Final = re.compile(r"(?<=[.!?؟])[\"'”’»)\]*_]*\s+|(?<=[。！？])|\n+")
+_LABEL: Final = re.compile(r"^\s*[^.!?\n]{1,60}?:\s+")  # a colon inside a time, as in 10:30, ends no label
+
 
 def micros(moment: datetime) -> int:
     """Convert a time to a number of microseconds since 1970."""
@@ -52,9 +55,13 @@ def searched(row: MemoryRow) -> str:
     return "\n".join(parts if row.content.lstrip().startswith(opening) else [row.title, *parts])
 
 
-def asks(row: MemoryRow) -> bool:
-    """Return whether the content of a memory contains a question.
+def asking(row: MemoryRow) -> float:
+    """Return the share of a memory's content that is in questions, 0 to 1.
 
-    The memory learnt right after it may be the answer.
+    A memory that only asks seldom answers; the one learnt right after it may. A label in front, such as the name of a speaker, does not
+    count.
     """
-    return _ASKED.search(row.content) is not None
+    if _ASKED.search(row.content) is None:
+        return 0.0
+    pieces = [(len(piece.strip()), _ASKED.search(piece) is not None) for piece in _SENTENCES.split(_LABEL.sub("", row.content))]
+    return sum(length for length, asks in pieces if asks) / max(1, sum(length for length, _ in pieces))

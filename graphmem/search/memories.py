@@ -22,6 +22,7 @@ from graphmem.projection.vectors import F32
 from graphmem.search.dates import nearness, periods
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.phases import weight
+from graphmem.search.query_type import is_asked
 from graphmem.search.request import Judge, MemoryWeights, Request, Tuning
 
 _SEEDS: Final = 50  # hits that pass on a share
@@ -194,10 +195,12 @@ def rank(
     """Compute final scores of fused memories; return them, best first.
 
     The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
-    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101).
+    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). If the query is a question, memories that ask themselves lose
+    relevance.
     """
     weights = tuning.memory
     now = request.as_of or judge.now()
+    asked = weights.asking if is_asked(request.query) else 0.0
     head = fused[: max(100, 4 * request.k)]
     rows = index.rows(hit.id for hit in head)
     scored = []
@@ -205,6 +208,8 @@ def rank(
         row = rows.get(hit.id)
         if row is None:
             continue  # forgotten in the meantime
+        answers = 1 - asked * index.asking(row.id)
+        hit = hit.times(answers)
         about = index.about(row.id)
         used = row.last_accessed_at or row.updated_at
         age = max(0.0, (now - used).total_seconds() / 86_400)
@@ -226,6 +231,8 @@ def rank(
             Factor("trust", trust, 0.0),
             Factor("confidence", confidence, weights.doubt),
         ]
+        if answers < 1:
+            factors.append(Factor("asks itself", answers, 0.0))
         boosted_by = reason.by if reason is not None and near else ""
         scored.append(ScoredMemory(row, hit, score, factors, weights.relevance * near * factor, boosted_by))
     scored.sort(key=lambda one: (-one.score, one.row.id))
@@ -263,7 +270,7 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
     for seed, mass in seeds.items():
         if not mass:
             continue
-        asks = index.asks(seed)
+        asks = index.asking(seed) > 0
         for moment in index.moments(seed, len(_STEPS)):
             if moment.id not in coded:
                 coded[moment.id] = bool(index.targets(moment.id))

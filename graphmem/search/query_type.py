@@ -88,8 +88,13 @@ def classify(query: str) -> str:
         return IDENTIFIER
     if len(words) > _MOST_ASKED or "\n" in query.strip():
         return SEMANTIC
-    asks = _ASKED.search(query) is not None or (len(words) <= _MOST_NAMED and _CHANGE.search(query) is None)
+    asks = is_asked(query) or (len(words) <= _MOST_NAMED and _CHANGE.search(query) is None)
     return QUESTION if asks else SEMANTIC
+
+
+def is_asked(query: str) -> bool:
+    """Whether a query has the form of a question."""
+    return _ASKED.search(query.strip()) is not None
 
 
 def without_language(query: str, language: str) -> str:

@@ -107,6 +107,21 @@ def test_what_came_right_after_a_question_rises_most_as_it_may_be_the_answer(ask
     assert after_and_before(" https://x.org/a?b=c") == pytest.approx(1, rel=0.05)
 
 
+def test_a_memory_that_only_asks_loses_to_a_question_and_says_so(ask, memory):
+    others = [
+        memory(f"m{n}", text) for n, text in enumerate(("the train was late", "it rained all day", "retry the socket", "a cup of tea"))
+    ]
+    asks, tells = "Ana: What is the deadline of the invoice export?", "Ben: The deadline of the invoice export is Friday. Why? Tax."
+    rows = [memory("a", asks), memory("b", tells), *others]
+    answer = ask("when is the deadline of the invoice export", rows)
+    assert ids(answer)[:2] == ["b", "a"]
+    factors = {hit.id: next((one.value for one in hit.factors if one.name == "asks itself"), 1.0) for hit in answer}
+    assert (factors["a"], factors["m0"]) == (0.5, 1.0)
+    assert 0.9 < factors["b"] < 1.0
+    statement = ask("deadline of the invoice export", rows)
+    assert all(one.name != "asks itself" for hit in statement for one in hit.factors)
+
+
 def test_what_was_said_days_later_is_no_neighbour_unless_it_was_the_same_session(ask, talk):
     apart = [row._replace(created_at=NOON + timedelta(days=n)) for n, row in enumerate(talk)]
     plain = {hit.id: hit.boost for hit in ask("the pottery course", apart)}
