@@ -1,4 +1,4 @@
-"""One indexed copy of networkx, shared by the tests of the semantic layer."""
+"""The index of networkx that other rooms use too, shared by the tests of the semantic layer."""
 
 from __future__ import annotations
 
@@ -17,26 +17,17 @@ from graphmem.api.serve import Server
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
-from made_once import copied_index, made_once
+from graphmem.settings import Settings
+from made_once import copied_index
 from trees import NETWORKX
 
-SOURCE = NETWORKX
-
 
 @pytest.fixture(scope="session")
-def networkx_tree(tmp_path_factory) -> Path:
-    """The source of networkx in a folder of its own. Not to be changed."""
-
-    def make(root: Path) -> None:
-        shutil.copytree(SOURCE, root / "networkx", ignore=shutil.ignore_patterns("__pycache__"))
-
-    return made_once(tmp_path_factory, "networkx-tree", make)
-
-
-@pytest.fixture(scope="session")
-def indexed(networkx_tree, tmp_path_factory):
+def indexed(tmp_path_factory):
     """networkx, indexed and open."""
-    with GraphMem.open(copied_index(tmp_path_factory, "networkx-of-tree", networkx_tree)) as service:
+    settings = Settings(embedder="none")
+    index = copied_index(tmp_path_factory, "networkx", NETWORKX, settings)
+    with GraphMem.open(index, repo=NETWORKX, settings=settings) as service:
         yield service
 
 
@@ -45,8 +36,8 @@ def small_tree(tmp_path_factory) -> Path:
     """A part of networkx that is indexed in two seconds. Not to be changed."""
     root = tmp_path_factory.mktemp("small")
     for part in ("classes", "drawing", "linalg", "readwrite", "utils"):
-        shutil.copytree(SOURCE / part, root / "networkx" / part, ignore=shutil.ignore_patterns("__pycache__", "tests"))
-    shutil.copy(SOURCE / "exception.py", root / "networkx" / "exception.py")
+        shutil.copytree(NETWORKX / part, root / "networkx" / part, ignore=shutil.ignore_patterns("__pycache__", "tests"))
+    shutil.copy(NETWORKX / "exception.py", root / "networkx" / "exception.py")
     return root
 
 

@@ -166,7 +166,7 @@ def test_hot_spots_are_what_one_would_not_like_to_change(indexed):
     found = indexed.hotspots()
     assert not found.churn_known
     assert found.notes
-    assert "networkx/classes/graph.py" in [one.symbol.path for one in found.hotspots[:5]]
+    assert "classes/graph.py" in [one.symbol.path for one in found.hotspots[:5]]
     scores = [one.score for one in found.hotspots]
     assert scores == sorted(scores, reverse=True)
     assert 0 < scores[-1] <= scores[0] <= 100

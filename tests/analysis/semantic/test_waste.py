@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.analysis.semantic.duplicates import Piece, duplicates
 from graphmem.errors import BadInputError
+from trees import NETWORKX
 
 LIBRARY = {
     "lib/__init__.py": "from lib.core import shown\n",
@@ -120,10 +121,10 @@ def test_what_frameworks_may_call_and_what_tools_made_is_not_listed(project):
         assert 0 < every[name] < 0.5, name
 
 
-def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed, networkx_tree):
+def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed):
     found = indexed.dead_code(0.9).symbols
     assert found
-    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in networkx_tree.rglob("*.py"))
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in NETWORKX.rglob("*.py"))
     for one in found:
         assert len(re.findall(rf"\b{one.symbol.name}\b", text)) == text.count(f"def {one.symbol.name}("), one.symbol.ref
 
