@@ -12,6 +12,7 @@ import graphmem
 from graphmem.cli.output import plural
 from graphmem.cli.serving import SWITCH_S, expect_protection, is_loopback, options_of
 from graphmem.errors import BadInputError, SettingsError
+from graphmem.runtime.ending import threads_ended
 from graphmem.runtime.heap import few_arenas
 from graphmem.server import owner
 from graphmem.settings import DEFAULT_ORIGIN
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.server.hosting import Hosting
 
 
+@threads_ended()
 def serve_projects(here: CommandContext) -> None:
     """Serve all projects of a directory until Ctrl-C or SIGTERM.
 

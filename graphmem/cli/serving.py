@@ -20,6 +20,7 @@ from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
 from graphmem.client.connecting import Turns, expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
+from graphmem.runtime.ending import threads_ended
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import few_arenas
 from graphmem.security.tokens import FILE as TOKENS
@@ -40,6 +41,7 @@ PLACE_S = 0.25  # between checks that the folder of the index was not moved
 SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
+@threads_ended()
 def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
     """Run the server until Ctrl-C, SIGTERM, or an idle time.
 

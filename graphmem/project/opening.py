@@ -365,7 +365,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             runs.begin_closing,
             following.stop,
             unfollow,
-            vectors.pause,
+            vectors.close,
             progress.close,
             memory_news.close,
             context_news.close,

@@ -141,7 +141,7 @@ class IndexRuns:
 
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
         run = uuid.uuid4().hex
-        thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"index-{run[:8]}", daemon=True)
+        thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"graphmem-index-{run[:8]}", daemon=True)
         thread.start()
         self._thread = thread
         return run

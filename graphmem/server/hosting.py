@@ -149,9 +149,10 @@ class Hosting:
     def release(self, name: str) -> None:
         """End a use that `acquire` began, so that the project can be closed."""
         with self._lock:
-            held = self._open[name]
-            held.users -= 1
-            held.last = time.monotonic()
+            held = self._open.get(name)
+            if held is not None:  # otherwise the server closed it meanwhile
+                held.users -= 1
+                held.last = time.monotonic()
 
     def touch(self, name: str) -> None:
         """Record a request for an open project, so that it does not count as idle."""
@@ -167,8 +168,10 @@ class Hosting:
 
     def close(self) -> None:
         """Close the indexes of all open projects. Idempotent."""
-        self._closed = True
-        for name in list(self._open):
+        with self._lock:
+            self._closed = True
+            names = list(self._open)
+        for name in names:
             self._close(name, always=True)
 
     # ---- inside
@@ -181,14 +184,19 @@ class Hosting:
         from graphmem.project.graphmem import GraphMem
 
         if self._closed:
-            raise BadInputError("the server is shutting down; try again when it has restarted", argument="project")
+            raise _stopping()
         service = GraphMem.open(db=self.data_dir(name), settings=self._settings, patience_s=0)
         held = _Held(service)
         held.keeper = Keeper(service, held.idle_seconds)
+        with self._lock:
+            refused = self._closed  # while the index was opened
+            if not refused:
+                self._open[name] = held
+        if refused:
+            service.close()
+            raise _stopping()
         held.keeper.start()
         service.fill_vectors()
-        with self._lock:
-            self._open[name] = held
         return held
 
     def _make_room(self) -> None:
@@ -210,3 +218,7 @@ class Hosting:
                 held.keeper.stop()
             held.service.close()
             return True
+
+
+def _stopping() -> BadInputError:
+    return BadInputError("the server is shutting down; try again when it has restarted", argument="project")

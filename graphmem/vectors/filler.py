@@ -77,6 +77,7 @@ class VectorFiller:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        self._closed = False
         self._wanted = False  # background filling was started: resume after each index run
         self._failure = ""
         self._may_pass = False  # the failure: the system had too little of something
@@ -189,7 +190,7 @@ class VectorFiller:
     def resume(self) -> None:
         """Resume the computation if it was started and is not running."""
         with self._lock:
-            if not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
+            if self._closed or not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
                 return
             self._stopping.clear()
             thread = threading.Thread(target=self._quietly, name="graphmem-vectors", daemon=True)
@@ -215,6 +216,12 @@ class VectorFiller:
             thread, self._thread = self._thread, None
         if thread is not None:
             thread.join()
+
+    def close(self) -> None:
+        """Stop after the current batch; later calls of `resume` do nothing."""
+        with self._lock:
+            self._closed = True
+        self.pause()
 
     def run(self) -> FillResult:
         """Compute missing vectors in this thread until every chunk has a vector.

@@ -10,6 +10,7 @@ import time
 import uuid
 import zlib
 from functools import partial
+from unittest import mock
 
 import anyio
 import httpx
@@ -20,7 +21,8 @@ from mcp.client import Client
 from commands import environ, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, StoreClosedError
+from graphmem.project.graphmem import GraphMem
 from graphmem.project.pushing import Pushing
 from graphmem.server.hosting import Hosting
 from hosted import SETTINGS, SHOP, SITE, hosted, indexed, written
@@ -263,10 +265,39 @@ def test_one_project_alone_answers_for_itself(tmp_path):
         assert own.impact_projects("rounded").total == 2
 
 
+# Runs the command; when the interpreter shuts down, prints the threads that are still there.
+TELLS_THREADS = """
+import atexit, sys, threading
+others = lambda: [one.name for one in threading.enumerate() if one is not threading.main_thread()]
+atexit.register(lambda: print("threads at the end:", others(), file=sys.stderr, flush=True))
+from graphmem.__main__ import run
+run()
+"""
+
+
+def test_a_server_that_stops_closes_the_project_that_it_is_opening(tmp_path):
+    with hosted(tmp_path / "srv") as server, indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+    hosting, opened = Hosting(tmp_path / "srv", SETTINGS), GraphMem.open
+    services = []
+
+    def slow(*given, **more):
+        services.append(opened(*given, **more))
+        hosting.close()  # in the meantime
+        return services[0]
+
+    with mock.patch.object(GraphMem, "open", slow), pytest.raises(BadInputError, match="shutting down"):
+        hosting.acquire("shop")
+    with pytest.raises(StoreClosedError):
+        services[0].remember("Closed.")
+    assert not hosting.is_open("shop")
+    hosting.release("shop")  # of a request that began before
+
+
 def test_the_command_serves_a_directory_whose_graphs_are_in_postgresql(tmp_path, postgres, environ):
     url = postgres.make(f"d{uuid.uuid4().hex}")
-    serve = ["-X", "faulthandler", "-m", "graphmem", "serve", "--projects", str(tmp_path / "srv"), "--store", url, "--port", "0", "--quiet"]
-    command = [sys.executable, *serve]
+    command = [sys.executable, "-X", "faulthandler", "-c", TELLS_THREADS]
+    command += ["serve", "--projects", str(tmp_path / "srv"), "--store", url, "--port", "0", "--quiet"]
     for stop in (signal.SIGTERM, signal.SIGINT):
         with subprocess.Popen(command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             try:
@@ -281,6 +312,7 @@ def test_the_command_serves_a_directory_whose_graphs_are_in_postgresql(tmp_path,
                 said = process.communicate(timeout=30)[1]
                 assert process.returncode == 0, said
                 assert "Traceback" not in said
+                assert "threads at the end: []" in said  # one in native code could abort the process
             finally:
                 process.kill()
     with psycopg.connect(url) as db:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -53,3 +54,10 @@ def test_a_pause_of_the_filling_ends_the_wait(clock, filler):
     filler._stopping.set()
     filler._step_back()
     assert clock.at == 100.0
+
+
+def test_after_the_end_nothing_begins_again(opened):
+    service = opened(embedder="hashed")
+    service.close()
+    service.parts.runs.vectors.start()  # as a search or a push does, which was still being answered
+    assert [one.name for one in threading.enumerate() if one.name == "graphmem-vectors"] == []

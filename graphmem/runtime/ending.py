@@ -1,0 +1,49 @@
+"""Wait for a server's threads before its process ends.
+
+A daemon thread inside native code, such as the database, the model or Arrow, can abort the process while the interpreter shuts down.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+PREFIX: Final = "graphmem-"  # of the names of all threads of graphmem
+WAIT_S: Final = 10.0
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
+    """Wait after the block for the daemon threads that began in it.
+
+    If some are still running after `wait_s` seconds, the process ends at once with exit code 0, without a shutdown of the interpreter. The
+    log then names these threads. An error of the block is raised unchanged.
+    """
+    before = frozenset(threading.enumerate())
+    yield
+    if left := running(before, wait_s):
+        _log.warning("%s did not end within %g s; the process ends without them", ", ".join(left), wait_s)
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def running(before: Collection[threading.Thread], wait_s: float) -> list[str]:
+    """Return names of graphmem's daemon threads that run after a wait.
+
+    Threads in `before` are left out.
+    """
+    until = time.monotonic() + wait_s
+    here = threading.current_thread()
+    found = [one for one in threading.enumerate() if one.daemon and one.name.startswith(PREFIX) and one is not here and one not in before]
+    for one in found:
+        one.join(max(0.0, until - time.monotonic()))
+    return sorted(one.name for one in found if one.is_alive())
