@@ -238,11 +238,18 @@ class Extraction:
     def join_owners(self) -> None:
         """Make methods members of their class if it is further down in the file.
 
-        This applies to methods that are written outside their class.
+        This applies to methods that are written outside their class. A class such as `RDoc::RDoc` is never its own owner.
         """
         for method, owner in self.apart:
             holder = self.holder(method.parent, owner)
-            method.parent = holder.index if holder is not None else method.parent
+            if holder is not None and not self._is_around(method, holder):
+                method.parent = holder.index
+
+    def _is_around(self, outer: OpenDefinition, inner: OpenDefinition) -> bool:
+        """Whether a definition is another one or contains it."""
+        while inner is not outer and inner.index:
+            inner = self.definitions[inner.parent]
+        return inner is outer
 
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
         """Add a new definition with its position in the file; return it."""
