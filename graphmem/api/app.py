@@ -42,6 +42,8 @@ from graphmem.runtime.pushes import BODY_BYTES, PUSH_PATH
 from graphmem.security.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"
+PREFIX = "/p/"  # of the projects of a server with several
+_ROLES = "`graphmem projects` lists yours, and the server's operator gives roles with `graphmem server role`"
 EXPORT_PATH = "/export.jsonl"
 MCP_PATH = "/mcp"
 
@@ -208,6 +210,9 @@ class GraphQLOrPage:
 
 async def not_found(request: Request, error: Exception) -> Response:
     """Answer a request for an unknown address."""
+    if request.url.path.startswith(PREFIX):
+        name = request.url.path.removeprefix(PREFIX).partition("/")[0]
+        return _json(payload("BAD_INPUT", f"this server has no project {name[:80]!r} that you may use; {_ROLES}"), 404)
     return _json(payload("NOT_FOUND", f"{request.url.path} was not found; GraphQL is at {GRAPHQL_PATH}"), 404)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from starlette.datastructures import Headers
 
 from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, ServedProject, ServedProjects
-from graphmem.api.app import ServerOptions, build_app, is_page
+from graphmem.api.app import PREFIX, ServerOptions, build_app, is_page
 from graphmem.api.entrance import PATHS as ENTRANCE
 from graphmem.api.entrance import credential_of
 from graphmem.api.explorer import ASSETS_PATH
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from graphmem.security.tokens import Keys
     from graphmem.server.hosting import Hosting
 
-PREFIX: Final = "/p/"
 LOOK_S: Final = 5.0  # between two checks for idle projects
 _OWN: Final = ("index", "start_index", "push_index")  # operations that a pushed project does not have
 _log = logging.getLogger(__name__)

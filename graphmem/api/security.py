@@ -232,7 +232,7 @@ class TokenCheck:
             await self._app(scope, receive, send)
             return
         said = "Wrong token, or one that was revoked or is too old" if authorization else "This server asks for a token"
-        await refuse(UnauthenticatedError(f"{said}; send it as `Authorization: Bearer …`"), scope, receive, send)
+        await refuse(UnauthenticatedError(f"{said}; {self._keys.advice}"), scope, receive, send)
 
     def _is_open(self, scope: Scope) -> bool:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD", "OPTIONS"):

@@ -29,6 +29,7 @@ def serve_projects(here: CommandContext) -> None:
     Raises:
         SettingsError: the address needs a token and TLS, or listening on it failed.
         BadInputError: the directory is an index, or another option does not fit.
+        StoreUnreachableError: the database of the graphs does not answer.
     """
     from graphmem.api.app import Mounted, keys_of
     from graphmem.api.entrance import entrance
@@ -45,6 +46,10 @@ def serve_projects(here: CommandContext) -> None:
     folder = Path(settings.projects).expanduser().absolute()
     loopback = is_loopback(settings.host)
     expect_protection(settings, loopback=loopback, has_tokens=(folder / FILE).exists())
+    if settings.store:
+        from graphmem.project.shared_graph import expect_reachable
+
+        expect_reachable(settings.store)
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
     tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None

@@ -27,6 +27,7 @@ _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "CONFLICT": errors.StoreBusyError,
 }
 
+_ELSEWHERE = "check the address, and whether the server runs"
 _RESTART = "run `graphmem serve` to start it, or to see which process to end first"
 _CHECK = "check that it is a graphmem server"
 _RETRY = "check the server and try again"
@@ -48,6 +49,7 @@ class Wire:
     def __init__(self, address: str, token: str, timeout_s: float, index: str = "") -> None:
         self.address = address
         self._index = index
+        self._advice = _RESTART if index else _ELSEWHERE
         self._parts = urlsplit(address)
         if self._parts.scheme not in ("http", "https") or not self._parts.hostname:
             raise errors.BadInputError(
@@ -147,10 +149,10 @@ class Wire:
                 connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
                 response = connection.getresponse()
             except TimeoutError as reason:
-                raise self._unreachable(f"the server at {self.address} did not answer within {patience:g} s; {_RESTART}") from reason
+                raise self._unreachable(f"the server at {self.address} did not answer within {patience:g} s; {self._advice}") from reason
             except (OSError, HTTPException) as reason:
                 raise self._unreachable(
-                    f"the server at {self.address} cannot be reached ({str(reason) or type(reason).__name__}); {_RESTART}"
+                    f"the server at {self.address} cannot be reached ({str(reason) or type(reason).__name__}); {self._advice}"
                 ) from reason
             self._expect_index(response)
             try:

@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from graphmem.runtime.pushes import is_pushed
+
 Mark: TypeAlias = tuple[str, tuple[tuple[int, int, int] | None, ...]]
 _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 
@@ -70,6 +72,8 @@ def _git_folder(root: Path) -> Path | None:
     Raises:
         OSError, UnicodeDecodeError: the file cannot be read.
     """
+    if is_pushed(root):
+        return None
     for place in (root, *root.parents):
         there = place / ".git"
         if there.is_dir():

@@ -20,6 +20,8 @@ from graphmem.indexing import git
 from graphmem.project import drift as drifting
 from graphmem.project.arguments import within
 from graphmem.project.history_source import CHURN_HALF_LIFE_S, iso
+from graphmem.runtime.git import PUSHED
+from graphmem.runtime.pushes import is_pushed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +93,8 @@ class ChangeQuestions:
         try:
             repository = git_log.repository(root)
             if repository is None or not repository.head:
-                return CommitPage([], ["the project is not under git" if repository is None else "the repository has no commits yet"])
+                missing = PUSHED if is_pushed(root) else "the project is not under git"
+                return CommitPage([], [missing if repository is None else "the repository has no commits yet"])
         except GitError as error:
             return CommitPage([], [error.message])
         head = repository.head if revision == "HEAD" else git.revision(root, revision)

@@ -15,6 +15,7 @@ from graphmem.model import file_id
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import language_of_path, languages
+from graphmem.runtime.pushes import is_pushed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,6 +83,10 @@ class EarlierGraphs:
         try:
             commit = git.revision(root, name)
         except GitError as error:
+            if is_pushed(root):
+                raise BadInputError(
+                    f"{name!r} is not a time, and the server has no repository of this project; use ISO 8601", argument="as_of"
+                ) from error
             raise BadInputError(
                 f"{name!r} is neither a time nor a revision; use ISO 8601, or a commit, branch or tag", argument="as_of"
             ) from error

@@ -15,6 +15,7 @@ from graphmem.history.co_edits import History
 from graphmem.history.coaccess_pairs import pairs
 from graphmem.project.lazy import Lazy
 from graphmem.runtime.limits import kept_if_possible
+from graphmem.runtime.pushes import is_pushed
 from graphmem.store.base import CoAccessRow
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 LOG: Final = "history.sqlite"
+PUSHED: Final = "the project was pushed to this server without its Git history; ask where its files are"
 OFF: Final = "the setting git_history is off; the history contains sessions only"
 EDGES_EVERY: Final = 200  # changes until edges are rebuilt; only Cypher queries use them, answers use the log
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
@@ -162,7 +164,9 @@ class HistorySource:
         """Return what the history of changes lacks, one sentence for each gap."""
         if self._notes is not None:
             return list(self._notes)
-        return git_history.notes_of(self.log()) if self.settings.git_history else [OFF]
+        if self.settings.git_history:
+            return git_history.notes_of(self.log())
+        return [PUSHED if is_pushed(self.log().path.parent.parent) else OFF]
 
     def renew(self) -> None:
         """Close the log after its file was replaced; the next query reopens it."""

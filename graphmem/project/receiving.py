@@ -12,7 +12,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ from graphmem.errors import BadInputError, GenerationChangedError
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.model import ExternalRow, HandlesRow, IndexProgress, stable_id
 from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.pushes import FORMAT, MOST_PART, is_inside
+from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE, is_inside
 from graphmem.runtime.replacing import replace_file
 from graphmem.store.base import HANDLES_OF
 from graphmem.store.wire import row_of, unpacked
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmem.model import GraphDelta
     from graphmem.project.runs import IndexRuns
 
-FILE: Final = "pushed.json"
+FILE: Final = PurePosixPath(PUSHED_FILE).name
 PARTS: Final = "pushing"
 LEFT_S: Final = 86_400  # after which the parts of an interrupted push are deleted
 _NAME: Final = re.compile(r"[0-9a-f]{32}")

@@ -19,6 +19,7 @@ from graphmem.projection.projections import GRAPH_FILE
 from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.server_address import SCHEMES, shown
 from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings
+from graphmem.store.postgres.connections import Connections
 from graphmem.store.postgres.store import PostgresStore, open_postgres
 
 if TYPE_CHECKING:
@@ -42,6 +43,17 @@ class _Mark(NamedTuple):
     database: str = ""  # identity of the graph at the last open
 
 
+def expect_reachable(address: str) -> None:
+    """Check that a PostgreSQL database answers.
+
+    Raises:
+        BadInputError: the address is invalid.
+        StoreUnreachableError: the database does not answer, or the driver is missing.
+    """
+    _expect_postgres(address)
+    Connections(address, "public").connect().close()
+
+
 def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> PostgresStore:
     """Open the graph of an index in PostgreSQL.
 
@@ -61,10 +73,8 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
             argument="store",
             path=str(data_dir),
         )
-    if settings.store and not settings.store.startswith(SCHEMES):
-        raise BadInputError(
-            "the value of --store must be the address of a PostgreSQL database; write postgresql://host/name", argument="store"
-        )
+    if settings.store:
+        _expect_postgres(settings.store)
     mark = mark or _Mark("", uuid.uuid4().hex)
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     key = kept_key(data_dir) or choose_key(data_dir, root or beside)
@@ -133,3 +143,10 @@ def _read(path: Path) -> _Mark | None:
             argument="store",
             path=str(path),
         ) from error
+
+
+def _expect_postgres(address: str) -> None:
+    if not address.startswith(SCHEMES):
+        raise BadInputError(
+            "the value of --store must be the address of a PostgreSQL database; write postgresql://host/name", argument="store"
+        )

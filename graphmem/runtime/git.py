@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GitError
+from graphmem.runtime.pushes import is_pushed
 
 TIMEOUT_S: Final = 60
+PUSHED: Final = (
+    "the server has no repository of this project, which was pushed to it; ask where its files are, or give a change as the text of a diff"
+)
+_NO_REPOSITORY: Final = "not a git repository"
 # The configuration of a repository from an archive could make Git run programs, use the network, or print and write files.
 COMMAND: Final = (
     *("git", "--literal-pathspecs", "--no-pager", "--no-optional-locks"),
@@ -49,8 +54,10 @@ def answer(
         timeout_s: seconds after which Git is killed.
 
     Raises:
-        GitError: Git is not installed or exceeds the time limit, or an argument is invalid.
+        GitError: Git is not installed or exceeds the time limit, an argument is invalid, or the project was pushed to a server.
     """
+    if is_pushed(root):
+        raise GitError(PUSHED, command=tuple(arguments), stderr=_NO_REPOSITORY)
     given = dict(variables or {})
     if arguments[0] in _READS_FILES:
         filters = answer(root, ("config", "-z", "--name-only", "--get-regexp", r"^filter\."), given, timeout_s).stdout
@@ -99,7 +106,7 @@ def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None)
 
 def is_no_repository(error: GitError) -> bool:
     """Whether Git failed because the folder is not in a repository."""
-    return "not a git repository" in str(error.facts.get("stderr", "")).casefold()
+    return _NO_REPOSITORY in str(error.facts.get("stderr", "")).casefold()
 
 
 def reason(stderr: bytes) -> str:

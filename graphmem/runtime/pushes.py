@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 PUSH_PATH: Final = "/push"
@@ -13,7 +13,16 @@ PART_BYTES: Final = 4 << 20  # of JSON in one part, before compression
 MOST_PART: Final = 256 << 20  # bytes of one part after decompression; a single file may be large
 BODY_BYTES: Final = 64 << 20  # of one request
 PROJECT_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+PUSHED_FILE: Final = ".graphmem/pushed.json"  # below the directory of a project on a server: facts about the newest push
 _CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
+
+
+def is_pushed(root: Path) -> bool:
+    """Whether a directory is a project on a server, filled by pushes.
+
+    It has no repository of its own. A repository around the server's directory is not the project's.
+    """
+    return (root / PUSHED_FILE).is_file()
 
 
 def is_inside(path: str) -> bool:

@@ -401,6 +401,8 @@ class PersonKeys(Keys):
         keys: the credentials of the server's operator.
     """
 
+    advice = "log in with an invitation, `graphmem login URL CODE`, or send a token as `Authorization: Bearer …`"
+
     def __init__(self, people: People, project: str, keys: Keys) -> None:
         super().__init__()
         self._people, self._project, self._operator = people, project, keys

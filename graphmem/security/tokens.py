@@ -258,6 +258,8 @@ class Keys:
         required: whether a token is always required.
     """
 
+    advice = "send it as `Authorization: Bearer …`"  # to a caller without a valid credential
+
     def __init__(self, token: str = "", own: str = "", tokens: TokenFile | None = None, *, required: bool = False) -> None:
         self._whole = [digest(one) for one in (token, own) if one]
         self._tokens = tokens

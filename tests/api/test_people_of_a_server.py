@@ -40,11 +40,15 @@ def test_an_invited_person_logs_in_pushes_and_asks_and_the_audit_names_them(tmp_
     asked = {"GRAPHMEM_PROJECTS": str(folder)}
     code = graphmem("server", "invite", "ann", "--on", "shop", "--quiet", cwd=tmp_path, **asked).out.strip()
     root = tmp_path / "shop"
-    assert graphmem("push", server.project("shop"), cwd=root).code == 1, "nobody enters without a token any more"
+    ran = graphmem("push", server.project("shop"), cwd=root)
+    assert ran.code == 1, "nobody enters without a token any more"
+    assert "asks for a token; log in with an invitation, `graphmem login URL CODE`" in ran.said
     ran = graphmem("login", server.address, code, cwd=tmp_path)
     assert "you are ann" in ran.out, ran.said
     assert graphmem("login", server.address, code, cwd=tmp_path).code == 1, "an invitation is good once"
     assert graphmem("push", server.project("shop"), cwd=root).code == 0
+    ran = graphmem("push", server.project("other"), cwd=root)
+    assert (ran.code, "no project 'other' that you may use; `graphmem projects` lists yours" in ran.said) == (2, True), ran.said
     assert graphmem("projects", "--quiet", "--server", server.address, cwd=tmp_path).out.split() == ["shop"]
     assert graphmem("remember", "Prices are whole cents.", "--server", server.project("shop"), cwd=tmp_path).code == 0
     said = graphmem("server", "audit", "--login", "ann", cwd=tmp_path, **asked).out

@@ -18,10 +18,10 @@ import psycopg
 import pytest
 from mcp.client import Client
 
-from commands import environ, graphmem
+from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
-from graphmem.errors import BadInputError, StoreClosedError
+from graphmem.errors import BadInputError, GitError, StoreClosedError
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.pushing import Pushing
 from graphmem.server.hosting import Hosting
@@ -128,6 +128,22 @@ def _plain(answer):
         return [without(one) for one in value] if isinstance(value, list) else value
 
     return without(found)
+
+
+def test_questions_about_git_say_that_the_server_has_no_repository(tmp_path, server):
+    git(tmp_path, "init", "-q")  # around the server's directory; it is not the project's
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Of another project")
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+    remote = RemoteGraphMem(server.project("shop"))
+    why = "the server has no repository of this project"
+    assert [why in note for note in remote.commits().notes] == [True]
+    assert [why in note for note in remote.reviewers("shop/price.py").notes] == [True]
+    assert "pushed to this server without its Git history" in " ".join(remote.co_access(["shop/price.py"]).notes)
+    assert remote.remember("Prices are whole cents.").memory.commit_sha == ""
+    for asked in (lambda: remote.review(base="HEAD"), lambda: remote.impact(["rounded"], as_of="HEAD")):
+        with pytest.raises((BadInputError, GitError), match="has no repository of this project"):
+            asked()
 
 
 def test_a_second_push_sends_what_changed_and_nothing_else(tmp_path, server):
@@ -292,6 +308,15 @@ def test_a_server_that_stops_closes_the_project_that_it_is_opening(tmp_path):
         services[0].remember("Closed.")
     assert not hosting.is_open("shop")
     hosting.release("shop")  # of a request that began before
+
+
+def test_a_database_that_does_not_answer_is_told_at_the_start(tmp_path, graphmem):
+    ran = graphmem(
+        "serve", "--projects", str(tmp_path / "srv"), "--store", f"postgresql:///gm?host={tmp_path}", "--port", "0", cwd=tmp_path
+    )
+    assert ran.code == 1
+    assert "serves" not in ran.said
+    assert "database" in ran.said
 
 
 def test_the_command_serves_a_directory_whose_graphs_are_in_postgresql(tmp_path, postgres, environ):

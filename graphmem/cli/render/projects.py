@@ -17,7 +17,7 @@ def projects(output: Output, found: ServedProjects) -> None:
         [
             (
                 (one.name, common.HEADING),
-                f"{one.files:,} files",
+                plural(one.files, "file"),
                 f"{one.symbols:,} symbols",
                 (one.indexed_at[:16].replace("T", " "), common.DIM),
             )

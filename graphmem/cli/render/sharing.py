@@ -54,7 +54,7 @@ def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
         if one.field == "text":
             output.line(
                 (
-                    f"    `graphmem memory resolve {one.sides[0].memory}` keeps the first; name the other to keep that",
+                    f"    keep one: {', '.join(f'`graphmem memory resolve {side.memory}` ({n})' for n, side in enumerate(one.sides, 1))}",
                     common.DIM,
                 )
             )
