@@ -84,4 +84,5 @@ class Pushed:
     sent: Annotated[int, Doc("number of files whose rows were sent")]
     removed: Annotated[int, Doc("number of files that the server removed")]
     unchanged: Annotated[int, Doc("number of files that the server had already")]
+    commits: Annotated[int, Doc("number of commits that were sent: time, paths and a hash of the author")]
     bytes: Annotated[int, Doc("number of bytes that were sent")]

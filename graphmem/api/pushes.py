@@ -1,7 +1,7 @@
 """The HTTP routes of `graphmem push`.
 
-They report the server's files, take parts of an index, and finish a push. An index is sent in parts because it is too large for a GraphQL
-request.
+They report the server's files and commits, take commits and parts of an index, and finish a push. An index is sent in parts because it is
+too large for a GraphQL request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from graphmem.api.security import refusal
 from graphmem.errors import ForbiddenError, GraphMemError
-from graphmem.runtime.pushes import PUSH_PATH
+from graphmem.runtime.pushes import COMMITS_PATH, PUSH_PATH
 from graphmem.security.access import ACCESS, Access
 
 if TYPE_CHECKING:
@@ -36,6 +36,18 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
             return _json(await asyncio.to_thread(receiving.held))
         except GraphMemError as error:
             return refusal(error)
+
+    async def commits(request: Request) -> Response:
+        server: ServerState = request.app.state.server
+        try:
+            _expect_right(request)
+            if request.method == "POST":
+                return _json(await server.runner.run_long(receiving.take_commits, await request.body()))
+            return _json(await asyncio.to_thread(receiving.commits))
+        except GraphMemError as error:
+            return refusal(error)
+        except ClientDisconnect:
+            return Response(status_code=499)
 
     async def take(request: Request) -> Response:
         server: ServerState = request.app.state.server
@@ -61,6 +73,7 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
 
     return [
         Route(PUSH_PATH, held, methods=["GET"]),
+        Route(PUSH_PATH + COMMITS_PATH, commits, methods=["GET", "POST"]),
         Route(PUSH_PATH + "/{push:str}/{number:int}", take, methods=["POST"]),
         Route(PUSH_PATH + "/{push:str}/end", end, methods=["POST"]),
     ]

@@ -148,6 +148,12 @@ class HistoryLog:
             return {}
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
 
+    def keys(self, source: str) -> list[str]:
+        """Return the keys of the changes from one source, sorted."""
+        if not self.exists:
+            return []
+        return [row[0] for row in self._select("SELECT key FROM change WHERE source = ? AND key IS NOT NULL ORDER BY key", (source,))]
+
     def meta(self) -> dict[str, str]:
         """Return the values that are stored with the log, by name.
 

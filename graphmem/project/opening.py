@@ -351,7 +351,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             learning,
             sharing,
             Organisations(book, sharing, memories, settings),
-            Pushing(graph, store, data_dir),
+            Pushing(graph, store, history.log, data_dir),
             OwnProject(status, graph, search.search, impact.impact, data_dir),
             PhaseWeighing(book, phases, ledger),
             SearchWeighing(graph, projections, vectors, history, weights, book.clock.now),

@@ -28,12 +28,15 @@ from graphmem.errors import (
     OwnerUnreachableError,
     UnauthenticatedError,
 )
+from graphmem.history.change_log import GIT, HistoryLog
 from graphmem.indexing.delta import edges_of
 from graphmem.model import ExternalRow
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
+from graphmem.project.lazy import Lazy
+from graphmem.project.pushed_commits import digest_of, lacking
 from graphmem.project.sharing import choose_key, kept_key
-from graphmem.runtime.pushes import FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH
+from graphmem.runtime.pushes import COMMITS_PATH, FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH
 from graphmem.store.wire import packed, plain
 
 if TYPE_CHECKING:
@@ -67,6 +70,7 @@ class Pushing:
 
     graph: GraphSource
     store: GraphStore
+    log: Lazy[HistoryLog]
     data_dir: Path
 
     def push_index(self, address: str, token: str = "") -> Pushed:
@@ -92,6 +96,7 @@ class Pushing:
                 f"project in a directory named {name!r}, because ids contain the name",
                 argument="address",
             )
+        commits = self._push_commits(server, held.get("commits"))
         known: dict[str, str] = held["files"]
         externals = {row["id"]: ExternalRow(**row) for row in self.store.tables().externals.to_pylist()}
         push, number, digests = uuid4().hex, 0, {}
@@ -118,7 +123,7 @@ class Pushing:
             number += 1
         removed = len(known.keys() - digests.keys())
         if not sent and not removed and known:
-            return Pushed(server.project, held["generation"], 0, 0, len(digests), server.sent)
+            return Pushed(server.project, held["generation"], 0, 0, len(digests), commits, server.sent)
         published = contracts.read(self.data_dir)
         keys = [list(one) for one in self.store.framework_keys()]
         last = {
@@ -131,7 +136,21 @@ class Pushing:
             "handles": keys,
         }
         answer = server.ask("POST", f"/{push}/end", packed(last))
-        return Pushed(server.project, answer["generation"], sent, removed, len(digests) - sent, server.sent)
+        return Pushed(server.project, answer["generation"], sent, removed, len(digests) - sent, commits, server.sent)
+
+    def _push_commits(self, server: _Server, known: str | None) -> int:
+        """Send the commits that the server lacks; return their number.
+
+        Args:
+            server: the server.
+            known: hash of the commits that the server has; None for a server that takes no commits.
+        """
+        log = self.log()
+        keys = log.keys(GIT)
+        if known is None or not keys or known == digest_of(keys):
+            return 0
+        there: list[str] = server.ask("GET", COMMITS_PATH)["keys"]
+        return sum(int(server.ask("POST", COMMITS_PATH, packed(part))["added"]) for part in lacking(log, there))
 
     def _files(self) -> Iterator[FileRows]:
         """Yield the rows of all files of the newest graph, sorted by path."""

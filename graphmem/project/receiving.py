@@ -20,8 +20,10 @@ import pyarrow as pa
 from graphmem.contracts import rows as contracts
 from graphmem.contracts.rows import ContractRow
 from graphmem.errors import BadInputError, GenerationChangedError
+from graphmem.history.change_log import GIT
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.model import ExternalRow, HandlesRow, IndexProgress, stable_id
+from graphmem.project.pushed_commits import commit_of, digest_of
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE, is_inside
 from graphmem.runtime.replacing import replace_file
@@ -48,7 +50,7 @@ class Receiving:
     data_dir: Path
 
     def held(self) -> dict[str, Any]:
-        """Return the server's project, generation, and file digests by path.
+        """Return project, generation, file digests, and a hash of the commits.
 
         The digests are missing if the graph was changed by anything but a push. Then the client must send all files.
         """
@@ -56,7 +58,34 @@ class Receiving:
         generation = store.generation()
         known = self._known()
         files = known["digests"] if known.get("generation") == generation else {}
-        return {"format": FORMAT, "project": store.meta().get("project", ""), "generation": generation, "files": files}
+        commits = digest_of(self.runs.history.log().keys(GIT))
+        return {
+            "format": FORMAT,
+            "project": store.meta().get("project", ""),
+            "generation": generation,
+            "files": files,
+            "commits": commits,
+        }
+
+    def commits(self) -> dict[str, Any]:
+        """Return the keys of the commits that the server has."""
+        return {"keys": self.runs.history.log().keys(GIT)}
+
+    def take_commits(self, body: bytes) -> dict[str, Any]:
+        """Add commits of another machine to the history; return their number.
+
+        Raises:
+            BadInputError: a commit is invalid; none of the body is kept.
+            HistoryError: the history cannot be written.
+        """
+        try:
+            commits = [commit_of(row) for row in unpacked(body, MOST_PART)]
+        except (TypeError, ValueError) as error:
+            raise BadInputError(
+                f"the pushed commits cannot be read ({error}); update graphmem on both machines, then run `graphmem push` again",
+                argument="body",
+            ) from error
+        return {"added": self.runs.history.log().append(commits)}
 
     def take(self, push: str, number: int, body: bytes) -> None:
         """Store one part of a push until the push is finished.

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 PUSH_PATH: Final = "/push"
+COMMITS_PATH: Final = "/commits"  # below PUSH_PATH
 KEY_HEADER: Final = "Graphmem-Key"  # of a push: the project's key in the team's database
 FORMAT: Final = 1
 PART_BYTES: Final = 4 << 20  # of JSON in one part, before compression

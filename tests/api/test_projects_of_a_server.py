@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from graphmem.errors import BadInputError, GitError, StoreClosedError
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.pushing import Pushing
 from graphmem.server.hosting import Hosting
+from graphmem.store.wire import packed
 from hosted import SETTINGS, SHOP, SITE, hosted, indexed, written
 
 __all__ = ["environ", "graphmem"]
@@ -139,11 +141,51 @@ def test_questions_about_git_say_that_the_server_has_no_repository(tmp_path, ser
     why = "the server has no repository of this project"
     assert [why in note for note in remote.commits().notes] == [True]
     assert [why in note for note in remote.reviewers("shop/price.py").notes] == [True]
-    assert "pushed to this server without its Git history" in " ".join(remote.co_access(["shop/price.py"]).notes)
+    assert "pushed to this server without commits" in " ".join(remote.co_access(["shop/price.py"]).notes)
     assert remote.remember("Prices are whole cents.").memory.commit_sha == ""
     for asked in (lambda: remote.review(base="HEAD"), lambda: remote.impact(["rounded"], as_of="HEAD")):
         with pytest.raises((BadInputError, GitError), match="has no repository of this project"):
             asked()
+
+
+def test_a_push_sends_the_commits_that_the_server_lacks(tmp_path, server):
+    settings = dataclasses.replace(SETTINGS, git_history=True)
+    first, second = written(tmp_path / "a" / "shop", SHOP), tmp_path / "b" / "shop"
+
+    def commit(root, text):
+        for name in SHOP:
+            (root / name).write_text(SHOP[name] + f"\n\nLAST = {text!r}\n", encoding="utf-8")
+        git(root, "add", ".")
+        git(root, "commit", "-q", "-m", text)
+
+    def push(root):
+        with GraphMem.open(repo=root, settings=settings) as own:
+            own.index(root)
+            return own.push_index(server.project("shop")).commits
+
+    git(first, "init", "-q")
+    for text in ("one", "two", "three"):
+        commit(first, text)
+    git(tmp_path, "clone", "-q", str(first), str(second))
+    assert push(first) == 3
+    remote = RemoteGraphMem(server.project("shop"))
+    found = remote.co_access(["shop/price.py"])
+    assert ([(one.path, one.commits) for one in found.hits], found.notes) == ([("shop/app.py", 3)], [])
+    commit(second, "four")
+    assert push(second) == 1
+    assert push(first) == 0, "the server has them all"
+    assert remote.co_access(["shop/price.py"]).hits[0].commits == 4
+    assert [one.churn > 0 for one in remote.hotspots().hotspots] == [True, True]
+
+
+@pytest.mark.parametrize("wrong", [["../evil.py"], ["shop/price.py", "/etc/passwd"], 7])
+def test_commits_that_are_not_valid_are_refused(tmp_path, server, wrong):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+    body = packed([["a" * 40, 1.0, "", ["shop/price.py"], [], [], True], ["b" * 40, 1.0, "", wrong, [], [], True]])
+    answer = httpx.post(server.project("shop") + "/push/commits", content=body)
+    assert answer.json()["errors"][0]["extensions"]["code"] == "BAD_INPUT"
+    assert httpx.get(server.project("shop") + "/push/commits").json() == {"keys": []}
 
 
 def test_a_second_push_sends_what_changed_and_nothing_else(tmp_path, server):

@@ -62,5 +62,5 @@ def pushed(output: Output, found: Pushed) -> None:
     """Print the outcome of a push."""
     output.line(
         (f"{plural(found.sent, 'file')} sent, {found.removed:,} removed, {found.unchanged:,} unchanged", common.HEADING),
-        f"; {found.project} is at generation {found.generation}",
+        f"; {found.project} is at generation {found.generation}" + (f"; {plural(found.commits, 'commit')} sent" if found.commits else ""),
     )

@@ -1,0 +1,71 @@
+"""The commits of a pushed project, which the server cannot read from Git.
+
+A push sends the commits that the server lacks: time, paths, and a hash of the author. So the server knows which files change together and
+how often. Commits of several clones and branches add up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import BadInputError
+from graphmem.history.change_log import GIT, Change
+from graphmem.runtime.pushes import PART_BYTES, is_inside
+
+if TYPE_CHECKING:
+    from graphmem.history.change_log import HistoryLog
+
+MOST: Final = 50_000  # commits of a project on a server; further ones are not sent
+_KEY: Final = re.compile(r"[0-9a-f]{40,64}")
+_AUTHOR: Final = 64  # characters
+
+
+def digest_of(keys: Iterable[str]) -> str:
+    """Return a hash of a set of commits."""
+    return hashlib.blake2b("\n".join(sorted(keys)).encode(), digest_size=16).hexdigest()
+
+
+def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
+    """Yield the newest commits of a log that a server lacks, in parts.
+
+    The commits are lists of JSON values.
+
+    Args:
+        log: the log of this machine.
+        known: keys of the commits that the server has.
+    """
+    there = set(known)
+    commits = [one.change for one in log.since(0) if one.change.source == GIT and one.change.key not in there]
+    commits.sort(key=lambda one: (one.at, one.key))
+    part: list[list[Any]] = []
+    size = 0
+    for one in commits[-max(0, MOST - len(there)) :] if len(there) < MOST else ():
+        part.append([one.key, one.at, one.author, one.files, one.deleted, one.renamed, one.counted])
+        size += sum(map(len, (*one.files, *one.deleted))) + 100
+        if size >= PART_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def commit_of(row: list[Any]) -> Change:
+    """Return a commit that another machine sent.
+
+    Raises:
+        BadInputError: a value is invalid, or a path is outside the project.
+    """
+    key, at, author, files, deleted, renamed, counted = row
+    pairs = tuple((str(old), str(new)) for old, new in renamed)
+    paths = [*files, *deleted, *(path for pair in pairs for path in pair)]
+    time = float(at)
+    if not _KEY.fullmatch(str(key)) or not isfinite(time) or len(str(author)) > _AUTHOR or not all(is_inside(str(one)) for one in paths):
+        raise BadInputError(
+            f"the pushed commit {str(key)[:64]!r} is not valid; update graphmem on both machines, then run `graphmem push` again",
+            argument="body",
+        )
+    return Change(GIT, time, tuple(map(str, files)), str(key), str(author), tuple(map(str, deleted)), pairs, counted=bool(counted))
