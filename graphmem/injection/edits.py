@@ -63,6 +63,7 @@ class Consequences(NamedTuple):
     moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
     memories: tuple[str, ...] = ()  # ids, best first
     breaks: bool = False  # a signature changes or a definition is removed
+    named: tuple[str, ...] = ()  # test files that are named after the edited files
     outside: tuple[str, ...] = ()  # code of other projects that uses a contract of the targets, such as "web: shop.py:12 (GET /product/{})"
 
 
@@ -77,6 +78,7 @@ class _Session:
     waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
     moves: dict[str, float] = field(default_factory=dict)  # files that often change with edited ones
     tests: dict[TestCase, None] = field(default_factory=dict)
+    named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
     places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
     reminded: frozenset[str] = frozenset()  # files named after the last edit
     late: list[Consequences] = field(default_factory=list)  # advice that missed its deadline
@@ -175,11 +177,14 @@ class EditBook:
                 self._tell(state, state.late.pop())
             left = self._left(state)
             moves = [path for path in state.moves if path not in state.touched]
-            places = [path for path in state.places[:EXPECTED] if path not in state.touched] if state.edited else []
+            places = [path for path in state.places[:EXPECTED] if path not in state.touched and path not in moves] if state.edited else []
             files = {one.path: None for one in state.tests}
             is_tested = state.tested or not state.touched.isdisjoint(files)
-            tests = [path for path in files if path not in moves][:UNTESTED] if state.edited and not is_tested else []
-            if not left and not moves and not places and not tests:
+            own = [path for path in state.named if path not in state.touched and path not in moves]
+            own = own[:UNTESTED] if state.edited and not state.tested else []
+            tests = [path for path in files if path not in moves and path not in own] if state.edited and not is_tested and not own else []
+            tests = tests[:UNTESTED]
+            if not left and not moves and not places and not own and not tests:
                 return ""
             state.stopped = True
             said = []
@@ -190,6 +195,8 @@ class EditBook:
                 said.append(f"Not opened, though they often change with files that you edited: {_named(map(plain_path, moves))}.")
             if places:
                 said.append(f"Not opened, though your task most likely concerns them: {_named(map(plain_path, places))}.")
+            if own:
+                said.append(f"Not opened, though they are named after files that you edited: {_named(map(plain_path, own))}.")
             if tests:
                 said.append(f"You opened none of the tests that reach what you edited: {_named(map(plain_path, tests))}.")
             if state.tests and not state.tested:
@@ -206,6 +213,7 @@ class EditBook:
         state.told.update(path for path, _ in found.moves)
         state.tests.update(dict.fromkeys(found.tests))
         state.moves.update(found.moves)
+        state.named.update(dict.fromkeys(found.named))
         if found.breaks:
             for one in found.dependents:
                 state.waiting.setdefault(one.path, []).append(one)
@@ -240,6 +248,8 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     if found.moves:
         moves = _named(f"{plain_path(path)} ({share:.0%} of its changes)" for path, share in found.moves)
         said.append(f"Often changed together with it: {moves}.")
+    if found.named and not {one.path for one in found.tests[:NAMED]}.issuperset(found.named):
+        said.append(f"Tests named after it: {_named(map(plain_path, found.named))}.")
     if found.tests and said:
         said.append(f"Tests that reach it: {named_tests(found.tests, command)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]

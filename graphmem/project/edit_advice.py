@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.impact import Question, impact
+from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
@@ -67,24 +68,33 @@ class EditAdvice:
         chosen = list(nodes)[:MAX_TARGETS]
         if not files:
             return None
+        moving = self._moving(files)
+        moves = tuple((one.path, one.confidence) for one in moving if self._moves(one))
+        named = tuple(dict.fromkeys(test for path in files for test in find_named_tests(path, view.paths, view.in_tests)))
         if not chosen:
-            known = self.known.of_files(view, files, [])
-            return Consequences(tuple(files), memories=tuple(one.id for one in known.memories))
+            known = self.known.of_files(view, files, moving)
+            return Consequences(tuple(files), moves=moves, memories=tuple(one.id for one in known.memories), named=named)
         report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
-        if self.co_access.history.is_known:
-            report = self.co_access.with_also_moves(view, report, files)
-        else:
-            self.soon(self.co_access.history.known)
+        report = replace(report, also_moves=moving)
         report = replace(report, known=self.known.of_impact(view, report, chosen))
         return Consequences(
             targets=tuple(one.ref for one in report.targets),
             dependents=_dependents(report, set(files)),
-            tests=tuple(map(_test, report.tests)),
-            moves=tuple((one.path, one.confidence) for one in report.also_moves if self._moves(one)),
+            tests=tuple(map(_test, sorted(report.tests, key=lambda hit: hit.symbol.path not in named))),
+            moves=moves,
             memories=tuple(one.id for one in report.known.memories),
             breaks=any(nodes[node] for node in chosen),
             outside=tuple(self._outside(report)),
+            named=named,
         )
+
+    def _moving(self, files: Sequence[str]) -> list[CoAccessHit]:
+        """Return files that often change with given files, from data in memory."""
+        if self.co_access.history.is_known:
+            return self.co_access.often(files)
+        if self.co_access.history.log().exists:
+            self.soon(self.co_access.history.known)
+        return []
 
     def command(self, tests: Sequence[TestCase]) -> str:
         """Return the command line that runs tests; "" if a runner is unknown."""

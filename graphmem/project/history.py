@@ -158,6 +158,22 @@ class CoAccess:
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True) if its.confidence >= ALSO_MOVES_SHARE]
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
+    def often(self, files: Sequence[str]) -> list[CoAccessHit]:
+        """Return files that often change with given files, best first.
+
+        In contrast to `with_also_moves`, files with an edge to the given files are included. The list is empty if the log cannot be read.
+        """
+        try:
+            history = self.history.known()
+        except HistoryError as error:
+            logger.warning("files that change together are unknown: %s", error.message)
+            return []
+        with history.lock:
+            ranked = coaccess.rank(history, files, min_support=ALSO_MOVES_SUPPORT)[:MOST_JUDGED]
+            seen = coaccess.evidence(history, files, [one.node for one in ranked])
+            hits = [_hit(history, one, its, {}) for one, its in zip(ranked, seen, strict=True) if its.confidence >= ALSO_MOVES_SHARE]
+        return hits[:ALSO_MOVES]
+
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
         """Return the files that change most often together with given files.
 

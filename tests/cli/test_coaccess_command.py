@@ -15,6 +15,7 @@ from graphmem import GraphMem
 from graphmem.answers import to_json
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import BadInputError, HistoryError
+from graphmem.injection.experiment import FULL, group_of
 from graphmem.mcp_server import text
 from graphmem.mcp_server.server import build_server
 from graphmem.settings import Settings
@@ -54,6 +55,21 @@ def moving(shop: Path) -> Path:
         committed(shop, f"turn {turn}", "shop/cart.py", "tests/test_cart.py", "README.md")
     committed(shop, LESSON, "shop/price.py")
     return shop
+
+
+def test_before_an_edit_files_that_move_along_are_named_with_and_without_an_edge(moving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.injection.injector.deadline_of", lambda point: 60.0)
+    line = next(one for one in (moving / "shop/cart.py").read_text().splitlines() if "def add(" in one)
+    with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
+        memory.index(moving)
+        memory.co_access(["shop/cart.py"])  # the history is in memory
+        session = next(one for one in map(str, range(1_000)) if group_of(one, memory.project().name) == FULL)
+        given = {"file_path": str(moving / "shop/cart.py"), "old_string": line, "new_string": f"{line}  # adds"}
+        event = {"session_id": session, "hook_event_name": "PreToolUse", "cwd": str(moving), "tool_name": "Edit", "tool_input": given}
+        said = memory.hook("claude-code", json.dumps(event)).output
+    together = said.partition("Often changed together")[2]
+    assert "README.md (" in together
+    assert "tests/test_cart.py (" in together
 
 
 def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:

@@ -14,7 +14,7 @@ from graphmem.injection.experiment import CONTROL, FULL, group_of
 from graphmem.injection.tokens import count_tokens
 from graphmem.settings import Settings
 
-PRICE, CART, TILL, LOOSE = "shop/price.py", "shop/cart.py", "shop/till.py", "shop/loose.py"
+PRICE, CART, TILL, LOOSE, STOCK = "shop/price.py", "shop/cart.py", "shop/till.py", "shop/loose.py", "shop/stock.py"
 SIGNATURE = "def rounded(value):\n"
 FILES = {
     PRICE: f"{SIGNATURE}    return round(value, 2)\n\n\nclass Price:\n    def total(self, count):\n        return rounded(count)\n",
@@ -22,6 +22,8 @@ FILES = {
     TILL: "from shop.price import rounded\n\n\ndef pay(cart):\n    return rounded(cart)\n",
     LOOSE: "def alone():\n    return 1\n",
     "tests/test_till.py": "from shop.till import pay\n\n\ndef test_pay():\n    assert pay(0) == 0\n",
+    STOCK: "def left():\n    return 1\n",
+    "tests/test_stock.py": "def test_numbers():\n    assert 1 == 1\n",
     "go.mod": "module shop\n",
     "sum.go": "package shop\n\nfunc Sum(a int) int {\n\treturn a\n}\n\nfunc Twice(a int) int {\n\treturn Sum(a) + Sum(a)\n}\n",
     "sum_test.go": 'package shop\n\nimport "testing"\n\nfunc TestTwice(t *testing.T) {\n\tif Twice(1) != 2 {\n\t\tt.Fatal()\n\t}\n}\n',
@@ -178,6 +180,27 @@ def test_an_agent_that_neither_ran_nor_opened_a_test_of_its_edit_is_told_once(ho
         hook(session, "PostToolUse", "Bash", tool_input={"command": "pytest tests"}, tool_response={"stdout": "1 passed"})
     said = hook(session, "Stop", last_assistant_message="Done.")
     assert ("You opened none of the tests that reach what you edited: tests/test_till.py" in said) == is_held
+    assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+def test_tests_that_are_named_after_an_edited_file_are_told_and_asked_for_at_the_stop(hook, named, root):
+    session = named()
+    given = edit(root, STOCK, "    return 1\n", "    return 2\n")
+    assert "Tests named after it: tests/test_stock.py." in hook(session, "PreToolUse", "Edit", tool_input=given)
+    hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    other = {"tool_input": {"file_path": str(root / "tests/test_till.py")}, "tool_response": {"content": "…"}}
+    hook(session, "PostToolUse", "Read", **other)
+    said = hook(session, "Stop", last_assistant_message="Done.")
+    assert "named after files that you edited: tests/test_stock.py" in said
+
+
+def test_whoever_opened_the_tests_of_a_file_is_not_asked_for_them(hook, named, root):
+    session = named()
+    given = edit(root, STOCK, "    return 1\n", "    return 2\n")
+    hook(session, "PreToolUse", "Edit", tool_input=given)
+    hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    own = {"tool_input": {"file_path": str(root / "tests/test_stock.py")}, "tool_response": {"content": "…"}}
+    hook(session, "PostToolUse", "Read", **own)
     assert hook(session, "Stop", last_assistant_message="Done.") == ""
 
 

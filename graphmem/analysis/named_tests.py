@@ -1,0 +1,67 @@
+"""Find tests of a file by names, such as `test_cart.py` of `cart.py`.
+
+A test file is named after another file if its name has the same words without "test" and "spec". It may have more words before them, if
+these begin a folder's name of the other file: `test_command_check.py` is named after `commands/check.py`. Its folder must be a folder of
+tests, or one whose name occurs in the path of the other file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+MOST: Final = 2  # equally good tests; more of them show that the name is common
+_TEST: Final = frozenset({"test", "tests", "spec", "specs", "testing", "unit", "units", "integration", "functional", "t"})
+_CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BREAK: Final = re.compile(r"[^a-z0-9]+")
+_FAMILIES: Final = (  # suffixes of files that test each other
+    ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"),
+    ("c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx"),
+    ("java", "kt", "scala", "groovy"),
+)
+_FAMILY: Final = {suffix: names[0] for names in _FAMILIES for suffix in names}
+_WHOLE_FOLDER: Final = frozenset({"init", "index", "mod", "main"})  # files that stand for their folder
+
+
+def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], bool]) -> list[str]:
+    """Return the test files that are named after a file, at most two.
+
+    Those in the most similar folders are preferred. The list is empty if the file is itself a test.
+
+    Args:
+        path: the file.
+        paths: all files of the project.
+        is_test: whether a file has tests.
+    """
+    *folders, base = path.split("/")
+    name, _, suffix = base.rpartition(".")
+    own = _words(name)
+    if len(own) == 1 and own[0] in _WHOLE_FOLDER and folders:
+        own = _words(folders[-1])
+    if not own or is_test(path):
+        return []
+    near = [*own, *(word for folder in folders for word in _words(folder))]
+    found: dict[tuple[bool, int], list[str]] = {}
+    for other in paths:
+        if own[-1] not in other.lower() or other == path:
+            continue
+        *its_folders, its_base = other.split("/")
+        its_name, _, its_suffix = its_base.rpartition(".")
+        words = _subject(its_name)
+        if words[-len(own) :] != own or _FAMILY.get(its_suffix, its_suffix) != _FAMILY.get(suffix, suffix):
+            continue
+        more = [*words[: -len(own)], *(_subject(its_folders[-1]) if its_folders and its_folders != folders else ())]
+        if all(any(word.startswith(one) for word in near) for one in more) and is_test(other):
+            found.setdefault((its_folders == folders, len(set(its_folders) & set(folders))), []).append(other)
+    best = found[max(found)] if found else []
+    return best if len(best) <= MOST else []
+
+
+def _subject(name: str) -> list[str]:
+    """Return the words of a name of tests that say what is tested."""
+    return [word for word in _words(name) if word not in _TEST]
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in _BREAK.split(_CAPITAL.sub("_", name).lower()) if word]

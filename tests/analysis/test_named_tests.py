@@ -1,0 +1,61 @@
+"""The tests of a file are found by their names, and a common name finds none."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.analysis.named_tests import find_named_tests
+
+PATHS = (
+    "admin.go",
+    "admin_test.go",
+    "modules/proxy/admin_test.go",
+    "scrapy/commands/check.py",
+    "tests/test_command_check.py",
+    "tests/test_util_typing.py",
+    "sphinx/ext/autodoc/__init__.py",
+    "tests/test_ext_autodoc/test_ext_autodoc.py",
+    "celery/app/base.py",
+    "t/unit/backends/test_base.py",
+    "celery/worker/consumer.py",
+    "t/unit/worker/test_consumer.py",
+    "src/main/java/shop/PriceList.java",
+    "src/test/java/shop/PriceListTest.java",
+    "web/Cart.vue",
+    "web/__tests__/Cart.spec.ts",
+    "app/models/user.rb",
+    "spec/models/user_spec.rb",
+    "a/utils.py",
+    "tests/a/test_utils.py",
+    "tests/a/x/test_utils.py",
+    "tests/b/test_utils.py",
+)
+
+
+def is_test(path):
+    return any(one in path.lower() for one in ("test", "spec", "t/unit"))
+
+
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("admin.go", ["admin_test.go"]),
+        ("scrapy/commands/check.py", ["tests/test_command_check.py"]),
+        ("sphinx/ext/autodoc/__init__.py", ["tests/test_ext_autodoc/test_ext_autodoc.py"]),
+        ("celery/app/base.py", []),  # of another folder
+        ("celery/worker/consumer.py", ["t/unit/worker/test_consumer.py"]),
+        ("src/main/java/shop/PriceList.java", ["src/test/java/shop/PriceListTest.java"]),
+        ("web/Cart.vue", ["web/__tests__/Cart.spec.ts"]),
+        ("app/models/user.rb", ["spec/models/user_spec.rb"]),
+        ("a/utils.py", ["tests/a/test_utils.py"]),
+        ("tests/a/test_utils.py", []),  # is a test
+        ("new/thing.py", []),
+    ],
+)
+def test_tests_are_named_after_what_they_test(path, tests):
+    assert find_named_tests(path, PATHS, is_test) == tests
+
+
+def test_a_name_that_many_tests_have_says_nothing():
+    paths = [f"tests/{one}/tests/test_utils.py" for one in "abc"]
+    assert find_named_tests("pkg/utils.py", ["pkg/utils.py", *paths], is_test) == []
