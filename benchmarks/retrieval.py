@@ -257,7 +257,7 @@ class Shuffled:
 def ways() -> dict[str, Tuning]:
     """Name -> tuning."""
     default = Tuning()
-    plain = MemoryWeights(time=0, graph=0, files=0, dates=0, relevance=1, recency=0, frequency=0, doubt=0, repeated=0)
+    plain = MemoryWeights(time=0, graph=0, files=0, dates=0, echo=0, asking=0, relevance=1, recency=0, frequency=0, doubt=0, repeated=0)
 
     def only(normaliser: str = default.normaliser, **weights: float) -> Tuning:
         return default._replace(normaliser=normaliser, memory=plain._replace(**weights))
@@ -278,6 +278,8 @@ def ways() -> dict[str, Tuning]:
         "ours without the open file": ours(files=0),
         "ours, repetitions stay": ours(repeated=0),
         "ours without dates": ours(dates=0),
+        "ours without echoes": ours(echo=0),
+        "ours without echoes, memories that ask not lowered": ours(echo=0, asking=0),
         **{f"ours, dates {weight}": ours(dates=weight) for weight in (0.2, 0.3, 0.6, 0.8)},
     }
 

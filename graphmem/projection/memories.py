@@ -424,6 +424,20 @@ class MemoryIndex(MemoryLinks):
                 score(one)
             return found._replace(score=score)
 
+    def echoes(self, best: Mapping[str, float], without: Sequence[str], ids: Iterable[str]) -> dict[str, float]:
+        """Score memories by the rare words that they share with the best hits.
+
+        Args:
+            best: scores of the best hits.
+            without: normalised words of the query, which do not count.
+            ids: ids of the memories.
+        """
+        with self._lock:
+            texts = [(searched(unpack(self._packed[self._slot_of[one]])), score) for one, score in best.items() if one in self._slot_of]
+            scores = self._words.echoes(texts, without, len(self._id_at))
+            slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
+            return {one: float(scores[slot]) for one, slot in slots.items() if scores[slot] > 0}
+
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
         """Score memories by words, on the same scale as texts of another index.
 

@@ -28,6 +28,7 @@ _K1: Final = 0.9
 _B: Final = 0.2
 _COVERAGE: Final = 0.75  # power of the share of the query's weight that a memory has
 _MAX_COUNT: Final = 65_535
+_ECHOED: Final = 15  # words of the best hits that count
 _BATCH: Final = 512  # texts tokenized at a time
 _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
 _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of the process
@@ -215,6 +216,35 @@ class Postings:
             total *= covered**_COVERAGE
         unknown = [word for term, word in terms.items() if term not in self._slots]
         return WordScores(total, covered, [terms[term] for term in known], unknown)
+
+    def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int) -> F32:
+        """Score each text, by slot, by the rare words that given texts have.
+
+        Source: Abdul-Jaleel et al. 2004 (RM3): a second query of the words that the best hits have.
+
+        Args:
+            texts: the given texts, each with the weight of its words.
+            without: words that do not count: those of the query.
+            size: number of slots.
+        """
+        split = [([word for word in normalise(text).split() if word not in STOP_WORDS], worth) for text, worth in texts]
+        stem = self._stem([*(word for words, _ in split for word in words), *without])
+        left_out = {stem[word] for word in without}
+        worth_of: dict[str, float] = {}
+        for words, worth in split:
+            for word in words:
+                term = stem[word]
+                if term in self._slots and term not in left_out:
+                    worth_of[term] = worth_of.get(term, 0.0) + worth / len(words)
+        rarity = {term: math.log(1 + (self._texts - (rows := len(self._slots[term])) + 0.5) / (rows + 0.5)) for term in worth_of}
+        best = sorted(worth_of, key=lambda term: (-worth_of[term] * rarity[term], term))[:_ECHOED]
+        total = np.zeros(size, np.float32)
+        norm = _K1 * (1 - _B + _B * self._length / max(self._words / max(self._texts, 1), 1.0))
+        for term in best:
+            slots = np.frombuffer(self._slots[term], np.int32)
+            counts = np.frombuffer(self._counts[term], np.uint16).astype(np.float32)
+            total[slots] += worth_of[term] * rarity[term] ** 2 * counts / (counts + norm[slots])
+        return total
 
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
         """Return the stem of each word, and the texts that contain it.

@@ -26,6 +26,7 @@ from graphmem.search.query_type import is_asked
 from graphmem.search.request import Judge, MemoryWeights, Request, Tuning
 
 _SEEDS: Final = 50  # hits that pass on a share
+_JUDGED_RIGHT: Final = 5  # best hits whose words form a second query
 _SHARPNESS: Final = 4  # exponent of a hit's score
 _ROOT: Final = 2  # root taken of the total share that a memory receives
 _STEPS: Final = (1.0, 0.5)  # share of a neighbour in time, one and two positions away
@@ -64,6 +65,7 @@ class MemoryLists(NamedTuple):
     dates: dict[str, float]
     found: Found
     scale: Scale
+    echo: dict[str, float]
 
 
 class ScoredMemory(NamedTuple):
@@ -124,7 +126,7 @@ def gather(
             for one in sorted(near, key=lambda one: (-near[one], one))[:_ADDED]:
                 found.score(one)
     pool = found.ids if allowed is None else found.ids.intersection(allowed)
-    return MemoryLists(
+    lists = MemoryLists(
         {one: value for one, value in found.words.items() if one in pool},
         {one: value for one, value in found.dense.items() if one in pool},
         {one: value for one, value in in_time.items() if one in pool},
@@ -133,7 +135,12 @@ def gather(
         {one: value for one, value in dated.items() if one in pool},
         found,
         scale,
+        {},
     )
+    if not weights.echo or not is_asked(request.query):
+        return lists
+    best = {hit.id: hit.score for hit in join(lists, tuning)[:_JUDGED_RIGHT] if hit.score > 0}
+    return lists._replace(echo=index.echoes(best, words, pool))
 
 
 def is_heard(lists: MemoryLists, faint: float) -> bool:
@@ -185,6 +192,7 @@ def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
         Ranked("graph", {one: value.score for one, value in lists.graph.items()}, weights.graph),
         Ranked("files", lists.files, weights.files),
         Ranked("dates", lists.dates, weights.dates, full=1.0),
+        Ranked("echo", lists.echo, weights.echo),
     ]
     return fuse([*text_lists(lists.words, lists.dense, lists.scale, weights), *near], tuning.normaliser)
 

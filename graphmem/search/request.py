@@ -109,6 +109,7 @@ class MemoryWeights(NamedTuple):
     graph: float = 0.45  # memories about the same code as a hit
     files: float = 0.5  # memories about the active files and their neighbours
     dates: float = 0.4  # memories created in a period that the query names
+    echo: float = 0.1  # words of the best hits, if the query is a question
     asking: float = 0.5  # share of its relevance to a question that a memory loses if it only asks itself
     relevance: float = 0.6
     recency: float = 0.25

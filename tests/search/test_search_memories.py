@@ -113,13 +113,32 @@ def test_a_memory_that_only_asks_loses_to_a_question_and_says_so(ask, memory):
     ]
     asks, tells = "Ana: What is the deadline of the invoice export?", "Ben: The deadline of the invoice export is Friday. Why? Tax."
     rows = [memory("a", asks), memory("b", tells), *others]
-    answer = ask("when is the deadline of the invoice export", rows)
-    assert ids(answer)[:2] == ["b", "a"]
+    question = "when is the deadline of the invoice export"
+    answer = ask(question, rows)
+    assert ids(answer)[0] == "b"
+    without = {hit.id: hit.score for hit in ask(question, rows, tuning=Tuning(memory=MemoryWeights(asking=0)))}
+    lowered = {hit.id: without[hit.id] - hit.score for hit in answer}
+    assert lowered["a"] > lowered["b"] > lowered["m0"] == 0
     factors = {hit.id: next((one.value for one in hit.factors if one.name == "asks itself"), 1.0) for hit in answer}
     assert (factors["a"], factors["m0"]) == (0.5, 1.0)
     assert 0.9 < factors["b"] < 1.0
     statement = ask("deadline of the invoice export", rows)
     assert all(one.name != "asks itself" for hit in statement for one in hit.factors)
+
+
+def test_words_of_the_best_hits_raise_memories_that_share_them(ask, memory):
+    def echo_of_keys(query: str, closer: str) -> float:
+        rows = [
+            memory("a", f"the quarterly ledger is closed by {closer}"),
+            memory("b", "Ottoline keeps her keys in a blue drawer", created_at=NOON + timedelta(days=30)),
+            *(memory(f"m{n}", f"plan {n}", created_at=NOON + timedelta(days=90 + n)) for n in range(20)),
+        ]
+        parts = next(hit.parts for hit in ask(query, rows, k=30) if hit.id == "b")
+        return next((part.raw for part in parts if part.path == "echo"), 0.0)
+
+    question = "who keeps the keys of the quarterly ledger?"
+    assert echo_of_keys(question, "Ottoline") > echo_of_keys(question, "Magnus") > 0
+    assert echo_of_keys("keys quarterly ledger", "Ottoline") == 0.0
 
 
 def test_what_was_said_days_later_is_no_neighbour_unless_it_was_the_same_session(ask, talk):
