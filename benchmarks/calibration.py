@@ -1,8 +1,9 @@
 """Is a confidence of c right in a share of c? Edges by rule against what really ran.
 
-    python benchmarks/calibration.py --data DIR --work DIR [--docs docs/resolution.md]
+    python benchmarks/calibration.py --data DIR --work DIR [--elsewhere DIR --elsewhere-work DIR] [--docs docs/resolution.md]
 
-DIR of --data and --work as for `callgraph.py`. An edge counts when its caller ran and the line of its site ran in the
+DIR of --data and --work as for `callgraph.py`; --elsewhere and --elsewhere-work give other projects, which had no part in the development
+of the rules (`call_truth.py` makes such data). An edge counts when its caller ran and the line of its site ran in the
 projects' own test suites, and is seen when the caller then called its target: the definition of the data's README, for
 callers in the package. Tracing starts a generator or coroutine only when it is first resumed, which is often by a
 library, so the share is also given without targets of that kind: the first share is a lower bound, the second is what
@@ -32,7 +33,8 @@ from graphmem.resolution.layout import is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
 
-HEAD = ("rule", "confidence", "edges", "seen", "share", "interval", "without generators")
+HEAD = ("rule", "confidence", "edges", "seen", "share", "interval", "without generators", "elsewhere")
+Groups = dict[tuple[str, float], list[int]]  # by rule and confidence: seen and all edges, the same without deferred targets
 BEGIN, END = "<!-- calibration: written by benchmarks/calibration.py -->", "<!-- end of calibration -->"
 FEW = 20  # edges; of fewer the share says little, and the confidence is a choice
 
@@ -41,30 +43,42 @@ def main() -> int:
     options = report.parser(__doc__)
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--work", type=Path, required=True)
+    options.add_argument("--elsewhere", type=Path, help="data of other projects")
+    options.add_argument("--elsewhere-work", type=Path, help="their sources")
     options.add_argument("--docs", type=Path, help="page whose table is to be renewed")
     arguments = options.parse_args()
-    score = _load(arguments.data / "score.py")
-    groups: dict[tuple[str, float], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    repositories = list(json.loads((arguments.data / "repos.json").read_text(encoding="utf-8")))
-    for repository in repositories:
-        root = arguments.work / "subjects" / repository
-        truth = score.Truth(str(arguments.data / "truth" / repository), str(root.resolve()))
-        for edge, rule, confidence, is_deferred in call_edges(root):
-            judged = score.precision_proxy(truth, score.Static(truth, [edge]))
-            counts = groups[rule, confidence]
-            counts[0] += judged["observed"]
-            counts[1] += judged["of"]
-            if not is_deferred:
-                counts[2] += judged["observed"]
-                counts[3] += judged["of"]
+    repositories, groups = judged(arguments.data, arguments.work)
+    others, beside = judged(arguments.elsewhere, arguments.elsewhere_work) if arguments.elsewhere else ([], {})
     found = [row(rule, confidence, *counts) for (rule, confidence), counts in groups.items() if counts[1]]
+    for one in found:
+        seen, edges = beside.get((one["rule"], one["confidence"]), (0, 0))[:2]
+        one["elsewhere"] = {"edges": edges, "seen": seen, "share": round(seen / edges, 3) if edges else None}
     order = {rule: position for position, rule in enumerate(RULES)}
     found.sort(key=lambda one: (order[one["rule"]], -one["confidence"]))
     report.table(HEAD, [cells(one) for one in found])
     if arguments.docs:
         renew(arguments.docs, found)
-    report.publish("calibration", {"repositories": repositories, "rules": found}, arguments.out)
+    report.publish("calibration", {"repositories": repositories, "elsewhere": others, "rules": found}, arguments.out)
     return 0
+
+
+def judged(data: Path, work: Path) -> tuple[list[str], Groups]:
+    """The projects of some data, and how many of their edges of each confidence were seen."""
+    score = _load(data / "score.py")
+    groups: Groups = defaultdict(lambda: [0, 0, 0, 0])
+    repositories = list(json.loads((data / "repos.json").read_text(encoding="utf-8")))
+    for repository in repositories:
+        root = work / "subjects" / repository
+        truth = score.Truth(str(data / "truth" / repository), str(root.resolve()))
+        for edge, rule, confidence, is_deferred in call_edges(root):
+            proxy = score.precision_proxy(truth, score.Static(truth, [edge]))
+            counts = groups[rule, confidence]
+            counts[0] += proxy["observed"]
+            counts[1] += proxy["of"]
+            if not is_deferred:
+                counts[2] += proxy["observed"]
+                counts[3] += proxy["of"]
+    return repositories, groups
 
 
 def call_edges(root: Path) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]:
@@ -106,7 +120,7 @@ def row(rule: str, confidence: float, seen: int, edges: int, plain_seen: int, pl
 
 def cells(one: dict[str, Any]) -> list[str]:
     """A line as it is shown; shares of few edges in brackets."""
-    plain = one["without_deferred"]
+    plain, elsewhere = one["without_deferred"], one["elsewhere"]
     share = f"{one['share']:.3f}"
     return [
         one["rule"],
@@ -116,7 +130,14 @@ def cells(one: dict[str, Any]) -> list[str]:
         f"({share})" if one["few"] else share,
         "{:.2f} to {:.2f}".format(*one["interval"]),
         f"{plain['share']:.3f} of {plain['edges']}" if plain["edges"] else "–",
+        bracketed(elsewhere) if elsewhere["edges"] else "–",
     ]
+
+
+def bracketed(one: dict[str, Any]) -> str:
+    """A share and its edges; in brackets if they are few."""
+    text = f"{one['share']:.3f} of {one['edges']}"
+    return f"({text})" if one["edges"] < FEW else text
 
 
 def wilson(seen: int, edges: int, z: float = 1.96) -> tuple[float, float]:

@@ -105,6 +105,26 @@
     ]
     .)) @modifier.empty
 
+; def __getattr__(self, name):
+;     …
+;     setattr(self, name, value)
+((function_definition
+  name: (identifier) @_name
+  body: (block
+    (call
+      function: (identifier) @_setter))) @modifier.cached
+  (#eq? @_name "__getattr__")
+  (#eq? @_setter "setattr"))
+
+; except ImportError:
+;     class Name: …
+(except_clause
+  (block
+    [
+      (class_definition)
+      (function_definition)
+    ] @modifier.fallback))
+
 ; if __name__ == "__main__":
 ((if_statement
   condition: (comparison_operator

@@ -34,6 +34,8 @@ CAPTURES: Final = frozenset(
         *("modifier.async", "modifier.generator", "modifier.exported", "modifier.static", "modifier.abstract"),
         *("modifier.property", "modifier.setter", "modifier.private", "modifier.main", "modifier.default", "modifier.readonly"),
         *("modifier.overload", "modifier.test", "modifier.namespace", "modifier.anonymous", "modifier.associated", "modifier.empty"),
+        "modifier.fallback",
+        "modifier.cached",
         *("modifier.extension", "modifier.route", "modifier.explicit", "modifier.partial"),
         *("owner", "verb"),
         *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),

@@ -42,6 +42,7 @@ class FileRules(Protocol):
     uses_tell_classes: bool
     types_are_declared: bool
     type_tests: Collection[str]
+    never_missing: Collection[str]
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return every dotted name by which other files may import the file."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from graphmem.parsing.facts import NAME, OPERATOR, Parameter
 from graphmem.resolution.call import Call
 from graphmem.resolution.demands import unreached
 from graphmem.resolution.file_entry import CallSite, FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at
+from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -85,7 +86,7 @@ class Functions:
         else:
             value = closed(declared)
             value = join(value, rules_of(entry).implicit_argument(self.inference, symbol, index))
-            if parameter.default >= 0:
+            if parameter.default >= 0 and not _is_marker(entry, parameter):
                 value = join(value, self.inference.term(entry, scope, parameter.default, definition.start_line))
             value = join(value, self._passed(symbol, index))
             value = self.inference.expanded(value)
@@ -333,7 +334,10 @@ class Functions:
         """Return the type of a parameter's default value."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
-        return self.inference.term(entry, definition.parent, definition.parameters[index].default, definition.start_line)
+        parameter = definition.parameters[index]
+        if _is_marker(entry, parameter):
+            return EMPTY
+        return self.inference.term(entry, definition.parent, parameter.default, definition.start_line)
 
     def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom | None, offset: int) -> dict[str, Type]:
         """Infer type parameters such as `T` from the arguments of a call."""
@@ -373,6 +377,20 @@ class Functions:
                             self._match(left, self.inference.expanded(right), found)
                     elif other[0] == TUP and atom[2]:
                         self._match(atom[2][0], self.inference.expanded(join_all(other[1])), found)
+
+
+def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
+    """Whether a default only marks a missing argument: `if x is MISSING`."""
+    default = entry.terms[parameter.default]
+    signs = rules_of(entry).identity_signs
+    if default[0] != NAME or not signs:
+        return False
+    compared: frozenset[tuple[str, str]] | None = entry.kept.get("compared names")
+    if compared is None:
+        tests = [term for term in entry.terms if term[0] == OPERATOR and term[1] in signs and term[3] >= 0]
+        named = ((last_name(entry.terms[left]), last_name(entry.terms[right])) for _, _, left, right in tests)
+        compared = entry.kept["compared names"] = frozenset(named)
+    return (parameter.name, default[1]) in compared
 
 
 def _objects_of(passed: Type) -> Type:

@@ -393,13 +393,26 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 OTHER_BUILDS: Final = frozenset(("overload", "windows"))
 """Modifiers of definitions that a usual build lacks if it has another of the same name."""
 
+FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
+"""The same, if a module that is never missing also provides the name."""
+
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """Return the bindings of a name that other scopes can see.
 
-    If a name has overloads, only the implementation is returned.
+    If a name has overloads, only the implementation is returned. A definition for the case that an import fails is left out if the module
+    is always there.
     """
     if len(slots) < 2:
         return slots
-    real = [s for s in slots if s.kind != "definition" or OTHER_BUILDS.isdisjoint(entry.definitions[s.index].modifiers)]
+    left_out = OTHER_BUILDS
+    if any(slot.kind == "import" and _is_never_missing(entry, slot.index) for slot in slots):
+        left_out = FALLBACKS
+    real = [s for s in slots if s.kind != "definition" or left_out.isdisjoint(entry.definitions[s.index].modifiers)]
     return real or slots
+
+
+def _is_never_missing(entry: FileEntry, position: int) -> bool:
+    """Whether an import takes a name from a module that is always there."""
+    found = entry.facts.imports[position]
+    return not found.level and found.module.partition(".")[0] in entry.rules.never_missing

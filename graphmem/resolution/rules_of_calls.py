@@ -117,6 +117,12 @@ class CallRules:
     links_routes: bool = False
     """Whether a call that names a route refers to its handler."""
 
+    never_missing: Collection[str] = ()
+    """Modules of the standard library, by the first part of their names."""
+
+    identity_signs: Collection[str] = ()
+    """Operators that tell whether two values are the same object."""
+
     type_tests: Collection[str] = ()
     """Functions that test for an instance of their second argument."""
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
+    from graphmem.resolution.types import Ext
 
 
 class ClassRules:
@@ -55,6 +56,13 @@ class ClassRules:
 
     The descriptor is a class attribute, used through an object.
     """
+
+    def answers_itself(self, base: Ext, name: str) -> bool:
+        """Whether a library's class has a special method that runs no other one.
+
+        For example, a loop over an object of a class derived from `list` does not run its `__getitem__`.
+        """
+        return False
 
     standard_packages: Collection[str] = ()
     """First parts of the names of packages whose types the project rarely extends.

@@ -30,6 +30,28 @@ def test_ids_are_those_of_the_model(resolve):
     assert [e.src for e in found.results["a.py"].edges if e.line == 0] == [file_id("fixture", "a.py")]
 
 
+def test_what_stores_its_result_is_read_and_not_called(resolve):
+    """A library calls a cached property, and only once; the object answers every later read."""
+    text = """
+        from functools import cached_property
+
+        class Tool:
+            @cached_property
+            def part(self): ...
+
+            def __getattr__(self, name):
+                setattr(self, name, 1)
+
+        def use(tool: Tool):
+            tool.part
+            tool.other
+    """
+    found = resolve(files(a=text))
+    stored = {("a.py:use", "a.py:Tool.part"), ("a.py:use", "a.py:Tool.__getattr__")}
+    assert stored <= found.edges("REFERENCES")
+    assert stored.isdisjoint(found.edges("CALLS"))
+
+
 def test_imports_lead_to_files_and_packages(resolve):
     found = resolve(
         {

@@ -55,15 +55,11 @@ With more, none is used: all paths through such calls would meet.
 """
 
 
+SEVERAL_CLASSES: Final = 0.57
+"""Confidence in an implicit call if the operand may be of several classes."""
+
 MANY: Final = 4
-"""Classes of an operand from which on they are many."""
-
-FEW_CLASSES: Final = 0.5
-"""Confidence in an implicit call if the operand may be of two or three classes."""
-
-MANY_CLASSES: Final = 0.35
-"""Confidence in an implicit call if the operand may be of more classes."""
-
+"""Functions that a called value may be, from which on they are many."""
 
 MANY_VALUES: Final = 0.55
 """Confidence in a call of a value that may be many functions."""
@@ -97,7 +93,8 @@ class CallSites:
         found = self.steady.get(key)
         if found is None:
             inference = self.inference
-            found = settled(inference, inference.expanded(inference.term(self.entry, reference.scope, term, reference.line)))
+            found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
+            found = settled(inference, self.hierarchy, found)
             if inference.is_steady(self.entry, reference.scope, term):
                 self.steady[key] = found
         return found
@@ -435,9 +432,12 @@ class CallSites:
             if atom[0] != INST:
                 continue
             for name in names:
-                if isinstance(self.inference.owner(atom[1], name), Symbol):
+                owner = self.inference.owner(atom[1], name)
+                if isinstance(owner, Symbol):
                     self.special(reference, atom, name, likely)
                     self.step(reference, atom, name)
+                    break
+                if owner is not None and rules_of(self.entry).answers_itself(owner, name):
                     break
 
     def run_on_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
@@ -458,7 +458,7 @@ class CallSites:
         if not any(atom[0] in (INST, CLASS) for atom in inside):
             is_sequence = bool(inside) and all(atom[0] == TUP or (atom[0] == BOX and atom[1] in ("list", "tuple")) for atom in inside)
             for name in names[is_sequence:]:
-                self.run_on(reference, self.value(reference, key), (name,), FEW_CLASSES if name != names[0] else 0.0)
+                self.run_on(reference, self.value(reference, key), (name,), SEVERAL_CLASSES if name != names[0] else 0.0)
 
     def contained(self, value: Type) -> Type:
         """Return the type of the elements of containers, through two levels.
@@ -490,7 +490,18 @@ class CallSites:
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
             plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
-            self.add_calls(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
+            self.add_reads(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
+
+    def add_reads(self, reference: Reference, targets: Iterable[Target]) -> None:
+        """Add edges to methods that the language calls.
+
+        What stores its result is read: it runs once, called by a library.
+        """
+        self.add_calls(reference, [one._replace(kind=EdgeKind.REFERENCES) if self.is_stored(one.symbol) else one for one in targets])
+
+    def is_stored(self, symbol: Symbol | None) -> bool:
+        """Whether a method stores its result in the object: `cached_property`."""
+        return symbol is not None and "cached" in self.project.definition(symbol).modifiers
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
         """Add references to a function or class that code names but does not call."""
@@ -509,14 +520,14 @@ def shared_among(value: Type) -> float:
     for the default confidence of the rule.
     """
     classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
-    return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
+    return 0.0 if classes < 2 else SEVERAL_CLASSES
 
 
-def settled(inference: Inference, value: Type) -> Type:
+def settled(inference: Inference, hierarchy: Hierarchy, value: Type) -> Type:
     """Mark a class as exact if the type also contains an exact subclass.
 
     A type is a set of alternatives. An exact alternative stands for objects of that class and not of its subclasses. If the type has an
-    exact subclass of a class, the class is marked as exact, too.
+    exact subclass of a class, the class is marked as exact, too; a class without objects of its own is left out.
     """
     if len(value) < 2:
         return value
@@ -526,7 +537,7 @@ def settled(inference: Inference, value: Type) -> Type:
         return value
     known = frozenset().union(*(inference.project_classes(symbol) for symbol in exact))
     told = {atom for atom in open_ if atom[1] in known}
-    return (value - told) | {(INST, atom[1], True) for atom in told} if told else value
+    return (value - told) | {(INST, atom[1], True) for atom in told if hierarchy.is_made_itself(atom[1])} if told else value
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
-from graphmem.resolution.edges.calls import FEW_CLASSES, shared_among
+from graphmem.resolution.edges.calls import SEVERAL_CLASSES, shared_among
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
@@ -100,7 +100,7 @@ class ReadSites(VariableSites):
         for atom in ordered(value):
             if not name:
                 if atom[0] == INST and hook:
-                    self.special(reference, atom, hook, FEW_CLASSES)
+                    self.special(reference, atom, hook, SEVERAL_CLASSES)
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
 
@@ -158,7 +158,7 @@ class ReadSites(VariableSites):
                 plain = [Target(symbol, None, "implicit", confidence)]
                 if reference.kind == "read":
                     found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
-                    self.add_calls(reference, found)
+                    self.add_reads(reference, found)
             elif symbol is not caller and "deleter" not in modifiers:
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 

@@ -13,7 +13,7 @@ from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
-from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
+from graphmem.resolution.rules import AMBIGUOUS_LIMIT
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
@@ -45,9 +45,6 @@ FEW_OVERRIDES: Final = 4
 If there are more, overrides of a method with a body of its own count for `self` only. For other receivers the OVERRIDES edges record
 them. Methods that the language calls have no limit but `MAX_OVERRIDES`.
 """
-
-UNLIKELY_OVERRIDE: Final = 0.55
-"""Confidence in an override if the named class has its own body."""
 
 ONE_FAMILY: Final = 0.65
 """Confidence in each of several methods of one name that override one another."""
@@ -123,7 +120,7 @@ class Targets:
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
             if len(found) <= FEW_OVERRIDES:
-                yield from (Target(constructor, None, "override", UNLIKELY_OVERRIDE) for constructor in found)
+                yield from (Target(constructor, None, "override") for constructor in found)
 
     def _next_constructor(self, atom: SuperObject) -> Iterator[Target]:
         _, after, (_, symbol, _) = atom
@@ -159,7 +156,8 @@ class Targets:
         elif atom[0] == INST or atom[0] == CLASS:
             rule = "receiver_type" if atom[0] == INST and how in ("scope", "import") else how
             plain = list(self.of_value(value, rule, caller, name))
-            yield from self.dispatched(atom, name, plain, caller, is_self=how == "self")
+            found = self.dispatched(atom, name, plain, caller, is_self=how == "self")
+            yield from (target for target in found if target.symbol is None or not self._is_property(target.symbol))
         elif atom[0] == EXT or atom[0] == EXTI:
             yield from self.of_value(frozenset(one for one in value if one[0] == EXT), "external", caller, name)
             back = handed_back(atom)
@@ -168,10 +166,14 @@ class Targets:
                     yield target._replace(confidence=HANDED_BACK)
             elif atom[0] == EXTI and self._may_be_implemented(atom):
                 implementing = self.hierarchy.implementing(atom[1], atom[2], name, caller)
-                likely = IMPLEMENTING if len(implementing) < 2 else min(UNLIKELY_OVERRIDE, round(SHARED_AMONG / len(implementing), 3))
+                likely = min(IMPLEMENTING, round(SHARED_AMONG / max(1, len(implementing)), 3))
                 yield from (Target(symbol, None, "override", likely) for symbol in implementing)
         else:
             yield from self.of_value(value, how, caller, name)
+
+    def _is_property(self, symbol: Symbol) -> bool:
+        """Whether a read of an attribute runs it, and a call runs its result."""
+        return "property" in self.project.definition(symbol).modifiers
 
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
@@ -212,7 +214,7 @@ class Targets:
             yield from plain
             if is_self and not is_exact and owner is not None:  # a library's base class declares it, and subclasses may define it
                 below = self.hierarchy.overrides(receiver[1], name, caller)
-                yield from (Target(symbol, None, "override", UNLIKELY_OVERRIDE) for symbol in below)
+                yield from (Target(symbol, None, "override") for symbol in below)
             return
         overrides = [symbol for symbol in self.hierarchy.overrides(receiver[1], name, caller) if self._may_run(plain, symbol)]
         is_abstract = False
@@ -225,9 +227,7 @@ class Targets:
                 yield target
         if len(overrides) > FEW_OVERRIDES and not is_self and not is_abstract and not name.startswith("__"):
             return
-        likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
-        for symbol in overrides:
-            yield Target(symbol, None, "override", likely)
+        yield from (Target(symbol, None, "override") for symbol in overrides)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
         """Whether a call of given methods can run a certain override."""

@@ -5,6 +5,9 @@ The rules cover receivers, operators, decorators, functions of the standard libr
 
 from __future__ import annotations
 
+import builtins
+import collections
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +35,7 @@ from graphmem.resolution.types import (
     INST,
     PENDING,
     Container,
+    Ext,
     Instance,
     Outside,
     Type,
@@ -49,6 +53,9 @@ if TYPE_CHECKING:
 
 _PASSIVE: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
 """Packages whose classes never instantiate the classes derived from them."""
+
+_CONTAINERS: Final = {"builtins": builtins, "collections": collections}
+"""Modules whose classes are asked which special methods they have."""
 
 MAX_USERS: Final = 40
 """Classes that use a mixin, beyond which they do not tell where its missing members come from."""
@@ -68,6 +75,8 @@ class PythonRules(PythonTypes):
     methods_are_inputs = True
     class_calls_are_virtual = False
     siblings_are_inferred = True
+    never_missing = sys.stdlib_module_names
+    identity_signs = frozenset({"is", "is not"})
     type_tests = ("isinstance", "issubclass")
     attribute_readers = (("builtins", "getattr"), ("builtins", "hasattr"))
     resuming = frozenset({"__iter__", "__next__", "__aiter__", "__anext__", "__contains__", "__await__"})
@@ -317,6 +326,13 @@ class PythonRules(PythonTypes):
                 found = join(found, inference.awaited(inference.method_result(inner, "__anext__")))
         return found
 
+    def answers_itself(self, base: Ext, name: str) -> bool:
+        """Whether a container class has a special method that runs no other one."""
+        _, package, dotted, _ = base
+        inside = _CONTAINERS.get(package)
+        found = vars(inside).get(dotted) if inside is not None else None
+        return isinstance(found, type) and getattr(found, name, None) not in (None, getattr(object, name, None))
+
     def next_step(self, name: str) -> str:
         """Return the method that fetches the next element of an iterator.
 
@@ -369,12 +385,23 @@ class PythonRules(PythonTypes):
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.
 
-        Always True for a class that derives from a library's class or that a test file defines, because code outside the project may
-        instantiate it.
+        Never, if it has an abstract method. Otherwise always True for a class that derives from a library's class or that a test file
+        defines, because code outside the project may instantiate it.
         """
+        if self._is_abstract(inference, symbol):
+            return False
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
         return any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol))
+
+    def _is_abstract(self, inference: Inference, symbol: Symbol) -> bool:
+        """Return whether a class has a method that only subclasses implement."""
+        for part in inference.mro(symbol):
+            if isinstance(part, Symbol):
+                entry = inference.project.entry(part)
+                if any(inference.owner(symbol, name) is part for name in _abstract_methods(entry).get(part.index, ())):
+                    return True
+        return False
 
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether `typing.Protocol` is a direct base of a class."""
@@ -481,6 +508,17 @@ def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
     Pytest runs a fixture because tests request it by name.
     """
     return any(_last_name(entry, d) in ("fixture", "yield_fixture") for d in entry.definitions[symbol.index].decorators)
+
+
+def _abstract_methods(entry: FileEntry) -> Mapping[int, Sequence[str]]:
+    """Return the methods of each class that a decorator marks as abstract."""
+    found: dict[int, list[str]] | None = entry.kept.get("abstract methods")
+    if found is None:
+        found = entry.kept["abstract methods"] = {}
+        for definition in entry.definitions:
+            if definition.decorators and "abstract" in definition.modifiers:
+                found.setdefault(definition.parent, []).append(definition.name)
+    return found
 
 
 def _last_name(entry: FileEntry, term: int) -> str:
