@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import stat
 import tempfile
+import time
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +24,12 @@ from graphmem.runtime.worktree import first_index
 from graphmem.store.lock import DatabaseLock
 
 DATABASE: Final = "graph.db"
+LOG: Final = f"{DATABASE}.wal"
+ATTEMPTS: Final = 5
+QUIET_NS: Final = 50_000_000  # since the last write, before a copy begins; file times are coarser than writes
 # Taken from an index that another process has open: both are read consistently while they are written.
 _ALWAYS: Final = ("facts.sqlite", "history.sqlite", ENCRYPTION)
-_CLOSED: Final = (DATABASE, "graph.projection", "memories.projection", "inputs.sqlite", "explorer.projection", "contracts.json")
+_DERIVED: Final = ("graph.projection", "memories.projection", "inputs.sqlite", "explorer.projection", "contracts.json")
 _REPLACED: Final = ".projection"  # such files are never changed in place, only replaced, so worktrees can share their bytes
 _WORDS: Final = "words-"
 _log = logging.getLogger(__name__)
@@ -33,7 +38,7 @@ _log = logging.getLogger(__name__)
 def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     """Copy the index of the main Git worktree, if this worktree has none.
 
-    If another process has that index open, only the parsed files and the history are copied.
+    If another process has that index open and keeps writing to the database, only the parsed files and the history are copied.
 
     Returns:
         Whether anything was copied.
@@ -54,15 +59,19 @@ def adopt(root: Path, data_dir: Path, engine: str) -> bool:
 
 
 def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
+    lock, in_other_process = None, False
     try:
         lock = DatabaseLock((source / DATABASE).resolve(), engine, shared=False)
-    except StoreBusyError:
-        lock = None
+    except StoreBusyError as error:  # a handle that this process closes would drop its own engine's lock
+        in_other_process = bool(error.owner) and error.owner.get("pid") != os.getpid()
     staging = Path(tempfile.mkdtemp(prefix=".restore-", dir=data_dir))
     try:
         names = [*_ALWAYS]
-        if lock is not None and not (source / f"{DATABASE}.wal").exists():
-            names += [*_CLOSED, *(one.name for one in source.glob(f"{_WORDS}*.sqlite"))]
+        words = [one.name for one in source.glob(f"{_WORDS}*.sqlite")]
+        if lock is not None and not (source / LOG).exists():
+            names += [DATABASE, *_DERIVED, *words]
+        elif in_other_process and _snapshot(source, staging):
+            names += [*_DERIVED, *words]
         for name in names:
             _take(source / name, staging / name, closed=lock is not None and not (source / f"{name}-wal").exists())
         for one in sorted(staging.iterdir(), key=lambda path: path.name == DATABASE):  # the database last: without it this begins again
@@ -72,6 +81,36 @@ def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
             lock.release()
         shutil.rmtree(staging, ignore_errors=True)
     return True
+
+
+def _snapshot(source: Path, staging: Path) -> bool:
+    """Copy a database and its log while another process has them open.
+
+    Returns False if that process wrote during each attempt.
+    """
+    for _ in range(ATTEMPTS):
+        before = [_written(source / name) for name in (DATABASE, LOG)]
+        quiet = max((one[2] for one in before if one is not None), default=0) < time.time_ns() - QUIET_NS
+        for name, there in zip((DATABASE, LOG), before, strict=True):
+            (staging / name).unlink(missing_ok=True)
+            if quiet and there is not None:
+                shutil.copyfile(source / name, staging / name)
+                (staging / name).chmod(0o600)
+        if quiet and [_written(source / name) for name in (DATABASE, LOG)] == before:
+            return True
+        time.sleep(QUIET_NS / 1e9)
+    for name in (DATABASE, LOG):
+        (staging / name).unlink(missing_ok=True)
+    return False
+
+
+def _written(path: Path) -> tuple[int, int, int] | None:
+    """Return inode, size and time of the last write; None for no plain file."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def _take(source: Path, target: Path, *, closed: bool) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,6 +58,60 @@ def test_a_new_worktree_answers_before_its_first_index_run(first: Path) -> None:
         assert {hit.symbol.qualname for hit in memory.impact("total").hits} == {"pay", "gift"}
     with GraphMem.open(first / ".graphmem", first, settings=SETTINGS, keep_warm=False) as memory:  # the first one is as it was
         assert [hit.symbol.qualname for hit in memory.impact("total").hits] == ["pay"]
+
+
+@contextmanager
+def open_elsewhere(root: Path) -> Iterator[None]:
+    """Another process has an index open, and has just stored a memory in it."""
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom graphmem import GraphMem\nfrom graphmem.settings import Settings\n"
+        "root = Path(sys.argv[1])\nsettings = Settings(embedder='none', seeds=False)\n"
+        "with GraphMem.open(root / '.graphmem', root, settings=settings, keep_warm=False) as memory:\n"
+        "    memory.remember('Totals are in cents.', 'fact')\n    memory.impact('total')\n"
+        "    print('open', flush=True)\n    sys.stdin.read()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "open\n"
+            yield
+        finally:
+            process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_a_new_worktree_answers_while_another_process_has_the_first_index_open(first: Path) -> None:
+    second = first.parent / "second"
+    with (
+        open_elsewhere(first),
+        GraphMem.open(second / ".graphmem", second, settings=SETTINGS, keep_warm=False) as memory,
+    ):
+        assert memory.damage == []
+        assert [hit.symbol.qualname for hit in memory.impact("total").hits] == ["pay"]
+        assert "Totals are in cents." in contents(memory)
+        assert memory.verify_index().sound
+        assert memory.index(second).changed == 0
+
+
+def test_an_index_that_another_process_is_writing_gives_its_memories(first: Path) -> None:
+    second = first.parent / "second"
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.wait(0.005):
+            os.utime(first / ".graphmem" / "graph.db")
+
+    writer = threading.Thread(target=write)
+    with open_elsewhere(first):
+        writer.start()
+        try:
+            with GraphMem.open(second / ".graphmem", second, settings=SETTINGS, keep_warm=False) as memory:
+                assert memory.state().generation == 0
+                assert "Totals are in cents." in contents(memory)
+        finally:
+            over.set()
+            writer.join()
 
 
 def test_an_index_that_is_open_elsewhere_gives_its_memories(first: Path) -> None:
