@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import uuid
+from collections import Counter
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -53,6 +54,7 @@ from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.parsing.worker import parse_file
+from graphmem.projection.graph import kind_mask
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import FEW_GROUPS, Resolver
 from graphmem.resolution.shelf import Shelf
@@ -87,6 +89,7 @@ CACHE_BATCH = 256
 MANY_FILES = 1_000  # so many make a collection of cycles between two steps worth its time
 MANY_CHANGES = 64  # files; with fewer, a resolver that continues is always cheap
 ANEW_SHARE = 5  # with more than one changed file in so many, every file is resolved
+CORE_FILES = 16  # those imported most; most other files need answers about them
 BEHIND = 5  # niceness of workers of an open index: requests have priority
 
 
@@ -302,6 +305,20 @@ class Indexer:
         if self._resolver is None and known and self._tree.files and self._store.meta().get("made_by") == _made_by():
             self._resolver = self._revived(self._tree.layout(), known, cancelled)
         return self._resolver is not None
+
+    def core_files(self) -> list[str]:
+        """Return the files that most files import, without tests."""
+        view = self._projections.graph()
+        imported = Counter(map(view.path, view.dst[kind_mask(("IMPORTS",))[view.edge_kind]].tolist()))
+        return [path for path, _ in imported.most_common() if not view.in_tests(path)][:CORE_FILES]
+
+    def answer_ahead(self, path: str) -> None:
+        """Cache the answers that a file needs, if the data of `warm` is loaded.
+
+        Most files need answers about the core files, so the first change is then resolved as fast as later ones.
+        """
+        if self._resolver is not None:
+            self._resolver.answer_ahead(path)
 
     def close(self) -> None:
         """Close the file of observations by outside tools, such as test runs."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import threading
 import time
 import uuid
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DiagnosticInfo
 from graphmem.errors import IndexCancelledError, StoreBusyError
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller
 
+STEP_S: Final = 0.02  # between two looks whether an index run has begun
+
 
 @dataclass(eq=False, repr=False)
 class IndexRuns:
@@ -60,6 +62,8 @@ class IndexRuns:
     _closing: threading.Event = field(default_factory=threading.Event, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)
     turn: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _is_due: threading.Event = field(default_factory=threading.Event, init=False)  # a run waits for its turn
+    _ended: float = field(default=-inf, init=False)  # time at which the last run ended
 
     def index(
         self,
@@ -106,7 +110,9 @@ class IndexRuns:
         def stop() -> bool:
             return self._closing.is_set() or (cancelled is not None and cancelled())
 
+        self._is_due.set()
         with self.turn:
+            self._is_due.clear()
             try:
                 indexer = self.indexers.of(repo)
                 self.vectors.pause()
@@ -125,6 +131,8 @@ class IndexRuns:
             except BaseException as error:
                 tell(IndexProgress("failed", 0, 0, str(refusal_of_any(error) or error) or type(error).__name__))
                 raise
+            finally:
+                self._ended = time.monotonic()
         self.vectors.resume()
         self.book.follow_index()
         self.seeding.refresh(root)
@@ -181,13 +189,23 @@ class IndexRuns:
     def warm(self) -> None:
         """Load the data that the next index run needs, to make the run fast.
 
-        Call `index` first. This takes one or two seconds of processor time for a large project. It does nothing if the data is loaded
-        already.
+        Call `index` first. This takes some seconds of processor time for a large project. Index runs that are due go first.
         """
         with self.turn:
-            if self.indexers.newest is not None and not self._closing.is_set():
-                with contextlib.suppress(IndexCancelledError):
-                    self.indexers.newest.warm(self._closing.is_set)
+            newest = self.indexers.newest
+            if newest is None or self._closing.is_set():
+                return
+            try:
+                files = newest.core_files() if newest.warm(self._closing.is_set) else []
+            except IndexCancelledError:
+                return
+        for path in files:
+            while self._is_due.is_set() and not self._closing.wait(STEP_S):
+                pass
+            with self.turn:
+                if self._closing.is_set():
+                    return
+                newest.answer_ahead(path)
 
     def mark_stale(self, paths: Collection[str]) -> None:
         """Report files as changed since they were indexed.
@@ -255,12 +273,12 @@ class IndexRuns:
         """Return the rules for which files of a tree are read."""
         return self.indexers.options
 
-    def let_go(self) -> bool:
+    def let_go(self, unused_s: float = 0.0) -> bool:
         """Release memory that is kept for the next index run.
 
-        Nothing is released during a run. Returns whether any memory was released.
+        Nothing is released during a run, and for `unused_s` seconds after one. Returns whether any memory was released.
         """
-        if not self.turn.acquire(blocking=False):
+        if time.monotonic() - self._ended < unused_s or not self.turn.acquire(blocking=False):
             return False
         try:
             return self.indexers.newest is not None and self.indexers.newest.let_go()

@@ -9,6 +9,8 @@ enough of them to rebuild the index. The indexes only save time; a full scan wou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -128,7 +130,8 @@ class AnswersOf:
 
         self._paths = list(memos)
         self._seen = {path: (memo, len(memo)) for path, memo in memos.items()}
-        numbers = np.fromiter((answer[1] for memo in memos.values() for answer in memo.values()), np.int32)
+        answers = chain.from_iterable(memo.values() for memo in memos.values())
+        numbers = np.fromiter(map(itemgetter(1), answers), np.int32)
         self._reverse = Reverse(numbers, np.repeat(np.arange(len(memos), dtype=np.int32), [len(memo) for memo in memos.values()]))
 
 
@@ -136,5 +139,5 @@ def _reversed_groups(members: Sequence[Any]) -> Reverse:
     import numpy as np
 
     lengths = [len(group) if group is not None else 0 for group in members]
-    flat = np.fromiter((number for group in members if group is not None for number in group), np.int32, sum(lengths))
+    flat = np.fromiter(chain.from_iterable(filter(None, members)), np.int32, sum(lengths))
     return Reverse(flat, np.repeat(np.arange(len(members), dtype=np.int32), lengths))

@@ -47,6 +47,7 @@ MAX_ANSWERS: Final = 1_500_000
 """Number of cached answers, some 400 MB, above which all are dropped."""
 
 _LOOK: Final = 256  # files resolved between two counts of the answers
+_NO_INPUT: Final = 2**31 - 1  # number that no input has
 
 
 class Dependencies(NamedTuple):
@@ -195,6 +196,15 @@ class Resolver:
             if sum(len(one.memo) for one in self._project.files.values()) > MAX_ANSWERS // self._processes:
                 self.forget_answers()  # most are of files that are resolved already
         return resolution
+
+    def answer_ahead(self, path: str) -> None:
+        """Resolve a file only to cache the answers that it needs.
+
+        Later files need many of the same answers. The edges of the file are known already, and dropped here. An unknown file is ignored.
+        """
+        if path in self._project.files:
+            self.resolve(path)
+            self._forget({_NO_INPUT})  # forgets nothing, but builds the indexes that find outdated answers
 
     def symbols(self, path: str) -> list[SymbolRow]:
         """Return the definitions of a file, the module first, in source order.

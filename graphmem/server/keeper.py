@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 LOOK_S: Final = 5.0  # between two checks for due tasks
 ENGINE_S: Final = 120.0  # without a read or write, after which the database is closed
+FACTS_S: Final = 300.0  # without a request and without an index run, after which the facts of all files are released
 AGAIN_S: Final = 600.0  # until a failed task is retried
 
 
@@ -51,7 +52,7 @@ TASKS: Final = (
     Task("vectors taken up again", 0.0, 300.0, lambda service: service.resume_vectors()),
     Task("look-ups put away", 300.0, 300.0, lambda service: service.cool()),
     Task("model put away", 300.0, 60.0, lambda service: service.unload_model()),
-    Task("facts of index runs put away", 300.0, 60.0, lambda service: service.let_go()),
+    Task("facts of index runs put away", FACTS_S, 60.0, lambda service: service.let_go(FACTS_S)),
 )
 
 

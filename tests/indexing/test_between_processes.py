@@ -90,6 +90,36 @@ def test_after_a_warm_up_the_first_edit_is_like_any_other(starlette_tree, open_m
     assert "starlette/responses.py" in rounds[0]
 
 
+def test_a_warm_up_answers_what_most_first_edits_ask(starlette_tree, open_memory):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    memory.close()
+    target = starlette_tree / "starlette" / "requests.py"
+    before = target.read_text(encoding="utf-8")
+    asked = {}
+    for is_ahead in (False, True):
+        memory = open_memory()
+        memory.index()
+        indexer = memory.parts.runs.indexers.newest
+        indexer.warm(lambda: False)
+        if is_ahead:
+            memory.warm()
+        solver = indexer._resolver._project.solver
+        begun = solver._asked
+        append(target, "\n\ndef added():\n    return Request\n")
+        memory.parts.runs.run(paths=["starlette/requests.py"])
+        asked[is_ahead] = solver._asked - begun
+        edited = lines(memory)
+        target.write_text(before, encoding="utf-8")
+        memory.parts.runs.run(paths=["starlette/requests.py"])
+        memory.close()
+    assert 0 < asked[True] < asked[False] * 0.85
+    append(target, "\n\ndef added():\n    return Request\n")
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert edited == lines(fresh)
+
+
 @pytest.mark.parametrize("harm", ["lost", "damaged", "cut", "of another run", "facts lost"])
 def test_what_was_kept_for_it_can_be_lost(starlette_tree, open_memory, tmp_path, harm):
     memory = open_memory()
