@@ -51,7 +51,8 @@ def neighbourhood(
             confident edges come first.
         fold_tests: show the tests of a step to the right as one node of kind `tests`, whose `count` is their number; ignored if every seed
             is a test.
-        own: members of the seeds, which are left out: a class does not depend on itself.
+        own: members of the seeds. They are not shown, and their edges are those of the seed that contains them, as a change of a class
+            is a change of its members.
 
     Returns:
         Columns of nodes (`side` is the number of steps to the right, negative to the left) and edges (`src` depends on `dst`), and the
@@ -70,19 +71,19 @@ def neighbourhood(
         raise BadInputError(f"limit, the maximum number of symbols, is {limit}; use 1 or more", argument="limit", value=limit)
     live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
     side: dict[int, int] = dict.fromkeys(seeds, 0)
-    hidden = set(own) - set(seeds)
+    holder = _holders(view, seeds, own)
     left_out = 0
     fold = fold_tests and not all(view.is_test[node] for node in side)
     folded: dict[int, int] = {}  # test -> its step
-    frontier = {1: list(side), -1: list(side)}
+    frontier = {1: [*side, *holder], -1: [*side, *holder]}
     for step in range(1, depth + 1):
-        right = _next(view, frontier[1], 1, live, side, hidden)
+        right = _next(view, frontier[1], 1, live, side, holder)
         if fold:
             for test in (node for node in right if view.is_test[node]):
                 folded.setdefault(test, step)
             right = [node for node in right if node not in folded]
         met = set(right)  # a node on both sides is shown with the dependents
-        left = [node for node in _next(view, frontier[-1], -1, live, side, hidden) if node not in met]
+        left = [node for node in _next(view, frontier[-1], -1, live, side, holder) if node not in met]
         room = max(0, limit - len(side))
         frontier[1] = right[: max(room - len(left), room - room // 2)]  # half the room, and the rest of the other side's half
         frontier[-1] = left[: room - len(frontier[1])]
@@ -91,13 +92,8 @@ def neighbourhood(
             side.update(dict.fromkeys(frontier[way], way * step))
     nodes = list(side)
     place = {node: i for i, node in enumerate(nodes)}
-    edges = [
-        (place[node], place[int(view.dst[row])], row)
-        for node in nodes
-        for row in view.out_edges(node).tolist()
-        if live[row] and int(view.dst[row]) in place and int(view.dst[row]) != node
-    ]
-    edges.sort()
+    place.update((member, place[seed]) for member, seed in holder.items())
+    edges = _edges(view, place, live)
     groups, uses = _folded(view, folded, place, live)
     steps = sorted(groups)
     sides = [*(side[node] for node in nodes), *steps]
@@ -130,6 +126,36 @@ def neighbourhood(
     }, left_out
 
 
+def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:
+    """Map each of `own` that is not a seed to the seed that contains it."""
+    found: dict[int, int] = {}
+    files = {view.path(seed): seed for seed in seeds if view.file_node(view.path(seed)) == seed}
+    for node in set(own) - set(seeds):
+        above = int(view.parent[node])
+        while above >= 0 and above not in seeds:
+            above = int(view.parent[above])
+        found[node] = above if above >= 0 else files.get(view.path(node), seeds[0])
+    return dict(sorted(found.items()))
+
+
+def _edges(view: GraphView, place: Mapping[int, int], live: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
+    """Return (from, to, row) for each edge between two places.
+
+    Edges that several members of a seed have to one node are one edge for each kind: the most certain, then the first.
+    """
+    best: dict[tuple[int, int, int], int] = {}
+    for node, a in place.items():
+        for row in view.out_edges(node).tolist():
+            b = place.get(int(view.dst[row]))
+            if b is None or a == b or not live[row]:
+                continue
+            key = (a, b, int(view.edge_kind[row]))
+            known = best.get(key)
+            if known is None or view.confidence[row] > view.confidence[known]:
+                best[key] = row
+    return sorted((a, b, row) for (a, b, _), row in best.items())
+
+
 def _folded(
     view: GraphView, folded: Mapping[int, int], place: Mapping[int, int], live: npt.NDArray[np.bool_]
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
@@ -140,7 +166,7 @@ def _folded(
     groups: dict[int, int] = {}
     for step in folded.values():
         groups[step] = groups.get(step, 0) + 1
-    number = {step: len(place) + i for i, step in enumerate(sorted(groups))}
+    number = {step: 1 + max(place.values()) + i for i, step in enumerate(sorted(groups))}
     best: dict[tuple[int, int], int] = {}
     for node, at in place.items():
         for row in view.in_edges(node).tolist():

@@ -98,7 +98,7 @@ class Pictures:
     ) -> Picture:
         """Return symbols with the code they use and the code that uses them.
 
-        Each has a position in the picture. Members of a class in the middle are left out.
+        Each has a position in the picture. A class in the middle includes its members.
 
         Args:
             refs: the symbols in the middle, as for `symbol`.

@@ -54,6 +54,7 @@ class Outlines:
         entries = []
         for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
             callers = np.unique(view.src[view.in_edges(node, CALLS)])
+            callers = callers[callers != node]  # a symbol that calls itself has no further caller
             tests = len(np.unique(view.src[view.in_edges(node, TESTS)]))
             about = self._memories_of(info.id)
             suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]

@@ -177,9 +177,15 @@ def test_a_neighbourhood_has_its_columns_below_each_other_on_a_phone(tab, explor
         tab.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_the_neighbourhood_of_a_class_leaves_its_own_members_out_and_says_so(tab, explorer, visit, networkx_service):
+def test_the_neighbourhood_of_a_class_counts_its_members_as_itself_like_impact_and_says_so(tab, explorer, visit, networkx_service):
     columns = networkx_service.neighbourhood(["classes/graph.py:Graph"], limit=400).columns["nodes"]
     assert "classes/graph.py:Graph" in columns["ref"]
-    assert not [ref for ref in columns["ref"] if ref.startswith("classes/graph.py:Graph.")]
+    assert not {one.ref for one in networkx_service.symbol("classes/graph.py:Graph").members} & set(columns["ref"])
+    for name in ("classes/graph.py:Graph", "classes/coreviews.py:AtlasView"):
+        report = networkx_service.impact(name, max_depth=1, min_confidence=0.0, limit=10_000)
+        direct = {hit.symbol.ref for hit in report.hits}
+        shown = networkx_service.neighbourhood([name], limit=10_000).columns["nodes"]
+        right = {ref for ref, side, test in zip(shown["ref"], shown["side"], shown["test"], strict=True) if side > 0 and not test}
+        assert right == direct
     visit(f"{explorer}/explore/graph?around=classes%2Fgraph.py%3AGraph", "document.querySelector('.said')?.textContent")
-    assert "Its own members are left out" in tab.value("document.querySelector('.said').textContent")
+    assert "Its members count as the symbol itself." in tab.value("document.querySelector('.said').textContent")

@@ -38,6 +38,7 @@ CENTRAL: Final = 5
 NAMED: Final = 4  # files named in the summary of a module without documentation
 _PACKAGES: Final = frozenset({"__init__", "index", "mod", "lib", "package-info", "doc"})
 _RULED: Final = re.compile(r"([^\w\s])\1{2,}")
+_NOTICE: Final = re.compile(r"\W*(?:copyright\b|\(c\)\s*\d|©|spdx-|licensed under\b|permission is hereby granted\b)", re.IGNORECASE)
 SITES: Final = 3  # sites shown for an ordinary dependency
 UPWARD_SITES: Final = 20  # sites shown for an upward dependency
 HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest files
@@ -46,8 +47,10 @@ HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest fil
 def first_sentence(doc: str) -> str:
     """First sentence of a docstring or page, without underlines of headings.
 
-    Returns "" if the sentence is a single word.
+    Returns "" if the sentence is a single word, or if the text begins with a notice of copyright or license.
     """
+    if _NOTICE.match(doc):
+        return ""
     sentence = " ".join(_RULED.sub(" ", doc).split()).partition(". ")[0].rstrip(".: ")
     return f"{sentence}." if sentence.count(" ") >= 1 else ""
 

@@ -3,7 +3,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
+import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -13,6 +13,8 @@ const QUARTER = 91; // days
 const SPANS = [7, 30, QUARTER, 365];
 const MOST_FILES = 300; // of a project whose older revision is read without being asked for
 const MOST_COMMITS = 2000; // that one question lists
+const SURFACE = 200; // symbols of a module's interface that are asked for at first
+const MOST_SURFACE = 1000; // the same, of one answer
 
 /** The list of the questions. */
 export async function questions(page, _, signal) {
@@ -21,7 +23,7 @@ export async function questions(page, _, signal) {
 }
 
 const headed = (page, name, ...children) => fill(page, h("p", null, link(to("questions"), `← ${words.architect.title}`)), h("h1", null, words.architect[name].title), h("p.lead", null, words.architect[name].hint), children);
-const moduleLink = (name) => link(to("graph", { focus: name }), name);
+const moduleLink = (name) => link(to("graph", { focus: name }), breakable(name));
 
 /** A box to choose a module; `chosen(name)`. */
 async function moduleBox(of, signal, chosen, empty = null) {
@@ -101,15 +103,17 @@ export async function cut(page, { of = "" }, signal) {
   const name = of || mostTangled((await ask("ModuleUses", {}, signal)).modules.dependencies)[0]?.name || names[0];
   if (!of && name) box.querySelector("select").value = name;
   if (!name) return fill(place, h("p", null, words.none));
-  await into(place, ask("Boundary", { module: name, limit: 200 }, signal), ({ boundary: found }) => {
+  await into(place, ask("Boundary", { module: name, limit: SURFACE }, signal), ({ boundary: found }) => {
     const c = words.map.columns;
     const cost = (some) => some.reduce((sum, one) => sum + one.weight, 0);
+    const surfaceRows = (some) => some.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]);
+    const more = async (have) => surfaceRows((await ask("Boundary", { module: name, limit: MOST_SURFACE }, signal)).boundary.surface.slice(have));
     const deps = (some, mine) => some.map((one) => [link(to("matrix", { of: one.srcName, on: one.dstName }), mine === "src" ? one.srcName : one.dstName), words.number(one.weight), one.worthCutting ? chip(words.map.cut, "trap") : ""]);
     return [
       h("h2", null, w.off(found.module)),
       h("p", null, w.cost(cost(found.incoming), found.incoming.length, found.total, cost(found.outgoing), found.outgoing.length)),
       h("div.grid", null,
-        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], found.surface.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]), { first: 15, numeric: [1] }) : h("p", null, w.unused), found.total > found.surface.length ? h("p.hint", null, words.of(found.surface.length, found.total)) : null),
+        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], surfaceRows(found.surface), { first: 15, numeric: [1], rest: { total: found.total, page: Math.min(found.total, MOST_SURFACE) - found.surface.length, more } }) : h("p", null, w.unused)),
         card(w.needed_by, null, found.incoming.length ? table(w.needed_by, [c.module, w.edges, ""], deps(found.incoming, "src"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(w.depends_on, null, found.outgoing.length ? table(w.depends_on, [c.module, w.edges, ""], deps(found.outgoing, "dst"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(words.home.cycles, null, found.cycles.length ? found.cycles.map((one) => [h("p", null, words.home.ring(one.members.length), ". ", words.home.cut, " ", link(to("matrix", { of: one.cheapest.src, on: one.cheapest.dst }), `${one.cheapest.src} → ${one.cheapest.dst}`), ` (${words.number(one.cheapest.weight)})`), details(words.home.sites, one.cheapest.sites.length, false, sites(one.cheapest.sites))]) : h("p", null, w.no_cycle))),
@@ -197,9 +201,9 @@ function drifted(found) {
   return h("div.grid", null,
     card(w.added, null, changed(["added"]).length ? table(w.added, [w.dependency, w.before, w.after], rows(changed(["added"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
     card(w.removed, null, changed(["removed"]).length ? table(w.removed, [w.dependency, w.before, w.after], rows(changed(["removed"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
-    card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(one.change.toLowerCase()), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
+    card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(words.architect.quarter.changed(one.change)), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
     card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : nothing.cloneNode(true)),
-    card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${one.name.toLowerCase()}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(one.change.toLowerCase()), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
+    card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${words.architect.quarter.changed(one.name)}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(words.architect.quarter.changed(one.change)), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
     found.notes.map((note) => h("p.hint", null, `${note}.`)));
 }
 
@@ -271,7 +275,7 @@ export async function decisions(page, { of = "" }, signal) {
       table(w.title, [w.decision, w.age, w.state, w.about], some.map((one) => [
         [link(to("memories", { id: one.shortId }), one.title || one.shortId), h("div.where", null, one.content.length > 200 ? `${one.content.slice(0, 200)}…` : one.content)],
         h("span", { title: one.validFrom }, age(one.validFrom)),
-        [chip(one.status.toLowerCase()), one.about.some((to) => ["suspect", "orphaned"].includes(to.anchor)) ? [" ", chip(w.changed, "trap")] : null, one.disputed ? [" ", chip(words.memories.flags.disputed, "trap")] : null],
+        [chip(words.memories.status_is(one.status.toLowerCase())), one.about.some((to) => ["suspect", "orphaned"].includes(to.anchor)) ? [" ", chip(w.changed, "trap")] : null, one.disputed ? [" ", chip(words.memories.flags.disputed, "trap")] : null],
         one.files.length ? listing(one.files.map(fileLink), 3) : "",
       ]), { first: 50 }),
       memories.totalCount > memories.edges.length ? h("p.hint", null, words.of(memories.edges.length, memories.totalCount), " ", link(to("memories", { type: "decision" }), words.memories.back)) : null,

@@ -5,7 +5,7 @@ import { AroundScene } from "./around.js";
 import { fill, h } from "./dom.js";
 import { exportMenu } from "./exports.js";
 import { KINDS } from "./map.js";
-import { certainty, choice, details, failure, go, link, menu, refOf, site, symbolField, table, to } from "./parts.js";
+import { breakable, certainty, choice, details, failure, go, link, menu, refOf, site, symbolField, table, to } from "./parts.js";
 import { colours } from "./stage.js";
 import { svgText } from "./svg.js";
 import { words } from "./words.js";
@@ -199,11 +199,6 @@ function label(node) {
   const qualname = node.ref.slice(node.path.length + 1);
   const file = node.path.split("/").slice(-2).join("/");
   return qualname === "<module>" ? words.top_level(file) : qualname ? qualname.split(".").slice(-2).join(".") : file;
-}
-
-/** A name that breaks after a dot, a slash or an underscore, or before a capital, rather than in the middle of a word. */
-function breakable(text) {
-  return text.split(/(?<=[./_])(?=\w)|(?<=[a-z])(?=[A-Z])/).flatMap((part, i) => (i ? [h("wbr", null), part] : [part]));
 }
 
 /** The columns, the wires between what is in sight of them, and the line below that says why. */

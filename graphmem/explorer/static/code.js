@@ -1,10 +1,10 @@
 // One symbol or file: what it is, what stands around it, and everything known about it; its source is in the pane beside.
 
-import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { aroundView } from "./aroundview.js";
 import { showPanel } from "./panel.js";
-import { card, go, into, symbolField, symbolLink, table, to, where } from "./parts.js";
+import { go, to } from "./parts.js";
+import { begin, nameForm } from "./start.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -13,9 +13,11 @@ export async function show(page, parameters, signal) {
   if (!at) return start(page, signal);
   const panel = h("section.panel.flat", { "aria-label": words.panel.label });
   const picture = h("div.around-small");
-  fill(page, h("h1.quiet", null, words.views.code), panel);
+  const again = h("div");
+  fill(page, h("h1.quiet", null, words.views.code), again, panel);
   await showPanel(panel, at, {
     signal,
+    refused: () => fill(again, nameForm("code-of", at, (ref) => go(to("code", { at: ref }))).form),
     between: picture,
     named: (symbol) => {
       document.title = `${symbol.name || symbol.path} · ${words.brand}`;
@@ -28,10 +30,8 @@ export async function show(page, parameters, signal) {
 /** Without a name: where one may begin. */
 function start(page, signal) {
   const w = words.code;
+  const { box, form } = nameForm("code-of", "", (ref) => go(to("code", { at: ref })));
   const central = h("div");
-  const box = symbolField("code-of", { label: words.impact.of, placeholder: "Graph.add_edge", chosen: (ref) => go(to("code", { at: ref })), labelled: true });
-  const submit = (event) => (event.preventDefault(), box.querySelector("input").value.trim() && go(to("code", { at: box.querySelector("input").value.trim() })));
-  fill(page, h("h1", null, w.ask), h("p.lead", null, w.hint), h("form.bar", { onsubmit: submit }, h("div.field.grow", null, h("label", { for: "code-of" }, words.impact.of), box), h("button.primary", null, words.impact.show)), card(w.central, w.begin, central));
-  box.querySelector("input").focus();
-  into(central, ask("CentralSymbols", { limit: 15 }, signal), ({ centralSymbols }) => table(w.central, [words.map.columns.name, words.map.columns.where], centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), where(symbol)])));
+  fill(page, h("h1", null, w.ask), h("p.lead", null, w.hint), form, central);
+  begin(central, box, (at) => to("code", { at }), signal);
 }

@@ -2,8 +2,9 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, countedDependents, details, edgeWhy, field, folded, go, into, knownList, link, listing, nameOf, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
+import { card, certainty, choice, copy, countedDependents, details, edgeWhy, field, folded, go, into, kindChip, knownList, link, listing, nameOf, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { exportMenu } from "./exports.js";
+import { begin } from "./start.js";
 import { words } from "./words.js";
 
 const LIMIT = 5000;
@@ -18,7 +19,7 @@ export async function show(page, parameters, signal) {
   const depths = choice([...new Set([1, 2, 3, 4, 5, Number(depth)])].sort((a, b) => a - b).map((n) => [String(n), String(n)]), depth, { name: "depth", autocomplete: "off", onchange: again });
   const bounds = choice([...new Set(["0.8", "0.5", "0.3", "0.1", least])].map((one) => [one, words.impact.at_least(one)]), least, { name: "least", autocomplete: "off", onchange: again });
   const run = (ref) => go(to("impact", { of: ref, depth: depths.value, least: bounds.value }));
-  const input = symbolField("impact-of", { label: w.of, value: of, placeholder: "Graph.add_edge", chosen: run, labelled: true });
+  const input = symbolField("impact-of", { label: w.of, value: of, chosen: run, labelled: true });
   const submit = (event) => (event.preventDefault(), run(input.querySelector("input").value.trim()));
   fill(
     page,
@@ -27,8 +28,9 @@ export async function show(page, parameters, signal) {
     result,
   );
   if (!of) {
-    fill(result, h("p.hint", null, w.hint));
-    return;
+    const list = h("div");
+    fill(result, h("p.hint", null, w.hint), list);
+    return begin(list, input, (ref) => to("impact", { of: ref }), signal);
   }
   const question = { targets: [of], maxDepth: Number(depth), minConfidence: Number(least), limit: LIMIT };
   await into(
@@ -63,7 +65,7 @@ export function zones(after, before, modules, { commands, middle = null }) {
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     warnings,
     h(`div.zones3${before ? "" : ".two"}`, null,
-      h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
+      h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, kindChip(focus.kind)), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
           exports_(refOf(focus)))], testCard),
       zone(w.after, "after", after, w.nothing_after, modules),

@@ -156,7 +156,8 @@ addEventListener("popstate", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select");
-  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+  const free = !typing || (typing.matches(".combo input:not(#find)") && !typing.value); // no name begins with a slash
+  if (event.key === "/" && free && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
     document.getElementById("find").focus();
     document.getElementById("find").select();

@@ -2,11 +2,12 @@
 
 import { ask } from "./api.js";
 import { fill, h, later } from "./dom.js";
-import { choice, day, field, go, into, link, note, sureness, to } from "./parts.js";
+import { choice, day, failure, field, go, into, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
 import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
 const PAGE = 30;
+const NEAREST = 5; // memories of a folder around a place without any
 
 export async function show(page, parameters, signal) {
   if (parameters.id) return showOne(page, parameters.id, signal);
@@ -15,11 +16,18 @@ export async function show(page, parameters, signal) {
   const controls = {
     text: h("input", { name: "text", type: "search", value: parameters.text ?? "" }),
     type: choice([any, ...w.types.map((one) => [one, w.type_of[one] ?? one])], parameters.type ?? "", { name: "type" }),
-    status: choice([["", w.alive], ...w.statuses.map((one) => [one, one])], parameters.status ?? "", { name: "status" }),
+    status: choice([["", w.alive], ...w.statuses.map((one) => [one, w.status_is(one)])], parameters.status ?? "", { name: "status" }),
     tag: h("input", { name: "tag", value: parameters.tag ?? "" }),
-    file: h("input", { name: "file", value: parameters.file ?? "" }),
     sort: choice(Object.entries(w.sorts), parameters.sort ?? "NEWEST", { name: "sort" }),
   };
+  let about = parameters.file ?? ""; // a file, a folder, or a symbol, which stands for itself and its file
+  const chooseAbout = async (ref) => {
+    about = ref;
+    box.querySelector("input").value = ref;
+    await load();
+  };
+  const box = symbolField("memories-about", { label: w.about_this, value: about, chosen: chooseAbout, labelled: true });
+  box.querySelector("input").addEventListener("input", (event) => (event.stopPropagation(), event.target.value.trim() || chooseAbout("")));
   const total = h("p.lead", { role: "status" });
   const list = h("ul.memories");
   const more = h("div");
@@ -29,18 +37,22 @@ export async function show(page, parameters, signal) {
     turn?.abort();
     turn = new AbortController();
     signal.addEventListener("abort", () => turn.abort());
-    const { text, type, status, tag, file, sort } = given();
-    const filter = {
-      ...(text ? { text } : {}),
-      ...(type ? { types: [type] } : {}),
-      ...(status ? { statuses: [status] } : {}),
-      ...(tag ? { tags: [tag] } : {}),
-      ...(file ? { files: [file] } : {}),
+    const { text, type, status, tag, sort } = given();
+    const found = async ({ signal: mine }) => {
+      const place = about ? await placeOf(about, mine) : null;
+      const filter = {
+        ...(text ? { text } : {}),
+        ...(type ? { types: [type] } : {}),
+        ...(status ? { statuses: [status] } : {}),
+        ...(tag ? { tags: [tag] } : {}),
+        ...(place ? { files: [place.path] } : {}),
+      };
+      return { place, ...(await ask("Memories", { filter, sort, first: PAGE, after }, mine)) };
     };
-    if (!after) note(to("memories", { text, type, status, tag, file, sort: sort === "NEWEST" ? "" : sort }));
+    if (!after) note(to("memories", { text, type, status, tag, file: about, sort: sort === "NEWEST" ? "" : sort }));
     const holder = after ? more : list;
-    await into(holder, ask("Memories", { filter, sort, first: PAGE, after }, turn.signal), ({ memories: found }) => {
-      total.textContent = w.total(found.totalCount);
+    await into(holder, found(turn), ({ place, memories: found }) => {
+      fill(total, w.total(found.totalCount), place ? [" ", w.about_place(place.path), place.symbol ? [" ", link(to("code", { at: about }), w.all_known(nameOf(place.symbol)))] : null] : null);
       const entries = found.edges.map(({ node }) => item(node));
       const next = found.pageInfo.hasNextPage ? h("button", { type: "button", onclick: () => load(found.pageInfo.endCursor) }, words.more(Math.min(PAGE, found.totalCount - list.children.length - entries.length), list.children.length + entries.length, found.totalCount)) : null;
       if (after) {
@@ -48,14 +60,43 @@ export async function show(page, parameters, signal) {
         return next;
       }
       fill(more, next);
-      return entries.length ? entries : h("li", null, w.none);
-    });
+      if (entries.length || !place) return entries.length ? entries : h("li", null, w.none);
+      const near = h("li.nearest");
+      nearest(near, place.path, turn.signal);
+      return [h("li", null, w.none_about), near];
+    }, (ref) => to("memories", { file: ref }));
   };
   const reload = later(() => load(), 150);
   const form = h("form.bar", { onsubmit: (event) => event.preventDefault(), oninput: reload },
-    h("label.field.grow", null, h("span", null, w.text), controls.text), field(w.type, controls.type), field(w.status, controls.status), field(w.tag, controls.tag), field(w.file, controls.file), field(w.sort, controls.sort));
+    h("div.field.grow", null, h("label", { for: "memories-about" }, w.about_this), box), h("label.field.grow", null, h("span", null, w.text), controls.text), field(w.type, controls.type), field(w.status, controls.status), field(w.tag, controls.tag), field(w.sort, controls.sort));
   fill(page, h("div.heading.row", null, h("h1", null, w.title), h("nav.actions", null, link(to("teach"), words.views.teach, { class: "button primary" }), link(to("review"), words.views.review, { class: "button" }))), form, total, list, more);
+  if (!parameters.text && !about) box.querySelector("input").focus();
   await load();
+}
+
+/** Fill a place with the memories about the nearest folder around a path that has some. */
+async function nearest(place, path, signal) {
+  const w = words.memories;
+  try {
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+      const folder = path.slice(0, at);
+      const { memories } = await ask("Memories", { filter: { files: [folder] }, sort: "CONFIDENCE", first: NEAREST }, signal);
+      if (memories.totalCount) return fill(place, h("h2", null, w.nearest(memories.totalCount, folder)), h("ul.memories", null, memories.edges.map(({ node }) => item(node))), memories.totalCount > NEAREST ? link(to("memories", { file: folder }), words.more(memories.totalCount - NEAREST, NEAREST, memories.totalCount)) : null);
+    }
+  } catch (error) {
+    if (error.name !== "AbortError") fill(place, failure(error));
+  }
+}
+
+/** The file or folder that a reference means; `symbol` when it is one. */
+async function placeOf(ref, signal) {
+  try {
+    const { symbol } = await ask("Place", { ref }, signal);
+    return { path: symbol.path || ref, symbol: symbol.kind !== "FILE" && symbol.path ? symbol : null };
+  } catch (error) {
+    if (error.code !== "NOT_FOUND") throw error;
+    return { path: ref, symbol: null }; // a folder, or a name that is nowhere
+  }
 }
 
 function item(memory) {

@@ -10,7 +10,7 @@ export function flags(memory) {
   const w = words.memories.flags;
   return [
     chip(words.memories.type_of[memory.type] ?? memory.type),
-    memory.status === "confirmed" ? null : chip(memory.status, memory.status),
+    memory.status === "confirmed" ? null : chip(words.memories.status_is(memory.status), memory.status),
     memory.needsReview ? chip(w.needsReview, "possible") : null,
     memory.userVerified ? chip(w.userVerified, "certain") : null,
     memory.disputed ? chip(w.disputed, "likely") : null,
@@ -69,7 +69,7 @@ export function bearings(memory) {
       ? details(w.about, memory.about.length, true, listing(memory.about.map((one) => [one.label === "Symbol" || one.label === "File" ? link(to("graph", { focus: one.name }), one.name) : one.name, " ", chip(w.anchors[one.anchor] ?? one.anchor, one.anchor === "valid" ? "" : "possible"), one.role === "about" ? null : chip(one.role)]), 10))
       : null,
     memory.relations.length
-      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), one.title), " ", one.status === "confirmed" ? null : chip(one.status)]), 10))
+      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), one.title), " ", one.status === "confirmed" ? null : chip(words.memories.status_is(one.status))]), 10))
       : null,
   ];
 }

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, day, details, failure, into, knownList, link, listing, nameOf, refOf, site, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, day, details, failure, into, kindChip, knownList, link, listing, nameOf, refOf, site, symbolLink, to, where } from "./parts.js";
 import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
@@ -11,7 +11,7 @@ const PAGE = 100; // edges of one answer
 const OPEN = new Set(["callers", "callees", "tests"]);
 
 /** Fill the panel with what `ref` means. */
-export async function showPanel(place, ref, { signal, close, named = () => {}, between = null }) {
+export async function showPanel(place, ref, { signal, close, named = () => {}, refused = () => {}, between = null }) {
   const w = words.panel;
   fill(place, h("p.loading", null, words.loading));
   let answer;
@@ -19,6 +19,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
     answer = await ask("Symbol", { ref, first: PAGE }, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
+    refused();
     fill(place, closer(close), failure(error, (one) => to("code", { at: one })));
     return;
   }
@@ -35,7 +36,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
     place,
     closer(close),
     h("h2.ref", null, nameOf(symbol)),
-    h("p.meta", null, chip(symbol.kind.toLowerCase()), symbol.isTest ? chip("test", "test") : null, symbol.entryPoint ? chip(symbol.entryPoint, "entry") : null, symbol.modifiers.map((one) => chip(one)), symbol.complexity ? chip(w.complexity(symbol.complexity)) : null),
+    h("p.meta", null, kindChip(symbol.kind), symbol.isTest ? chip("test", "test") : null, symbol.entryPoint ? chip(words.home.entry_of[symbol.entryPoint.toUpperCase()] ?? symbol.entryPoint, "entry") : null, symbol.modifiers.map((one) => chip(words.modifier(one))), symbol.complexity ? chip(w.complexity(symbol.complexity)) : null),
     symbol.path ? h("p.where", null, link(to("graph", { focus: symbol.path }), symbol.path), ", ", w.lines(symbol.startLine, symbol.endLine)) : null,
     risk,
     others,
@@ -86,7 +87,7 @@ async function namesakes(symbol, signal) {
 
 function sameName(symbol, some) {
   if (!some.length) return null;
-  return details(words.panel.namesakes(some.length, symbol.name), null, some.length <= 3, listing(some.map((one) => [symbolLink(one), " ", chip(one.kind.toLowerCase()), one.isTest ? chip("test", "test") : null, " ", where(one)]), 10));
+  return details(words.panel.namesakes(some.length, symbol.name), null, some.length <= 3, listing(some.map((one) => [symbolLink(one), " ", kindChip(one.kind), one.isTest ? chip("test", "test") : null, " ", where(one)]), 10));
 }
 
 function relation(title, symbol, name, signal) {
@@ -105,13 +106,19 @@ function relation(title, symbol, name, signal) {
     where(node),
     lines.length && (out ? symbol.path : node.path) ? h("span.where", null, " ·", sites(node, lines)) : null,
   ];
+  // Tests that call it stand below as tests, and what calls itself has no further caller: the number is the one of the picture above.
+  const itself = (one) => one.node.id === symbol.id;
+  const apart = ["callers", "references"].includes(name) && connection.edges.length === connection.totalCount;
+  const [tests, own] = apart ? [connection.edges.filter(({ node }) => node.isTest).length, connection.edges.filter(itself).length] : [0, 0];
+  const edges = apart ? [...connection.edges].sort((a, b) => Number(a.node.isTest) - Number(b.node.isTest) || Number(itself(a)) - Number(itself(b))) : connection.edges;
   let { endCursor } = connection.pageInfo;
   const more = async () => {
     const next = (await ask("MoreEdges", { ref: symbol.id, after: endCursor, first: PAGE, [name]: true }, signal)).symbol[name];
     ({ endCursor } = next.pageInfo);
     return next.edges.map(entry);
   };
-  return details(title, connection.totalCount, OPEN.has(name), listing(connection.edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
+  const head = tests || own ? [title, h("span.count", null, words.number(edges.length - tests - own)), h("span.besides", null, words.panel.besides(tests, own))] : title;
+  return details(head, tests || own ? null : connection.totalCount, OPEN.has(name), listing(edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
 }
 
 async function coaccessed(path, signal) {

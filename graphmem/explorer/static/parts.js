@@ -62,8 +62,18 @@ export function site(path, line) {
   return link(to("code", { at: `${path}:${line}` }), words.around.line(line), { class: "site", "data-site": `${path}:${line}`, title: `${path}:${line}` });
 }
 
+/** A name that breaks after a dot, a slash, a hyphen or an underscore, or before a capital, rather than in the middle of a word. */
+export function breakable(text) {
+  return text.split(/(?<=[./_-])(?=\w)|(?<=[a-z])(?=[A-Z])/).flatMap((part, i) => (i ? [h("wbr", null), part] : [part]));
+}
+
 export function chip(text, kind = "") {
   return h(`span.chip${kind ? `.${kind}` : ""}`, null, text);
+}
+
+/** The kind of a symbol, such as a function, in the language of the page. */
+export function kindChip(kind) {
+  return chip(words.kinds(kind));
 }
 
 export function certainty(confidence, rule = "") {
@@ -258,13 +268,18 @@ export function failure(error, again = null) {
   const suggestions = error.facts.suggestions ?? [];
   const named = (one) => (typeof one === "string" ? one : (one.ref ?? refOf({ ...one, path: one.path ?? "" })));
   const choices = [...candidates.map(named), ...suggestions];
-  return h(
-    "div.failure",
-    { role: "alert" },
-    h("strong", null, error.code === "AMBIGUOUS" && again && choices.length ? words.panel.twins : words.failed),
-    h("p", null, error.message),
-    again && choices.length ? listing(choices.map((ref) => link(again(ref), ref)), 20) : null,
-  );
+  if (again && choices.length) {
+    // A question back, and no fault.
+    const kind = (i) => (candidates[i]?.kind ? [" ", kindChip(candidates[i].kind)] : null);
+    return h(
+      "div.failure.choose",
+      { role: "alert" },
+      h("strong", null, error.code === "AMBIGUOUS" ? words.panel.twins : words.panel.unknown(error.facts.ref ?? "")),
+      listing(choices.map((ref, i) => [link(again(ref), ref), kind(i)]), 20),
+      error.facts.total > candidates.length ? h("p.hint", null, words.of(candidates.length, error.facts.total)) : null,
+    );
+  }
+  return h("div.failure", { role: "alert" }, h("strong", null, error.code === "NOT_FOUND" ? words.panel.unknown_here : words.failed), h("p", null, error.message));
 }
 
 /** Fill a place when an answer comes: at once with a word, then with what `show` makes of it. */
@@ -300,7 +315,7 @@ async function proposals(query, kinds, everything, signal) {
   const none = { edges: [], totalCount: 0 };
   const [{ symbols }, files, memories] = await Promise.all([
     ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, signal),
-    everything ? ask("Files", { query, first: FILES }, signal).then((found) => found.files) : none,
+    !kinds ? ask("Files", { query, first: FILES }, signal).then((found) => found.files) : none,
     everything && query.length > 2 ? ask("Memories", { filter: { text: query }, first: 3 }, signal).then((found) => found.memories, () => none) : none,
   ]);
   const parts = query.toLowerCase().split(/\s+/);
@@ -308,16 +323,18 @@ async function proposals(query, kinds, everything, signal) {
   const views = everything ? pages(parts) : [];
   const made = everything && query.length > 2 ? (commits ?? []).filter((one) => has(one.subject) || one.sha.startsWith(query)).slice(0, 3) : [];
   const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
-  // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean.
+  // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean. Tests come
+  // last, also of names that only begin with it.
   const exact = (node) => node.name.toLowerCase() === query.toLowerCase() || node.qualname.toLowerCase() === query.toLowerCase();
-  const rank = ({ node }) => (exact(node) ? (node.isTest || /(^|\/)tests?\//.test(node.path) ? 1 : 0) + (node.qualname.includes(".") ? 0.5 : 0) + (node.qualname === "<module>" ? 0.7 : 0) : 2);
+  const ofTest = (node) => (node.isTest || /(^|\/)tests?\//.test(node.path) ? 1 : 0);
+  const rank = ({ node }) => (exact(node) ? ofTest(node) + (node.qualname.includes(".") ? 0.5 : 0) + (node.qualname === "<module>" ? 0.7 : 0) + ([node.name, node.qualname].includes(query) ? 0 : 0.2) : 2 + ofTest(node));
   // A file with exactly this name or path is meant before code whose name holds it.
   const whole = (path) => [path, path.split("/").at(-1)].some((text) => text.toLowerCase() === query.toLowerCase());
   const file = ({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path, sure: whole(node.path) });
   const inFiles = files.edges.map(file);
   const found = [
     ...inFiles.filter((one) => one.sure),
-    ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
+    ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: words.kinds(node.kind), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
     ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
@@ -335,7 +352,7 @@ async function proposals(query, kinds, everything, signal) {
 async function searched(query, signal) {
   const { search } = await ask("Search", { query, limit: 6, explain: false }, signal);
   return search.hits.map((hit) => ({
-    kind: words.ask.kind[hit.kind] ?? hit.kind.toLowerCase(),
+    kind: words.ask.kind[hit.kind] ?? words.kinds(hit.kind),
     text: hit.qualname || hit.title || hit.path,
     where: hit.path ? `${hit.path}:${hit.startLine}` : "",
     ...(hit.memory ? { address: to("memories", { id: hit.memory.shortId }) } : { ref: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path }),

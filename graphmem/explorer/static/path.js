@@ -31,7 +31,7 @@ export async function show(page, parameters, signal) {
       return [h("p.lead", null, w.none_found(from, target, path.maxDepth)), h("p.hint", null, w.hidden), turn, about(path.known)];
     }
     // A class or a file stands for its members: where the way begins or ends at one, both are named.
-    const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol), trapsAt(path.known, symbol).map((one) => [" ", trapMark(one)]));
+    const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", kindChip(symbol.kind), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol), trapsAt(path.known, symbol).map((one) => [" ", trapMark(one)]));
     const last = path.steps.length - 1;
     return [
       h("p.lead", null, w.found(path.steps.length, words.certainty(path.confidence), path.confidence)),

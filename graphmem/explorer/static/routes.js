@@ -2,7 +2,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
-import { countedDependents, link, nameOf, to } from "./parts.js";
+import { countedDependents, failure, link, nameOf, to } from "./parts.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -43,7 +43,7 @@ export async function lead({ view, subject: about }, signal) {
     line = await (FIRST[view]?.(about, signal) ?? null);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    line = error.message; // the page lists what else can be meant
+    line = failure(error, (ref) => to(view, view === "impact" ? { of: ref } : { at: ref }));
   }
   return h("section.card", null,
     h("h2", null, w.answer),

@@ -1,6 +1,7 @@
 // Every German text of the explorer, by the keys of words.en.js. tests/explorer holds both files to the same keys.
 
 const NOUNS = { step: ["Schritt", "Schritte"], connection: ["Verbindung", "Verbindungen"], file: ["Datei", "Dateien"], symbol: ["Symbol", "Symbole"], module: ["Modul", "Module"], commit: ["Commit", "Commits"] };
+const KINDS = { file: "Datei", module: "Modul", class: "Klasse", interface: "Schnittstelle", enum: "Aufzählung", type: "Typ", struct: "Struktur", trait: "Trait", function: "Funktion", method: "Methode", property: "Eigenschaft", field: "Feld", variable: "Variable", constant: "Konstante", macro: "Makro", external: "außerhalb", tests: "Tests" };
 const number = (n) => n.toLocaleString("de");
 const many = (n, one, more = NOUNS[one]?.[1] ?? `${one}e`) => `${number(n)} ${n === 1 ? (NOUNS[one]?.[0] ?? one) : more}`;
 const files = (n) => many(n, "Datei", "Dateien");
@@ -89,6 +90,8 @@ export const words = {
   },
   exports: { save: "Export", svg: "SVG", png: "PNG", mermaid: "Mermaid", link: "Link kopieren", done: "Fertig." },
   rule: (rule) => rule.replaceAll("_", " "),
+  kinds: (kind) => KINDS[kind.toLowerCase()] ?? kind.toLowerCase().replaceAll("_", " "),
+  modifier: (one) => ({ exported: "exportiert", abstract: "abstrakt", async: "asynchron", static: "statisch", private: "privat", generator: "Generator" })[one] ?? one,
   loading: "Lädt…",
   none: "Keine.",
   top_level: (path) => `${path}, oberste Ebene`,
@@ -122,6 +125,7 @@ export const words = {
       rules: "regel verstöße",
       questions: "module",
     },
+    example: (name) => `zum Beispiel ${name}`,
     by_words: (query) => `Überall nach „${query}“ suchen`,
     by_meaning: "Kein Name oder Pfad hat alle diese Wörter. Die Suche fand:",
     unsearched: "Die Suche ist gescheitert.",
@@ -283,7 +287,7 @@ export const words = {
     label: (n) => `Links steht Code, von dem das Symbol in der Mitte abhängt, rechts Code, der von ihm abhängt: ${symbols(n)}. Die Tabelle darunter hat denselben Inhalt.`,
     depth: "Schritte",
     count: (left, [a, b], out) => `Die Mitte hängt direkt von ${many(left, "Symbol", "Symbolen")} ab; ${symbols(a)} und ${tests(b)} hängen direkt von ihr ab${out ? `. ${number(out)} weitere sind nicht gezeigt` : ""}.`,
-    members: "Eigene Mitglieder sind ausgelassen; Code, der nur sie verwendet, zählt allein die Auswirkung.",
+    members: "Seine Mitglieder zählen als das Symbol selbst.",
     count_steps: (left, [a, b], steps, out) => `In ${steps} Schritten hängt die Mitte von ${many(left, "Symbol", "Symbolen")} ab; ${symbols(a)} und ${tests(b)} hängen von ihr ab${out ? `. ${number(out)} weitere sind nicht gezeigt` : ""}.`,
     left: "das Symbol hängt davon ab",
     head_left: (n) => (n === 1 ? "Direkte Abhängigkeiten" : `… in ${n} Schritten`),
@@ -355,7 +359,7 @@ export const words = {
       hint: "Commits mit ihren Autoren, die Module, die sie änderten, und wie sich Abhängigkeiten und die öffentliche API seitdem unterscheiden.",
       no_commits: "Kein Commit dieses Projekts ist bekannt.",
       base: "Seit Revision",
-      base_hint: "leer: der gewählte Zeitraum",
+      base_hint: "leer: der Zeitraum",
       span: "Zeitraum",
       days: (n) => (n === 91 ? "ein Quartal (91 Tage)" : n === 365 ? "ein Jahr (365 Tage)" : `${number(n)} Tage`),
       compare: "Vergleichen",
@@ -383,6 +387,7 @@ export const words = {
       fresh: "neu",
       resolved: "gelöst",
       api: "Öffentliche API",
+      changed: (one) => ({ added: "neu", removed: "entfernt", changed: "geändert", moved: "verschoben", signature: "Signatur", body: "Rumpf", renamed: "umbenannt" })[one.toLowerCase()] ?? one.toLowerCase(),
       none: "Keine Änderung.",
     },
     people: {
@@ -504,7 +509,10 @@ export const words = {
     complexity: (n) => `Komplexität ${n}`,
     importers: "Importiert von",
     outline: "Gliederung",
-    twins: "Mehrere Symbole passen; wähle eines:",
+    twins: "Mehrere Symbole heißen so; wähle eines:",
+    unknown: (name) => `Nichts heißt ${name}. War gemeint:`,
+    unknown_here: "Nichts heißt so",
+    besides: (tests, own) => `${tests ? `, dazu ${many(tests, "Aufrufer", "Aufrufer")} in Tests` : ""}${own ? ", und es selbst" : ""}`,
     namesakes: (n, name) => `${many(n, "andere Definition", "andere Definitionen")} des Namens ${name}`,
   },
   certainty: (confidence) => (confidence >= 0.8 ? "sicher" : confidence >= 0.5 ? "wahrscheinlich" : "möglich"),
@@ -517,7 +525,7 @@ export const words = {
     at_least: (least) => `mindestens ${Math.round(100 * least)}%`,
     external: "außerhalb dieses Projekts",
     show: "Zeigen",
-    hint: "Nenne eine Funktion, eine Klasse, eine Datei oder Pfad:Zeile, zum Beispiel Graph.add_edge.",
+    hint: "Nenne eine Funktion, eine Klasse, eine Datei oder Pfad:Zeile.",
     before: "Wovon das Ziel abhängt",
     focus: "In der Mitte",
     after: "Was bricht",
@@ -627,11 +635,15 @@ export const words = {
     status: "Status",
     alive: "alle gültigen Erinnerungen",
     tag: "Schlagwort",
-    file: "Datei",
+    about_this: "Worüber (Symbol, Datei oder Ordner)",
+    about_place: (path) => `über ${path} und den Code darin.`,
+    all_known: (name) => `Alles über ${name}`,
     sort: "Reihenfolge",
     sorts: { NEWEST: "neueste zuerst", OLDEST: "älteste zuerst", UPDATED: "zuletzt geändert", IMPORTANCE: "Wichtigkeit", CONFIDENCE: "Sicherheit", STRENGTH: "Bestätigungen", USED: "am meisten verwendet" },
     total: memories,
     none: "Keine Erinnerung passt. Lege eine an, oder entferne einen Filter.",
+    none_about: "Direkt darüber ist nichts bekannt. Lege eine Erinnerung an, oder entferne einen Filter.",
+    nearest: (n, folder) => `Am nächsten: ${memories(n)} über Code in ${folder}`,
     flags: { needsReview: "zu prüfen", userVerified: "bestätigt", disputed: "bestritten", contaminated: "aus fremder Quelle", conflict: "widerspricht einer anderen Erinnerung", staleAt: "lange nicht verwendet" },
     provenance: "Woher die Erinnerung kommt",
     rows: { source: "Quelle", origin: "Ursprung", trust: "Gewicht der Quelle", confidence: "Sicherheit beim Anlegen", confidenceInUse: "Sicherheit jetzt", strength: "So oft gesagt, das erste Mal eingeschlossen", importance: "Wichtigkeit", createdAt: "Angelegt", updatedAt: "Geändert", validFrom: "Gültig ab", validTo: "Gültig bis", commitSha: "Bei Commit", sessions: "In Sitzungen", halfLifeDays: "Verblasst", aliases: "Andere Ids", scope: "Bereich", visibility: "Sichtbar für", injectedCount: "Gezeigt", usedCount: "Verwendet", confirmedCount: "Seither bestätigt", tags: "Schlagwörter", files: "Dateien" },
@@ -684,6 +696,7 @@ export const words = {
     importance: "Wichtigkeit, 0 bis 1",
     back: "Alle Erinnerungen",
     types: ["gotcha", "decision", "preference", "pattern", "requirement", "error_pattern", "module_insight", "dead_end", "workflow_recipe", "fact", "correction", "observation", "causal_dependency", "prefetch_pattern", "work_state", "task_calibration", "e2e_observation", "work_unit_outcome", "context_cost"],
+    status_is: (one) => ({ candidate: "Vorschlag", confirmed: "bestätigt", pinned: "angeheftet", superseded: "ersetzt", deprecated: "veraltet" })[one] ?? one,
     statuses: ["candidate", "confirmed", "pinned", "superseded", "deprecated"],
   },
   review: {
