@@ -182,7 +182,7 @@ def test_the_neighbourhood_of_a_class_counts_its_members_as_itself_like_impact_a
     assert "classes/graph.py:Graph" in columns["ref"]
     assert not {one.ref for one in networkx_service.symbol("classes/graph.py:Graph").members} & set(columns["ref"])
     for name in ("classes/graph.py:Graph", "classes/coreviews.py:AtlasView"):
-        report = networkx_service.impact(name, max_depth=1, min_confidence=0.0, limit=10_000)
+        report = networkx_service.impact(name, max_depth=1, min_confidence=0.001, limit=10_000)
         direct = {hit.symbol.ref for hit in report.hits}
         shown = networkx_service.neighbourhood([name], limit=10_000).columns["nodes"]
         right = {ref for ref, side, test in zip(shown["ref"], shown["side"], shown["test"], strict=True) if side > 0 and not test}
