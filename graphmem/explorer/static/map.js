@@ -479,7 +479,8 @@ export class MapScene {
     const order = m.name.map((_, i) => i).sort((a, b) => m.r[b] - m.r[a]);
     if (this.chosen?.level === "file") {
       const i = this.chosen.index;
-      labels.write(base(this.files.path[i]), sx(this.files.x[i]), sy(this.files.y[i]), 14, { weight: 700, force: true });
+      const above = level === "symbols" ? this.files.r[i] * k + 8 : 0; // the names of its symbols are inside it
+      labels.write(base(this.files.path[i]), sx(this.files.x[i]), sy(this.files.y[i]) - above, 14, { weight: 700, force: true });
     }
     if (this.chosen?.level === "symbol" && this.symbols) {
       const { symbols } = this.symbols;
@@ -520,7 +521,9 @@ export class MapScene {
     if (near > 0.5) {
       const visible = this.filesIn(camera, window).sort((a, b) => this.files.r[b] - this.files.r[a]);
       let written = 0;
+      const named = this.chosen?.level === "file" ? this.chosen.index : -1; // above, and larger
       for (const i of visible) {
+        if (i === named) continue;
         const r = this.files.r[i] * k;
         if (r < 13 || written > 160) break;
         const y = level === "symbols" ? sy(this.files.y[i]) - r - 8 : sy(this.files.y[i]);
