@@ -215,11 +215,11 @@ class Definitions(Bindings):
         The text of any other comment is returned alone.
         """
         text = self.builder.text(node)
-        lines, above = [text], node.prev_sibling
+        lines, above = [text.rstrip("\r\n")], node.prev_sibling  # some grammars count the line's end as part of a comment
         while text.startswith(marker) and above is not None and above.type == node.type and len(lines) < MAX_DOC_LINES:
             if above.end_point.row + 1 < node.start_point.row or not self.builder.text(above).startswith(marker):
                 break
-            lines.append(self.builder.text(above))
+            lines.append(self.builder.text(above).rstrip("\r\n"))
             node, above = above, above.prev_sibling
         return "\n".join(reversed(lines))
 

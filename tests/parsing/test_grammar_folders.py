@@ -174,3 +174,14 @@ def test_a_rule_with_a_path_or_an_object_wants_one_of_them():
 
 def test_every_language_says_how_its_tests_are_recognised():
     assert language_spec("python").tests.functions
+
+
+@pytest.mark.parametrize(("name", "text"), [("rust", "pub fn run() {}"), ("go", "func Run() {}"), ("c", "int run(void) { return 1; }")])
+def test_the_documentation_in_line_comments_is_their_first_paragraph(name, text):
+    marker = "///" if name == "rust" else "//"
+    source = f"{marker} Runs the search on all\n{marker} threads. Stops early.\n{marker}\n{marker} More.\n{text}\n"
+    if name == "go":
+        source = f"package a\n\n{source}"
+    assert [one.doc for one in extract("a", source.encode(), name, "hash").definitions[1:]] == [
+        "Runs the search on all threads. Stops early."
+    ]
