@@ -32,6 +32,14 @@ def is_history(row: MemoryRow) -> bool:
     return row.source == _HISTORY and row.status == _DRAFT
 
 
+def is_derived(row: MemoryRow) -> bool:
+    """Whether no session wrote a memory and nobody confirmed it.
+
+    It is a lesson of a commit, or a sentence from a file of the project.
+    """
+    return row.source == SEEDED or is_history(row)
+
+
 def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
     """Whether a memory must rank below all code hits.
 

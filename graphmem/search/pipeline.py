@@ -342,7 +342,7 @@ class _Run:
         filling = self.embedder is not None and coded.share == 0
         kept, left_out = without_strangers(scored, hits, paths_of, vectors=coded.share > 0, coming=filling)
         if left_out:
-            self.notes.append("lessons of commits are left out until the code has vectors")
+            self.notes.append("lessons of commits are left out until semantic search of code answers")
         return kept
 
     def _beside_memories(self, coded: code.CodeLists) -> float:

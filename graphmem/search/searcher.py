@@ -14,9 +14,11 @@ from graphmem.memory.changes import aliases
 from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.redact import redact
 from graphmem.memory.types import SOURCES
+from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.candidates import query_vector
 from graphmem.search.evaluate import with_factors
 from graphmem.search.levels import ServiceLevel
+from graphmem.search.mixed import is_derived
 from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
 from graphmem.search.rerank import Timed
 from graphmem.search.tally import Tally
@@ -123,7 +125,7 @@ class Searcher:
             took = (time.perf_counter() - begun) * 1000
             self._service.observe(took - (reading.seconds * 1000 if reading is not None else 0.0))  # fewer candidates do not make it faster
             self.tally.note(took, answer.hits)
-        return dataclasses.replace(answer, hits=self._with_memories(shot, answer.hits))
+        return dataclasses.replace(answer, hits=self._with_memories(shot, request.query, answer.hits))
 
     def _await_vectors(self, request: Request) -> None:
         """Wait for missing vectors, at most for the rest of `patience_s`.
@@ -185,8 +187,12 @@ class Searcher:
         said = self._language_model.text(_IMAGINE, redact(query[:_ASKED])[0], max_tokens=120, timeout_s=_IMAGINE_S)
         return " ".join(said.split())[:_IMAGINED]
 
-    def _with_memories(self, shot: Snapshot, hits: Sequence[SearchHit]) -> list[SearchHit]:
-        """Add details of memories, and memories about code, to the hits."""
+    def _with_memories(self, shot: Snapshot, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        """Add details of memories, and memories about code, to the hits.
+
+        A lesson of a commit, or a sentence from a file, that is linked to the file of a hit is added only if it has a word of the query.
+        Most commits are about a small part of each file that they touch.
+        """
         index = shot.memories
         if index is None or not len(index):
             return list(hits)
@@ -199,6 +205,14 @@ class Searcher:
                 infos[memory_id] = describer.info(row) if row is not None else None
             return infos[memory_id]
 
+        words = [word for word in query_words(query) if word not in STOP_WORDS]
+        worded: dict[str, set[str]] = {}  # path -> memories about the file that have a word of the query
+
+        def having_words(path: str, ids: set[str]) -> set[str]:
+            if path not in worded:
+                worded[path] = {one for one, terms in index.terms(words, ids).had_by.items() if terms}
+            return worded[path]
+
         shown = []
         for hit in hits:
             if hit.kind == "memory":
@@ -207,7 +221,8 @@ class Searcher:
             file = shot.graph.file_node(hit.path)
             own = set(index.live_about(hit.node))
             of_file = set(index.live_about(shot.graph.ids[file])) if file is not None else set()
-            known = [row for one in own | of_file if (row := index.row(one)) is not None]
+            rows = [row for one in own | of_file if (row := index.row(one)) is not None]
+            known = [row for row in rows if row.id in own or not is_derived(row) or row.id in having_words(hit.path, of_file)]
             known.sort(key=lambda row: (row.id not in own, -row.importance, -row.confidence, row.id))
             brought = [described for row in known[:_BROUGHT] if (described := info(row.id)) is not None]
             shown.append(dataclasses.replace(hit, memories=brought))

@@ -70,6 +70,13 @@ def test_a_hit_on_code_brings_what_is_known_about_it_and_a_memory_its_code(proje
     assert {anchor.name for anchor in memory.memory.about} == {"pkg/cache.py:flush_cache"}
 
 
+def test_a_lesson_of_a_commit_about_the_file_comes_only_if_it_speaks_of_the_question(project):
+    said = ("the cache lost its hours when flushed twice", "a comma was missing in the header")
+    project.remember_many([{"content": one, "type": "gotcha", "source": "commit_auto", "files": ["pkg/cache.py"]} for one in said])
+    code = next(hit for hit in project.search("flush cache hours", kinds={"code"}) if hit.qualname == "flush_cache")
+    assert [known.content for known in code.memories] == [said[0]]
+
+
 def test_code_and_memories_come_in_one_list_and_can_be_asked_for_alone(project):
     project.remember("flush_cache takes hours, not minutes", "gotcha", symbols=["flush_cache"])
     assert {"memory", "symbol"} <= {hit.kind for hit in project.search("flush cache hours")}
