@@ -123,6 +123,7 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
     base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
     alone = syntax.kinds(entry.get("alone", ()))
     generic = syntax.kinds(entry.get("generic", ()))
+    rooted: str = entry.get("rooted", "")
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         if builder._quiet:
@@ -132,6 +133,8 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
         attribute = name(node)
         if attribute is None:
             return builder.unknown
+        if rooted and base(node) is None:
+            return builder.add((NAME, rooted + builder.text(attribute)))
         if attribute.kind_id in alone:
             return builder.term(attribute)
         if attribute.kind_id in generic:

@@ -356,8 +356,11 @@ class ScopedRules(PackageRules):
         if not self._reopened:
             return found
         entry = inference.project.entry(owner)
+        package, written = self.names_of(entry.facts)[0], f"{owner.qualname}.{name}"
         if "." in owner.qualname:
-            found += self.package_places(inference, self.names_of(entry.facts)[0], f"{owner.qualname}.{name}", entry)
+            found += self.package_places(inference, package, written, entry)
+        if not found:  # tests define classes such as `Rake::TestCase` in a module of the program
+            found += (place for place in self.package_places(inference, package, written, None) if is_class(place) and place.entry is not entry)
         for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
             other = inference.project.files[path]
             found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
