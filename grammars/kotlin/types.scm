@@ -50,6 +50,21 @@
             .)
           .)) @extent))) @binding.local
 
+; { name: Type, other: Type -> … }
+(lambda_literal
+  (lambda_parameters
+    (variable_declaration
+      (simple_identifier) @target
+      .
+      (_) @annotation))) @binding.local
+
+; if (name is Type) {…}, when (name) { is Type -> … }
+(if_expression
+  condition: (_) @condition)
+
+(when_entry
+  (when_condition)) @condition
+
 ; values.map { it… }, value.apply { … }, with(value) { … }
 (call_expression
   (call_suffix

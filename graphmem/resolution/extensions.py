@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, EXT, EXTI, FUNC, INST, TUP, Atom, Type
+from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, FUNC, INST, TUP, Atom, Instance, Type
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts
@@ -30,6 +30,10 @@ class ExtensionRules(Protocol):
     separator: str
     string_type: str
     sees_outer_packages: bool
+    has_extensions: bool
+
+    def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
+        """Return the type that owns a method defined outside of the type's body."""
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names of the packages to which a file belongs."""
@@ -64,6 +68,8 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
         if "extension" not in definition.modifiers or other.rules is not entry.rules or (other.in_tests and not entry.in_tests):
             continue
         rank = _rank(other, symbol, rules.extended_type(other, symbol.index), names)
+        if rank < 0 and rules.has_extensions and receiver[0] == INST:
+            rank = _aliased(rules, inference, other, symbol, receiver)
         if rank >= 0:
             found.append((seen.isdisjoint(rules.names_of(other.facts)), rank, symbol))
     if all(is_unseen for is_unseen, _, _ in found):
@@ -117,6 +123,15 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
             return len(names)
         scope = entry.definitions[scope].parent
     return -1
+
+
+def _aliased(rules: ExtensionRules, inference: Inference, entry: FileEntry, symbol: Symbol, receiver: Instance) -> int:
+    """Return the distance of an extended type that is written as an alias.
+
+    The distance is that of `_rank`; it is -1 if the receiver does not have the type.
+    """
+    owners = {atom[1] for atom in rules.owner_apart(inference, entry, symbol.index) if atom[0] == CLASS}
+    return next((rank for rank, base in enumerate(inference.mro(receiver[1])) if base in owners), -1) if owners else -1
 
 
 def _type_names(rules: ExtensionRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:

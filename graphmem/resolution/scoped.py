@@ -360,7 +360,9 @@ class ScopedRules(PackageRules):
         if "." in owner.qualname:
             found += self.package_places(inference, package, written, entry)
         if not found:  # tests define classes such as `Rake::TestCase` in a module of the program
-            found += (place for place in self.package_places(inference, package, written, None) if is_class(place) and place.entry is not entry)
+            found += (
+                place for place in self.package_places(inference, package, written, None) if is_class(place) and place.entry is not entry
+            )
         for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
             other = inference.project.files[path]
             found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
@@ -575,10 +577,14 @@ class ScopedRules(PackageRules):
         return of_unknown(self, inference, entry, receiver, name) if self._extends else ()
 
     def extended_type(self, entry: FileEntry, position: int) -> str:
-        """Return the name of the type that an extension function extends."""
+        """Return the name of the type that an extension function extends.
+
+        A class around the function is not part of the name.
+        """
         definition = entry.definitions[position]
         if self._extends != "parameter":
-            return definition.qualname.rpartition(".")[0]
+            around = entry.definitions[definition.parent].qualname if definition.parent else ""
+            return definition.qualname.removeprefix(f"{around}.").rpartition(".")[0] or around
         annotation = definition.parameters[0].annotation if definition.parameters else -1
         found = entry.terms[annotation] if annotation >= 0 else None
         if found is not None and found[0] == INDEX:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, ITER, LAMBDA, LITERAL, NAME, NEW, NO_TERM, SUPER, OptionalTerm, TermIndex
-from graphmem.parsing.languages import Helper
+from graphmem.parsing.languages import Helper, Narrowing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,10 @@ _GIVES_ITSELF: Final = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
 _RECEIVES: Final = frozenset({"apply", "run", "with"})
 """Functions whose block has a receiver: their own receiver, or the argument of `with`."""
 
+_BUILDS: Final = {"buildString": "StringBuilder"}
+"""Functions whose block has a receiver of a type of the library."""
+
+_EXITS: Final = frozenset({"return", "throw", "continue", "break"})
 _TYPES: Final = ("class_declaration", "object_declaration")
 MAX_HEADER: Final = 4000
 """Longest header of a class that is searched for delegation, in bytes."""
@@ -103,6 +107,26 @@ class KotlinHelper(Helper):
             return builder.add((LAMBDA, builder.term(block.named_children[-1]) if block is not None and block.named_children else NO_TERM))
         return super().helper_term(builder, node, what)
 
+    def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
+        """Return the types that `is` in a condition or a `when` entry implies.
+
+        The types are valid in the branch, and after a negated test whose branch exits.
+        """
+        if node.type == "when_entry":
+            return tuple(_entry_tests(node))
+        statement = node.parent
+        body = statement.child_by_field_name("consequence") if statement is not None else None
+        if statement is None or body is None or b"is" not in builder.source[node.start_byte : node.end_byte]:
+            return ()
+        found = [_holds(test, node.start_point.row + 1, body.end_point.row + 1) for test in _tests(node, is_true=True)]
+        last = body.named_children[-1] if body.named_children else None
+        if last is not None and last.type == "statements":
+            last = last.named_children[-1]
+        leaves = last is not None and last.type == "jump_expression" and last.children[0].type in _EXITS
+        if leaves and statement.parent is not None:
+            found += (_holds(test, body.end_point.row + 2, statement.parent.end_point.row + 1) for test in _tests(node, is_true=False))
+        return tuple(found)
+
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the value that a library function passes to its lambda.
 
@@ -121,10 +145,41 @@ class KotlinHelper(Helper):
             given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
             return (("this", builder.term(given.named_children[0])),) if given is not None and given.named_children else ()
         if receiver is None:
-            return ()
+            made = _BUILDS.get(name)
+            return (("this", builder.add((NEW, builder.add((NAME, made)), (), ()))),) if made else ()
         if name in _RECEIVES:
             return (("this", builder.term(receiver)),)
         return (("it", self.given(builder, node, node)),)
+
+
+def _holds(test: Node, first: int, last: int) -> Narrowing:
+    return Narrowing(test.named_children[0], test.named_children[-1], first, last)
+
+
+def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
+    """Yield the `is` tests implied by a true or false condition."""
+    if node.type == "parenthesized_expression" and node.named_children:
+        yield from _tests(node.named_children[0], is_true=is_true)
+    elif node.type == "check_expression":
+        if len(node.children) == 3 and node.children[1].type == ("is" if is_true else "!is"):
+            yield node
+    elif node.type == ("conjunction_expression" if is_true else "disjunction_expression"):
+        for side in node.named_children:
+            yield from _tests(side, is_true=is_true)
+
+
+def _entry_tests(entry: Node) -> Iterator[Narrowing]:
+    """Yield the types that the conditions of a `when` entry imply."""
+    first, last = entry.start_point.row + 1, entry.end_point.row + 1
+    subject = (
+        next((child for child in entry.parent.named_children if child.type == "when_subject"), None) if entry.parent is not None else None
+    )
+    for condition in entry.named_children:
+        test = condition.named_children[0] if condition.type == "when_condition" and condition.named_children else None
+        if test is not None and test.type == "type_test" and test.children[0].type == "is" and subject is not None:
+            yield Narrowing(subject.named_children[-1], test.named_children[-1], first, last)
+        elif test is not None and subject is None:
+            yield from (_holds(one, first, last) for one in _tests(test, is_true=True))
 
 
 def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
