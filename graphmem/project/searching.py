@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from graphmem.memory.validate import moment
-from graphmem.project.structure_found import found
+from graphmem.project.structure_found import Structure
 from graphmem.search.groups import counted, grouped, is_unknown, near_names
 from graphmem.search.request import SYSTEM_KINDS, Request
 
@@ -34,6 +34,7 @@ class SearchQuestions:
     searcher: Searcher
     semantics: SemanticSource  # modules and flows
     packed: Callable[[SearchAnswer, int], PackedText]  # packs hits into one text with a budget of tokens
+    _structure: Structure | None = field(default=None, init=False)  # of the modules and flows searched last
 
     def search(
         self,
@@ -104,7 +105,9 @@ class SearchQuestions:
         here = self.semantics.newest() if asked else self.semantics.current()
         modules, flows = here.ready(wanted=bool(asked)) if here is not None else (None, None)
         missing = {name: _UNDERIVED for name, made in (("modules", modules), ("flows", flows)) if made is None}
-        structure = [hit for hit in found(modules or [], flows or [], request.query) if not asked or hit.kind in asked][:most]
+        if (prepared := self._structure) is None or not prepared.is_of(modules, flows):
+            prepared = self._structure = Structure(modules, flows)
+        structure = [hit for hit in prepared.found(request.query) if not asked or hit.kind in asked][:most]
         best = hits[0].score if hits else 1.0
         structure = [dataclasses.replace(hit, score=hit.score * best) for hit in structure]
         return sorted([*hits, *structure], key=lambda hit: -hit.score)[: request.k], missing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers import SearchHit
@@ -26,25 +25,44 @@ class _Part(NamedTuple):
     text: frozenset[str]  # stems of its name and its description
 
 
-def found(modules: Sequence[ModuleInfo], flows: Sequence[Flow], query: str) -> list[SearchHit]:
-    """Return modules and flows that have half of a query's words or more.
+class Structure:
+    """Modules and flows prepared for searches: the stems of their texts.
 
-    The best come first. The score is the share of the query's words that the name or the description has; rare words count more. The share
-    must be at least half. The score is lower if the name has none of the words.
+    Args:
+        modules: the modules; None for those that are not derived yet.
+        flows: the same of flows.
     """
-    wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
-    if not wanted:
-        return []
-    parts = [*map(_module, modules), *map(_flow, flows)]
-    having = Counter(stem for part in parts for stem in wanted & part.text)
-    weight = {stem: math.log(1 + (len(parts) + 0.5) / (having[stem] + 0.5)) for stem in wanted}
-    whole = math.fsum(weight.values())
-    scored = []
-    for part in parts:
-        share = math.fsum(weight[stem] for stem in sorted(wanted & part.text)) / whole
-        if share >= _LEAST:
-            scored.append((share * (1 if wanted & part.name else _UNNAMED), part.hit))
-    return [_scored(hit, score) for score, hit in sorted(scored, key=lambda one: (-one[0], one[1].id, one[1].title))]
+
+    def __init__(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> None:
+        self._of = (modules, flows)
+        self._parts = [*map(_module, modules or ()), *map(_flow, flows or ())]
+        self._having: dict[str, list[int]] = {}  # stem -> positions of the parts that have it
+        for position, part in enumerate(self._parts):
+            for stem in part.text:
+                self._having.setdefault(stem, []).append(position)
+
+    def is_of(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> bool:
+        """Whether this was made from the same lists, which never change."""
+        return self._of[0] is modules and self._of[1] is flows
+
+    def found(self, query: str) -> list[SearchHit]:
+        """Return modules and flows that have half of a query's words or more.
+
+        The best come first. The score is the share of the query's words that the name or the description has; rare words count more. The
+        share must be at least half. The score is lower if the name has none of the words.
+        """
+        wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
+        if not wanted:
+            return []
+        having = {stem: self._having.get(stem, []) for stem in wanted}
+        weight = {stem: math.log(1 + (len(self._parts) + 0.5) / (len(having[stem]) + 0.5)) for stem in wanted}
+        whole = math.fsum(weight.values())
+        scored = []
+        for part in map(self._parts.__getitem__, sorted(set().union(*having.values()))):
+            share = math.fsum(weight[stem] for stem in sorted(wanted & part.text)) / whole
+            if share >= _LEAST:
+                scored.append((share * (1 if wanted & part.name else _UNNAMED), part.hit))
+        return [_scored(hit, score) for score, hit in sorted(scored, key=lambda one: (-one[0], one[1].id, one[1].title))]
 
 
 def _scored(hit: SearchHit, score: float) -> SearchHit:

@@ -208,6 +208,19 @@ def test_modules_and_flows_stay_in_the_list_while_other_results_are_derived(shop
     assert "flow" in {hit.kind for hit in shop.search("main total")}
 
 
+def test_flows_of_a_search_follow_the_graph(tmp_path):
+    tree = tmp_path / "shop"
+    tree.mkdir()
+    (tree / "basket.py").write_text("def total():\n    return 1\n", encoding="utf-8")
+    command = "from basket import total\n\n\ndef {0}():\n    print(total())\n\n\nif __name__ == '__main__':\n    {0}()\n"
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        for name, other in (("shown", "printed"), ("printed", "shown")):
+            (tree / "cli.py").write_text(command.format(name), encoding="utf-8")
+            memory.index(tree)
+            assert any(name in hit.snippet for hit in memory.search(name, kinds={"flow"}))
+            assert not memory.search(other, kinds={"flow"}).hits
+
+
 def test_evidence_without_a_model_begins_with_code_and_follows_its_calls(shop):
     reply = shop.ask("how are prices added up with the discount of a basket")
     code = [hit.qualname for hit in reply.evidence if hit.facet == "code" and hit.qualname in {"total", "discounted"}]
