@@ -271,7 +271,8 @@ def test_recall_asks_by_type_phase_and_time(graphmem, known: Path) -> None:
 
 def test_memories_are_counted_searched_edited_and_told_to_a_newcomer(graphmem, known: Path) -> None:
     assert "1 confirmed" in graphmem("memory", "status", "-C", known).out
-    assert json.loads(graphmem("memory", "status", "-C", known, "--json").out)["learning"]["state"] == "on"
+    said = json.loads(graphmem("memory", "status", "-C", known, "--json").out)
+    assert (said["learning"]["state"], said["cost"]["injected_tokens"]) == ("on", 0)
     (short,) = _ids(graphmem, known)
     assert short in graphmem("memory", "search", "who rounds the price", "-C", known).out
     assert graphmem("memory", "edit", short, "-C", known).code == 2

@@ -206,17 +206,28 @@ def alias(
 
 @command()
 def status(here: CommandContext) -> None:
-    """Count memories; show the state of learning and the trust level."""
+    """Count memories; show learning, trust level and token costs."""
     service = here.service()
     counts = {one: service.memories(MemoryFilter(statuses=[one]), limit=1).total for one in STATUSES}
     learning, trust = service.learning(), service.trust()
     review = service.review_queue(limit=1).total
-    found = {"counts": counts, "review": review, "learning": to_json(learning), "trust": to_json(trust)}
+    cost = service.health().cost
+    found = {"counts": counts, "review": review, "learning": to_json(learning), "trust": to_json(trust), "cost": to_json(cost)}
+
+    saved = (
+        f"{cost.saved_per_session:,.0f} tokens saved in an average session"
+        if cost.saved_per_session is not None
+        else "tokens saved are unknown without sessions in the control group"
+    )
 
     def print_text() -> None:
         here.output.line(", ".join(f"{count:,} {one}" for one, count in counts.items() if count) or "no memories")
         here.output.line(f"{review:,} to review; see `graphmem memory review`" if review else "nothing to review")
         here.output.line(f"learning from sessions is {learning.state}; trust level {trust.level}, {trust.sessions:,} sessions")
+        if cost.injected_per_session is not None:
+            here.output.line(
+                f"{cost.injected_per_session:,.0f} tokens injected in an average session, {cost.injected_tokens:,} in all; {saved}"
+            )
 
     here.output.show(found, print_text, *(f"{one} {count}" for one, count in counts.items()))
 
