@@ -52,6 +52,8 @@ COMMANDS: Final = {
     "server enable": "server:enable",
     "server people": "server:people",
     "server audit": "server:audit",
+    "server export": "server:export",
+    "server erase": "server:erase",
     "organisation try": "organisation:try_",
     "organisation add": "contracts:add",
     "import": "people:import_",
@@ -113,7 +115,7 @@ ORDER: Final = {
     "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto config "
     "audit prune retract scan rebuild phases encrypt decrypt",
     "organisation": "try add status decide news comments comment found invite people team role enable audit export erase dissolve",
-    "server": "invite role team token enable people audit",
+    "server": "invite role team token enable people audit export erase",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

@@ -68,6 +68,10 @@ class Output:
         """Print one JSON document on stdout."""
         sys.stdout.write(inert_json(json.dumps(to_json(answer), indent=2, ensure_ascii=False)) + "\n")
 
+    def json_line(self, answer: Any) -> None:
+        """Print a JSON document on one line of stdout."""
+        sys.stdout.write(inert_json(json.dumps(to_json(answer), ensure_ascii=False)) + "\n")
+
     def line(self, *cells: Cell) -> None:
         """Print cells one after another on one line; without cells an empty line."""
         if (stream := self._plain) is not None:

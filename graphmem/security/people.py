@@ -62,6 +62,14 @@ _FILE: Final = Sidefile(
     explicit=True,
 )
 
+_PERSONAL: Final = (  # kind of a line in an export, table, columns
+    ("person", "person", "login, name, email, subject, disabled, made"),
+    ("team", "member", "team"),
+    ("role", "role", "project, level"),
+    ("credential", "credential", "name, kind AS use, team, made, expires"),
+    ("action", "act", "at, action, project, details"),
+)
+
 
 class Holder(NamedTuple):
     """A person who presented a credential, and this credential."""
@@ -317,6 +325,42 @@ class People:
         self._change(
             "INSERT INTO act (at, login, action, project, details) VALUES (?, ?, ?, ?, ?)", _now(), login, action, project, details[:200]
         )
+
+    def data_of(self, login: str) -> list[dict[str, str]]:
+        """Return everything that the file has about a person, without hashes.
+
+        Raises:
+            BadInputError: the person is unknown.
+        """
+        self._expect(login)
+        found = [
+            {"kind": kind, **dict(zip((one.split()[-1] for one in names.split(", ")), map(str, row), strict=True))}
+            for kind, table, names in _PERSONAL
+            for row in self._rows(f"SELECT {names} FROM {table} WHERE login = ? ORDER BY 1", login)  # noqa: S608 - constants
+        ]
+        return [{name: value for name, value in one.items() if value} for one in found]
+
+    def owned(self, login: str) -> dict[str, list[str]]:
+        """Return the ids of a person's memories, by project."""
+        found: dict[str, list[str]] = {}
+        for project, memory in self._rows("SELECT project, memory FROM owner WHERE login = ? ORDER BY project, memory", login):
+            found.setdefault(project, []).append(memory)
+        return found
+
+    def erase(self, login: str, receipt: str) -> None:
+        """Erase a person with everything about them; keep a receipt.
+
+        The audit then has the receipt instead of the person's actions.
+        """
+        self._expect(login)
+        with self._opened() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            with db:
+                db.execute("BEGIN IMMEDIATE")
+                for table in ("credential", "member", "role", "owner", "act", "person"):
+                    db.execute(f"DELETE FROM {table} WHERE login = ?", (login,))  # noqa: S608 - constants
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.note("", "erased a person", "", receipt)
 
     # ---- entering
 

@@ -59,6 +59,34 @@ def test_an_invited_person_logs_in_pushes_and_asks_and_the_audit_names_them(tmp_
     assert "token" in graphmem("projects", "--server", server.address, cwd=tmp_path).said
 
 
+def test_a_person_is_exported_and_erased_with_everything_of_theirs(tmp_path, graphmem):
+    folder = tmp_path / "srv"
+    asked = {"GRAPHMEM_PROJECTS": str(folder)}
+    with hosted(folder) as server, indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+        ann, ben = (RemoteGraphMem(server.project("shop"), server.enter(login, team="core")) for login in ("ann", "ben"))
+        said = ann.remember("Prices are zqfirstqz cents.", visibility="team").memory
+        ann.update_memory(said.id, content="Prices are zqsecondqz cents.")
+        ann.remember("Ann likes zqthirdqz tea.", visibility="personal")
+        ben.remember("Carts of ben are zqfourthqz.")
+        ran = graphmem("server", "export", "ann", cwd=tmp_path, **asked)
+        assert (ran.code, "the server is running" in ran.said) == (2, True), ran.said
+    lines = [json.loads(line) for line in graphmem("server", "export", "ann", cwd=tmp_path, **asked).out.splitlines()]
+    assert {one["kind"] for one in lines} == {"person", "team", "role", "credential", "action", "memory"}
+    texts = sorted(re.findall(r"zq\w+qz", " ".join(one["content"] for one in lines if one["kind"] == "memory")))
+    assert texts == ["zqfirstqz", "zqsecondqz", "zqthirdqz"]
+    assert "hash" not in json.dumps([one for one in lines if one["kind"] == "credential"])
+    assert graphmem("server", "erase", "ann", "--confirm", "ben", cwd=tmp_path, **asked).code == 2
+    ran = graphmem("server", "erase", "ann", "--confirm", "ann", cwd=tmp_path, **asked)
+    assert "3 memories erased" in ran.out, ran.said
+    left = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert [word for word in texts if word.encode() in left] == []
+    assert b"zqfourthqz" in left
+    said = graphmem("server", "audit", cwd=tmp_path, **asked).out
+    assert ("erased a person" in said, "ann" in said) == (True, False)
+    assert "unknown person" in graphmem("server", "export", "ann", cwd=tmp_path, **asked).said
+
+
 def test_a_role_decides_what_a_person_may_do(tmp_path, server):
     tokens = {level: server.enter(level, level=level) for level in ("read", "write", "curate", "admin")}
     ask = {level: RemoteGraphMem(server.project("shop"), token) for level, token in tokens.items()}

@@ -15,5 +15,5 @@ def test_every_operation_through_every_interface_shows_what_the_rules_give(tmp_p
         assert walls.words > 100
         for name, off in WALLS.items():
             with off():
-                assert walls.leaks(walls.people[:2]), name
+                assert walls.is_leaking(walls.people[:2]), name
         walls.close()

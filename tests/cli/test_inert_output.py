@@ -163,6 +163,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "server token": [["a\x1b[31m", "lap\x1btop"]],
     "server enable": [["a\x1b[31m"]],
     "server people": [PLAIN],
+    "server export": [["a\x1b[31m"]],
+    "server erase": [["a\x1b[31m", "--confirm", "a\x1b[31m"]],
     "server audit": [PLAIN],
     "usages": [["helper_0"], ["none\x1b[31m"]],
     "symbol-at": [[ESCAPE, "1", "5"], [FORGED, "1", "5"], ["none\x1b[31m", "1"]],

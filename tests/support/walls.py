@@ -64,6 +64,7 @@ class Walls:
         self.server, self.random = server, random.Random(seed)
         self.projects = [f"shop{n}" for n in range(projects)]
         self.memories: list[Known] = []
+        self._words: dict[str, Known] = {}
         self.calls = self.words = 0
         self.missing: list[str] = []
         self.http = httpx.Client(timeout=120, trust_env=False)
@@ -91,28 +92,61 @@ class Walls:
 
     def leaks(self, askers: list[Asker] | None = None) -> list[str]:
         """Ask everything as everybody; return what was shown against the rules."""
-        found: list[str] = []
-        for number, one in enumerate(askers or self.people):
+        return list(self._leaks(askers or self.people))
+
+    def is_leaking(self, askers: list[Asker]) -> bool:
+        """Whether anything is shown against the rules; ask until it is found."""
+        return next(self._leaks(askers), None) is not None
+
+    def rights(self) -> list[tuple[Asker, str]]:
+        """Return a person and a project for each distinct right, chosen at random.
+
+        A right is a role (or none) in a project, with a team. Two people with the same right differ in the memories that they wrote.
+        """
+        found: dict[tuple[str, str], list[tuple[Asker, str]]] = {}
+        for one in self.people:
             for project in self.projects:
-                mine = sorted(one.levels)[number % len(one.levels)]
-                operations = registry() if project == mine else READING
-                for name, said in self._answers(one, project, operations):
-                    self.calls += 1
-                    for word in set(WORD.findall(said)):
-                        self.words += 1
-                        known = self._by_word[word]
-                        if not self.sees(one, known):
-                            found.append(f"{one.login} in {project} by {name}: {known}")
-                seen = set(WORD.findall(self._graphql(one, project, "memories")))
-                wanted = {known.word for known in self.memories if known.project == project and self.sees(one, known)}
-                self.missing += [f"{one.login} in {project} does not see {word}" for word in wanted - seen]
+                found.setdefault((one.levels.get(project, ""), one.team), []).append((one, project))
+        return [self.random.choice(some) for _, some in sorted(found.items())]
+
+    def leaks_by_right(self) -> list[str]:
+        """Ask everything once with each distinct right, and for the list of memories as everybody in every project.
+
+        The lists must equal the rules in both directions, so people with one right differ only in what the rules give.
+        """
+        found = [said for one, project in self.rights() for said in self._shown(one, project, registry())]
+        for one in self.people:
+            for project in self.projects:
+                found += self._shown(one, project, ("memories",))
+                self._expect_all(one, project)
         return found
+
+    def _leaks(self, askers: list[Asker]) -> Iterator[str]:
+        for number, one in enumerate(askers):
+            mine = sorted(one.levels)[number % len(one.levels)]
+            for project in self.projects:
+                yield from self._shown(one, project, registry() if project == mine else READING)
+                self._expect_all(one, project)
+
+    def _shown(self, one: Asker, project: str, operations: Any) -> Iterator[str]:
+        for name, said in self._answers(one, project, operations):
+            self.calls += 1
+            for word in set(WORD.findall(said)):
+                self.words += 1
+                known = self._by_word[word]
+                if not self.sees(one, known):
+                    yield f"{one.login} in {project} by {name}: {known}"
+
+    def _expect_all(self, one: Asker, project: str) -> None:
+        seen = set(WORD.findall(self._graphql(one, project, "memories")))
+        wanted = {known.word for known in self.memories if known.project == project and self.sees(one, known)}
+        self.missing += [f"{one.login} in {project} does not see {word}" for word in wanted - seen]
 
     def _answers(self, one: Asker, project: str, operations: Any) -> Iterator[tuple[str, str]]:
         for name in operations:
             if registry()[name].hints.root:
                 yield f"GraphQL {name}", self._graphql(one, project, name)
-        if operations is READING:
+        if len(operations) < len(registry()):
             return
         head = {"Authorization": f"Bearer {one.token}"}
         for path in ("/export.jsonl", "/metrics", "/push", "/ready"):
@@ -180,7 +214,9 @@ class Walls:
 
     @property
     def _by_word(self) -> dict[str, Known]:
-        return {known.word: known for known in self.memories}
+        if len(self._words) < len(self.memories):
+            self._words = {known.word: known for known in self.memories}
+        return self._words
 
     def _person(self, n: int, teams: int) -> Asker:
         people, login, team = self.server.people, f"p{n}", f"t{n % teams}"

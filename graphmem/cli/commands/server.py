@@ -5,6 +5,7 @@ The commands of `server` run on the server's machine and change the file of its 
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -17,6 +18,7 @@ from graphmem.cli.output import plural
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
+    from graphmem.cli.personal_data import PersonalData
     from graphmem.security.people import People
 
 WITHOUT: Final = ("path", "project", "db", "home")
@@ -160,6 +162,43 @@ def audit(
 
 
 @command(without=WITHOUT)
+def export(here: CommandContext, login: Login, *, projects: Projects = None) -> None:
+    """Print all data of a person, one JSON object a line.
+
+    Stop the server first. The data are the person, teams, roles, names of tokens, actions of the audit, and the person's memories with
+    earlier texts. If the graphs are in PostgreSQL, give the address with GRAPHMEM_STORE.
+    """
+    with closing(_personal(here, login)) as data:
+        for one in data.lines():
+            here.output.json_line(one)
+        data.people.note(login, "exported", "", "")
+
+
+@command(without=WITHOUT)
+def erase(
+    here: CommandContext,
+    login: Login,
+    *,
+    confirm: Annotated[str, typer.Option("--confirm", metavar="LOGIN", help="The login again, to confirm.")],
+    projects: Projects = None,
+) -> None:
+    """Erase all data of a person for good, and print a receipt.
+
+    Stop the server first. The person's memories are erased with earlier texts, from the graphs and the journals. Backups keep them. The
+    journals keep the login in entries on other people's memories. The audit keeps the receipt, without the login.
+    """
+    if confirm != login:
+        raise BadInputError(f"--confirm names {confirm[:60]!r}, not {login[:60]!r}; give the same login twice", argument="confirm")
+    with closing(_personal(here, login)) as data:
+        receipt = data.erase()
+    if here.output.as_json:
+        here.output.json(receipt)
+        return
+    here.output.line(f"{plural(receipt['memories'], 'memory', 'memories')} erased, {receipt['lines']:,} lines of data in total")
+    here.output.line((f"  SHA-256 of what was erased: {receipt['digest']}", "dim"))
+
+
+@command(without=WITHOUT)
 def login(
     here: CommandContext,
     address: Annotated[str, typer.Argument(metavar="URL", help="Address of the server, https://host.")],
@@ -182,6 +221,16 @@ def _people(here: CommandContext) -> People:
     """Return the people of the server in the setting `projects`."""
     from graphmem.security.people import People
 
+    return People(_folder(here))
+
+
+def _personal(here: CommandContext, login: str) -> PersonalData:
+    from graphmem.cli.personal_data import PersonalData
+
+    return PersonalData(_folder(here), here.settings, login)
+
+
+def _folder(here: CommandContext) -> Path:
     if not here.settings.projects:
         raise BadInputError("no server is given; name its directory with --projects", argument="projects")
     folder = Path(here.settings.projects).expanduser().absolute()
@@ -191,4 +240,4 @@ def _people(here: CommandContext) -> People:
             argument="projects",
             path=str(folder),
         )
-    return People(folder)
+    return folder

@@ -1,0 +1,114 @@
+"""Export and erase the data of one person, while the server is stopped.
+
+The projects that have memories of the person are opened one after the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphmem.answers import to_json
+from graphmem.errors import BadInputError, StoreBusyError
+from graphmem.memory.changes import forget_many
+from graphmem.security.people import People
+from graphmem.server.hosting import Hosting
+
+if TYPE_CHECKING:
+    from graphmem.project.graphmem import GraphMem
+    from graphmem.settings import Settings
+
+
+class PersonalData:
+    """The data of one person on a server.
+
+    Args:
+        folder: the server's directory.
+        settings: settings of the projects; `store` has the address of the graphs' database, if there is one.
+        login: login of the person.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, login: str) -> None:
+        self.people = People(folder)
+        self._hosting = Hosting(folder, replace(settings, embedder="none"))
+        self.login = login
+
+    def close(self) -> None:
+        """Close the projects and the file of the people."""
+        self._hosting.close()
+        self.people.close()
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield all data of the person: first the person, then the memories.
+
+        Memories include earlier texts, also of memories that were edited later.
+
+        Raises:
+            BadInputError: the person is unknown, or the server is running.
+        """
+        with self._opened() as projects:
+            yield from self.people.data_of(self.login)
+            for project, (service, memories) in projects.items():
+                for one in memories:
+                    yield {"kind": "memory", "project": project, **to_json(service.memory(one))}
+
+    def erase(self) -> dict[str, Any]:
+        """Erase all data of the person for good; return a receipt.
+
+        The audit keeps the receipt, without the login. It has the number of erased memories, and a hash of everything that was erased.
+
+        Raises:
+            BadInputError: the person is unknown, or the server is running.
+        """
+        found = [json.dumps(one, sort_keys=True) for one in self.lines()]
+        with self._opened() as projects:
+            for service, memories in projects.values():
+                forget_many(service.parts.book, memories, hard=True, actor="server", op="remove", note="of a person who was erased")
+                service.parts.book.flush()
+                if service.parts.store.local is not None:
+                    service.compact()  # deleted rows stay in the file until then
+            erased = sum(len(memories) for _, memories in projects.values())
+        receipt = {"memories": erased, "lines": len(found), "digest": hashlib.sha256("\n".join(found).encode()).hexdigest()}
+        self.people.erase(self.login, f"{erased} memories, {len(found)} lines, sha256 {receipt['digest']}")
+        return receipt
+
+    # ---- inside
+
+    @contextmanager
+    def _opened(self) -> Iterator[dict[str, tuple[GraphMem, list[str]]]]:
+        """Open the projects with memories of the person; yield them by name.
+
+        The lists have the ids of the memories that exist, with earlier texts.
+        """
+        with ExitStack() as stack:
+            found = {}
+            for project, memories in self.people.owned(self.login).items():
+                if self._hosting.exists(project):
+                    try:
+                        service = stack.enter_context(self._hosting.using(project))
+                    except StoreBusyError as error:
+                        raise BadInputError(
+                            f"the server is running ({error.message.split(';')[0]}); stop it, then run the command again",
+                            argument="projects",
+                        ) from error
+                    found[project] = (service, _with_versions(service, memories))
+            yield found
+
+
+def _with_versions(service: GraphMem, memories: list[str]) -> list[str]:
+    """Return the existing ones of some memories, with their earlier texts."""
+    index, found = service.parts.book.index(), {}
+    waiting = list(memories)
+    while waiting:
+        row = index.row(waiting.pop())
+        if row is None or row.id in found:
+            continue
+        found[row.id] = row
+        olds = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
+        waiting += [old.id for old in olds if old is not None and old.created_at == row.created_at]  # others are versions of other memories
+    return sorted(found)
