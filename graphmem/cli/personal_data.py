@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, StoreBusyError
-from graphmem.memory.changes import forget_many
 from graphmem.security.people import People
 from graphmem.server.hosting import Hosting
 
@@ -68,7 +67,8 @@ class PersonalData:
         found = [json.dumps(one, sort_keys=True) for one in self.lines()]
         with self._opened() as projects:
             for service, memories in projects.values():
-                forget_many(service.parts.book, memories, hard=True, actor="server", op="remove", note="of a person who was erased")
+                for one in memories:
+                    service.forget(one, hard=True, actor="server")
                 service.parts.book.flush()
                 if service.parts.store.local is not None:
                     service.compact()  # deleted rows stay in the file until then

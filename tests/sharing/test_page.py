@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from commands import environ, git, graphmem
+from graphmem.client.remote import RemoteGraphMem
 
 PAGE = Path(__file__).parents[2] / "docs" / "organisation.md"
 __all__ = ["environ", "graphmem"]
@@ -89,6 +90,8 @@ def test_the_example_ends_its_database_when_it_is_ended(tmp_path, postgres, envi
     ) as example:
         try:
             assert example.stdout is not None
+            address = next(found[0] for line in example.stdout if (found := re.findall(r"Open (http://\S+)/ in a browser", line)))
+            assert [one.name for one in RemoteGraphMem(address).projects().projects] == ["shop", "site"]
             folder = next(re.findall(r"host=%2F(\S+?)%2Fpg'", line)[0] for line in example.stdout if "postgresql://" in line)
             assert Path("/" + folder.replace("%2F", "/")).is_dir()
             assert "Ctrl-C ends the database" in example.stdout.readline()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -15,6 +17,7 @@ from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
+from graphmem.errors import OwnerUnreachableError
 from graphmem.runtime.system import wait_for_signal
 from graphmem.settings import Settings
 
@@ -70,7 +73,8 @@ def try_(
     """Demonstrate sharing on a temporary PostgreSQL database.
 
     Two example people, Ann and Ben, share two projects, each from their own machine. Then a second database shows how people and roles
-    control access. Everything is in a temporary directory, which is removed at the end.
+    control access, and a server answers for both projects until Ctrl-C. Everything is in a temporary directory, which is removed at the
+    end.
     """
     from graphmem.sharing.local_postgres import LocalPostgres
 
@@ -87,7 +91,7 @@ def try_(
             _story(output, Path(folder), url)
             _people(output, Path(folder), server.make("people"))
             if not once:
-                with contextlib.suppress(KeyboardInterrupt):
+                with contextlib.suppress(KeyboardInterrupt), _serving(output, Path(folder), server.make("graphs")):
                     output.line()
                     output.line("It still runs. To share a project of yours, run there, in another terminal:")
                     output.line((f"  graphmem sync '{url}'", SHOWN))
@@ -170,6 +174,33 @@ def _people(output: Output, folder: Path, url: str) -> None:
         for person, machine in (("Ann", ann), ("Cem", cem)):
             for hit in machine.memories().memories:
                 output.line(f"   {person} sees: {hit.content}")
+
+
+@contextlib.contextmanager
+def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
+    """Serve both example projects with their graphs in PostgreSQL."""
+    from graphmem.client.remote import RemoteGraphMem
+
+    command = [sys.executable, "-m", "graphmem", "serve", "--projects", str(folder / "served"), "--store", url, "--port", "0", "--quiet"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")} | {"GRAPHMEM_EMBEDDER": "none"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stdout is not None  # noqa: S101 - it is a pipe
+            address = serving.stdout.readline().strip()
+            if not address:
+                raise OwnerUnreachableError("the server of the example ended; its message is above", address="")
+            output.line()
+            output.line(("5. Both projects are pushed to a server, which keeps their graphs in PostgreSQL", SHOWN))
+            for project in PROJECTS:
+                with _machine(folder, project, "Ann") as ann:
+                    sent = ann.push_index(f"{address}/p/{project}")
+                output.line(f"   {project}: {plural(sent.sent, 'file')} sent")
+            for hit in RemoteGraphMem(address).search_projects("total price", limit=1).hits:
+                output.line(f"   A search of both finds {hit.hit.qualname} in {hit.project}")
+            output.line((f"   Open {address}/ in a browser", SHOWN))
+            yield
+        finally:
+            serving.terminate()
 
 
 @contextlib.contextmanager
