@@ -17,6 +17,7 @@ repositories the ratio is the mean of the logarithms of tokens against grep, bac
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import random
@@ -83,6 +84,7 @@ def main() -> int:
     options.add_argument("--scratch", type=Path, help="keeps clones and indexes there")
     given = options.parse_args()
     os.environ["HOME"] = tempfile.mkdtemp(prefix="graphmem-outcome-home-")  # without the user's own memories
+    atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
     rows: list[dict[str, Any]] = []
     sizes: dict[str, int] = {}
     version = ""

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import subprocess
-import tempfile
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,8 +109,8 @@ def programs():
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not installed, so scip-typescript and scip-python cannot be")
-    folder = Path(tempfile.gettempdir()) / f"graphmem-indexers-{os.getuid()}-{'-'.join(VERSIONS.values())}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = Path(sys.prefix) / f"scip-indexers-{'-'.join(VERSIONS.values())}"  # beside the other tools, for later runs
+    folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not all((folder / "node_modules" / ".bin" / name).exists() for name in VERSIONS):
