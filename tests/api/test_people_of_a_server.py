@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import shutil
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -26,12 +27,21 @@ from hosted import SHOP, SITE, hosted, indexed
 __all__ = ["environ", "graphmem"]
 
 
-@pytest.fixture
-def server(tmp_path):
-    with hosted(tmp_path / "srv") as running:
+@pytest.fixture(scope="module")
+def pushed(tmp_path_factory):
+    """The folder of a server to which two projects were pushed, with the projects beside it. Tests copy it."""
+    folder = tmp_path_factory.mktemp("pushed")
+    with hosted(folder / "srv") as running:
         for name, files in (("shop", SHOP), ("site", SITE)):
-            with indexed(tmp_path / name, files) as own:
+            with indexed(folder / name, files) as own:
                 own.push_index(running.project(name))
+    return folder
+
+
+@pytest.fixture
+def server(pushed, tmp_path):
+    shutil.copytree(pushed, tmp_path, dirs_exist_ok=True)
+    with hosted(tmp_path / "srv") as running:
         yield running
 
 
