@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from forked import Forks
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import GraphMemError
 from graphmem.store import open_store
@@ -22,6 +23,7 @@ from graphmem.store.dump import META_FILE, read_dump
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 MB = 1 << 20
+STRICT = {"ulimit -v": 1_200 * MB, "ulimit -n": 16}  # up to these, importing is part of the test
 NAMES = {"ulimit -v": resource.RLIMIT_AS, "ulimit -n": resource.RLIMIT_NOFILE, "ulimit -f": resource.RLIMIT_FSIZE}
 
 
@@ -47,15 +49,18 @@ def db(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(made: Path, db: Path, environ: Mapping[str, str], here: Run) -> Run:
+def run(made: Path, db: Path, environ: Mapping[str, str], here: Run, forks: Forks) -> Run:
     """Run `graphmem ARGS` on a copy of the index, with the settings there are by default.
 
-    Below soft limits it is a process of its own; without limits it runs in this one, which takes a third of the time.
+    Below soft limits it is a process of its own; without limits it runs in this one, which takes a third of the time. Below the strictest
+    limits the process is a new interpreter, which has to import everything below them, too.
     """
 
     def runner(*args: str, limits: Mapping[str, int] | None = None) -> subprocess.CompletedProcess[str]:
         if limits is None:
             return here(*args, "--db", db, cwd=made)
+        if all(most > STRICT.get(name, 0) for name, most in limits.items()):
+            return forks.run(*args, "--db", db, cwd=made, limits={NAMES[name]: most for name, most in limits.items()})
 
         def limited() -> None:
             for name, most in limits.items():

@@ -1,5 +1,5 @@
 """Fixtures of this folder: a small index, and processes over it."""
 
-from small_index import environ, graphmem, index, open_index, repo, settings
+from small_index import environ, forks, index, open_index, repo, settings
 
-__all__ = ["environ", "graphmem", "index", "open_index", "repo", "settings"]
+__all__ = ["environ", "forks", "index", "open_index", "repo", "settings"]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -80,18 +81,17 @@ def test_twenty_clients_at_once_start_one_owner_and_all_find_it(location, repo, 
     assert {one.id for one in found.memories} == {f"client-{number}" for number in range(20)}
 
 
-def test_twelve_commands_at_once_without_a_server_wait_for_each_other(repo, environ, servers_of):
+def test_twelve_commands_at_once_without_a_server_wait_for_each_other(repo, forks, servers_of):
     def command(*args):
-        given = [sys.executable, "-P", "-m", "graphmem", *args]
-        return subprocess.Popen(given, cwd=repo, env=dict(environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return forks.run(*args, cwd=repo, timeout=110)
 
-    assert command("index", "--quiet").communicate(timeout=110) == ("", "")
-    commands = [command("remember", f"Ports of service {number} begin at {number}000.") for number in range(12)]
-    told = [one.communicate(timeout=110) for one in commands]
-    assert [err for _, err in told if err] == []
-    assert [one.returncode for one in commands] == [0] * 12
-    out, _ = command("memory", "list", "--json").communicate(timeout=110)
-    assert {one["content"] for one in json.loads(out)["memories"]} == {
+    indexed = command("index", "--quiet")
+    assert (indexed.stdout, indexed.stderr) == ("", "")
+    with ThreadPoolExecutor(12) as pool:
+        told = list(pool.map(lambda number: command("remember", f"Ports of service {number} begin at {number}000."), range(12)))
+    assert [one.stderr for one in told if one.stderr] == []
+    assert [one.returncode for one in told] == [0] * 12
+    assert {one["content"] for one in json.loads(command("memory", "list", "--json").stdout)["memories"]} == {
         f"Ports of service {number} begin at {number}000." for number in range(12)
     }
     assert servers_of(repo) == set()

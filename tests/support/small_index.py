@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from commands import run_here
+from forked import Forks
 from graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -70,15 +70,11 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**kept, "XDG_DATA_HOME": str(tmp_path_factory.mktemp("data")), "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1"}
 
 
-@pytest.fixture
-def graphmem(environ: Mapping[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run `graphmem ARGS` as a process."""
-
-    def run(*args: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-P", "-m", "graphmem", *map(str, args)]
-        return subprocess.run(command, env=dict(environ), capture_output=True, text=True, timeout=100, check=False, **options)
-
-    return run
+@pytest.fixture(scope="session")
+def forks(environ: Mapping[str, str]) -> Iterator[Forks]:
+    """Run `graphmem ARGS` as a process of its own: `forks.run("search", "ring", cwd=root)`."""
+    with Forks(environ) as made:
+        yield made
 
 
 @pytest.fixture
