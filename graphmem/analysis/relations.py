@@ -79,8 +79,9 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
     """Symbols whose name contains the query in any case, and their number.
 
-    Exact names come first, then names that begin with the query, then the rest. Within a rank, shorter names come first, then path and
-    line. An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its last part may
+    Exact names come first, then names that begin with the query, then the rest. Of exact names, code comes before tests, the same case
+    before another, definitions of a file before members, and much used ones before others. Within a rank, shorter names come first, then
+    path and line. An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its last part may
     be a part of the name. If the query has several words, each must be in the qualified name or the path, and at least one in the name.
     Names of exactly these words come first, then names that contain all of them.
     """
@@ -106,9 +107,21 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
         keep &= np.array([_owned(view.qualname(node).casefold(), owner) for node in nodes.tolist()], dtype=bool)
     ranks = np.array([(rank, length) for rank, length, _ in ranked], dtype=np.int64).reshape(-1, 2)[keep]
     nodes = nodes[keep]
+    standing = np.zeros((4, len(nodes)), dtype=np.int64)
+    if folded:
+        written = query.strip().rpartition(".")[2]
+        for at in np.flatnonzero(ranks[:, 0] == 0).tolist():
+            standing[:, at] = _standing(view, int(nodes[at]), written)
     by_place = (nodes, view.start_line[nodes], view.path_index[nodes])
-    order = np.lexsort((*by_place, ranks[:, 1], ranks[:, 0]) if folded else by_place)
+    order = np.lexsort((*by_place, *standing[::-1], ranks[:, 1], ranks[:, 0]) if folded else by_place)
     return view.infos(nodes[order[offset : offset + limit]]), len(nodes)
+
+
+def _standing(view: GraphView, node: int, written: str) -> tuple[int, int, int, int]:
+    """Order of a symbol among those of exactly one name: lowest first."""
+    parent = int(view.parent[node])
+    member = parent >= 0 and view.label[parent] == SYMBOL and view.kind[parent] != _MODULE
+    return int(view.is_test[node]), int(view.name(node) != written), int(member), -len(view.in_edges(node))
 
 
 def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:

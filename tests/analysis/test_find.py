@@ -61,3 +61,19 @@ def test_callers_in_code_come_before_tests_that_are_surer(graph):
     (target,) = resolve_ref(view, "app/a.py:target")
     assert [one.symbol.path for one in sites(view, target, "callers", 10)] == ["app/b.py", "test_a.py"]
     assert [one.symbol.path for one in sites(view, target, "callers", 1)] == ["app/b.py"]
+
+
+def test_of_one_name_the_definition_that_is_used_most_comes_first_and_tests_come_last(graph):
+    from graphmem.analysis.relations import find_symbols
+
+    graph.symbol("test_a.py", "render")
+    graph.symbol("a.py", "Page", "class")
+    graph.symbol("a.py", "Page.render", "method", parent_id=graph.id("a.py:Page"))
+    graph.symbol("a.py", "Render", "class")
+    graph.edge("z.py:user", "c.py:render").edge("z.py:other", "c.py:render").edge("z.py:user", "b.py:render")
+    found, total = find_symbols(graph.view(), "render", None, 10, 0)
+    expected = ["c.py:render", "b.py:render", "a.py:Page.render", "a.py:Render", "test_a.py:render"]
+    assert [one.ref for one in found] == expected
+    assert total == len(expected)
+    upper, _ = find_symbols(graph.view(), "Render", None, 10, 0)
+    assert upper[0].ref == "a.py:Render"
