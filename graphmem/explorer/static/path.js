@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, edgeWhy, go, into, knownList, link, nameOf, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
+import { card, edgeWhy, go, into, kindChip, knownList, link, nameOf, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
