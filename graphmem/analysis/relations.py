@@ -81,9 +81,9 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 
     Exact names come first, then names that begin with the query, then the rest. Of exact names, code comes before tests, the same case
     before another, definitions of a file before members, and much used ones before others. Within a rank, shorter names come first, then
-    path and line. An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its last part may
-    be a part of the name. If the query has several words, each must be in the qualified name or the path, and at least one in the name.
-    Names of exactly these words come first, then names that contain all of them.
+    path and line. An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its
+    last part may be a part of the name. If the query has several words, each must be in the qualified name or the path, and at least one
+    in the name. Names of exactly these words come first, then names that contain all of them.
     """
     folded = query.strip().casefold()
     several = folded.split()
