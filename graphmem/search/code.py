@@ -15,6 +15,7 @@ from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Snapshot
 from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
+from graphmem.search.comments import credited
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.literal import literal
 from graphmem.search.places import named_files
@@ -198,6 +199,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
         fused = fuse(_second_look(shot, found, fused, weights, tuning), tuning.normaliser, before=fused)
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in found.units.nodes]
+    fused = credited(shot.graph, fused, found.units, request.query, request.k)
     voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None

@@ -238,3 +238,33 @@ def test_only_the_first_words_of_a_long_query_are_compared_with_names(shop):
     assert ([one.word for one in few.near], few.hits, many.hits) == (["discountde"], [], [])
     assert many.near == []
     assert "similar names were looked up for the first 16 of 41 words" in many.notes
+
+
+RUST = """use std::fmt;
+
+pub struct Worker { zip: bool }
+
+impl Worker {
+    /// Attempt to decompress the archive
+    /// before it is scanned.
+    #[inline]
+    pub fn open(&self) -> bool {
+        self.zip
+    }
+
+    /// Count the lines of a haystack.
+    pub fn count(&self) -> usize { 1 }
+}
+"""
+
+
+def test_a_comment_above_a_function_is_no_hit_beside_it(tmp_path):
+    (tmp_path / "tree" / "src").mkdir(parents=True)
+    (tmp_path / "tree" / "src" / "worker.rs").write_text(RUST, encoding="utf-8")
+    (tmp_path / "tree" / "src" / "other.rs").write_text("pub fn noop() {}\n" * 3, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        memory.index(tmp_path / "tree")
+        for query, name in (("how is an archive decompressed", "open"), ("count lines of a haystack", "count")):
+            hits = memory.search(query).hits
+            assert hits[0].qualname.endswith(name)
+            assert all(hit.qualname for hit in hits)

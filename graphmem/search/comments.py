@@ -1,0 +1,78 @@
+"""Give the score of a comment to the definition right below it.
+
+Most languages document a definition above it, outside its lines. A chunk's lines outside definitions are a unit, so such a comment is a
+candidate apart from its definition. Then one answer has both, with the same title, and the comment often comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import Final
+
+from graphmem.projection.graph import GraphView
+from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.search.fusion import Fused
+from graphmem.search.unit_words import stems_of
+from graphmem.search.units import Units
+
+_MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any language; also of an attribute in Rust
+
+
+def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, most: int) -> list[Fused]:
+    """Replace comments among the best candidates by the definitions below.
+
+    A candidate is replaced if a comment above a definition of its chunk has more words of the query than its lines outside comments. The
+    definition whose comment has most of the words gets its score.
+
+    Args:
+        view: the graph of the units.
+        fused: candidates, best first.
+        units: units of the candidates, with their chunks.
+        query: the search text.
+        most: number of candidates that are examined.
+
+    Returns:
+        The candidates, best first.
+    """
+    hits = {hit.id: hit for hit in fused}
+    replaced = False
+    for hit in fused[:most]:
+        if hit.id in units.nodes or units.entries[hit.id].kind != "code":
+            continue
+        definition = hits.get(_documented(view, units, hit.id, query))
+        if definition is None or definition.score <= 0:
+            continue
+        replaced = True
+        del hits[hit.id]
+        if definition.score < hit.score:
+            hits[definition.id] = definition.times(hit.score / definition.score)
+    return sorted(sorted(hits.values(), key=itemgetter(0)), key=itemgetter(1), reverse=True) if replaced else list(fused)
+
+
+def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
+    """Return the definition that the comments of a chunk are about, or ""."""
+    segments = units.segments.get(chunk, ())
+    rest = next((segment for segment in segments if segment.unit == chunk), None)
+    defined = {segment.unit: segment.rows[0] for segment in segments if segment.unit in units.nodes}
+    if rest is None or not defined:
+        return ""
+    text = dict(zip(rest.rows, units.lines(rest), strict=True))
+    start = {unit: view.start_line[units.nodes[unit]] - units.entries[chunk].start_line for unit in defined}
+    comments: dict[str, list[str]] = {}
+    left = dict(text)
+    for unit, row in defined.items():
+        if row != start[unit]:
+            continue  # it began before the chunk
+        above = row - 1
+        while above in left and left[above].lstrip().startswith(_MARKS):
+            comments.setdefault(unit, []).append(left.pop(above))
+            above -= 1
+    wanted = set(stems_of(query_words(query)).values()) - STOP_WORDS
+
+    def words(lines: Iterable[str]) -> int:
+        return len(wanted & set(stems_of(query_words(" ".join(lines))).values()))
+
+    having = {unit: words(lines) for unit, lines in comments.items()}
+    best = max(having, key=lambda unit: (having[unit], -defined[unit]), default="")
+    return best if best and having[best] > words(left.values()) else ""
