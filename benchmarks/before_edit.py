@@ -3,7 +3,8 @@
     python benchmarks/before_edit.py REPOSITORY [--db DIR] [--edits 200] [--seed 1]
 
 A server in a process of its own gets the event before an edit of the first body line of random functions, each in a session of its own.
-Measured are the request over HTTP, and for every fifth edit the hook's process as an agent starts it, where it prints advice.
+Measured are the request over HTTP, and for every fifth edit the hook's process as an agent starts it, where it prints advice: wall time
+and processor time until the answer (of all threads of the server, from Linux's /proc), which other programs do not affect.
 An index in DIR is used as it is and made when there is none.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from typing import Any
 import graphql_latency
 import report
 
+SETTLE_S = 0.03  # for the observation that follows an answer
 PROCESSES = 5  # the hook's process is measured for every fifth edit
 
 
@@ -37,8 +40,13 @@ def is_fresh(db: Path) -> bool:
         return bool(json.load(answer)["data"]["state"]["state"] == "FRESH")
 
 
-def processes(root: Path, db: Path, events: list[bytes]) -> list[float]:
-    """Milliseconds of each hook process that printed advice, with a running server."""
+def spent(pid: int) -> float:
+    """Milliseconds of processor time that the threads of a process have used."""
+    return sum(int(one.read_text(encoding="ascii").split()[0]) for one in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e6
+
+
+def processes(root: Path, db: Path, events: list[bytes]) -> list[tuple[float, float]]:
+    """Milliseconds, wall and processor, of each hook process that printed advice, with a running server."""
     environ = {**os.environ, "GRAPHMEM_DB": str(db), "GRAPHMEM_EMBEDDER": "none"}
     (db / "owner.json").unlink(missing_ok=True)
     command = [sys.executable, "-P", "-m", "graphmem"]
@@ -51,15 +59,22 @@ def processes(root: Path, db: Path, events: list[bytes]) -> list[float]:
         while time.monotonic() < deadline and not is_fresh(db):  # its first index run would compete for the processors
             time.sleep(0.5)
         for place, event in enumerate([*events[:3], *events]):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             begun = time.perf_counter()
             done = subprocess.run([*command, "hook", "claude-code"], env=environ, input=event, check=True, capture_output=True)
             took = (time.perf_counter() - begun) * 1000
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
             if place >= 3 and done.stdout:
-                walls.append(took)
+                walls.append((took, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000))
     finally:
         server.terminate()
         server.wait(60)
     return walls
+
+
+def shares(times: list[float]) -> dict[str, float]:
+    """Median and 95th percentile."""
+    return {"p50": round(report.percentile(times, 0.5), 2), "p95": round(report.percentile(times, 0.95), 2)}
 
 
 def main() -> None:
@@ -90,6 +105,7 @@ def main() -> None:
         sessions = [name for name in names if group_of(name, project) == FULL]
         server = graphql_latency.Server(db, "none")
         times: list[float] = []
+        used: list[float] = []
         events: list[bytes] = []
         tokens: list[int] = []
         late = 0
@@ -104,13 +120,17 @@ def main() -> None:
                     "tool_input": edit,
                     "cwd": str(root),
                 }
+                before = spent(server.pid)
                 begun = time.perf_counter()
                 answer = server.ask("Hook", agent="claude-code", payload=json.dumps(event))
                 took = (time.perf_counter() - begun) * 1000
+                cost = spent(server.pid) - before
+                time.sleep(SETTLE_S)
                 if place < graphql_latency.WARM_UP:
                     continue
                 said: dict[str, Any] = json.loads(answer)["data"]["hook"]
                 times.append(took)
+                used.append(cost)
                 late += said["late"]
                 if said["output"]:
                     tokens.append(count_tokens(json.loads(said["output"])["hookSpecificOutput"]["additionalContext"]))
@@ -119,16 +139,19 @@ def main() -> None:
             server.close()
         walls = processes(root, db, events[::PROCESSES])
     result = {
-        "server_ms": {"p50": round(report.percentile(times, 0.5), 2), "p95": round(report.percentile(times, 0.95), 2)},
+        "server_ms": shares(times),
+        "server_cpu_ms": shares(used),
         "processes": len(walls),
-        "process_ms": {"p50": round(report.percentile(walls, 0.5), 1), "p95": round(report.percentile(walls, 0.95), 1)},
+        "process_ms": shares([wall for wall, _ in walls]),
+        "process_cpu_ms": shares([cost for _, cost in walls]),
         "edits": len(times),
         "advised": len(tokens),
         "late": late,
         "most_tokens": max(tokens, default=0),
     }
     print(f"{root.name}: {len(times)} edits, {len(tokens)} with advice of at most {result['most_tokens']} tokens, {late} late\n")
-    report.table(["", "p50 ms", "p95 ms"], [["server", *result["server_ms"].values()], ["process", *result["process_ms"].values()]])
+    kinds = {"server": "server_ms", "server, processor": "server_cpu_ms", "process": "process_ms", "process, processor": "process_cpu_ms"}
+    report.table(["", "p50 ms", "p95 ms"], [[name, *result[key].values()] for name, key in kinds.items()])
     report.publish("before_edit", {"repository": root.name, "seed": options.seed, **result}, options.out)
 
 

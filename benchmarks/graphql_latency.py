@@ -47,6 +47,11 @@ class Server:
         self._process = subprocess.Popen([sys.executable, "-c", SERVER, str(db), embedder], stdout=subprocess.PIPE, text=True)
         self._connection = http.client.HTTPConnection("127.0.0.1", int(self._process.stdout.readline()), timeout=120)  # type: ignore[union-attr]
 
+    @property
+    def pid(self) -> int:
+        """Number of the server's process."""
+        return self._process.pid
+
     def get(self, path: str) -> bytes:
         """The body at a path."""
         self._connection.request("GET", path)

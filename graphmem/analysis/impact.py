@@ -69,6 +69,7 @@ class Question:
     min_confidence: float = 0.3  # (0, 1], of the whole path
     kinds: tuple[str, ...] = IMPACT_KINDS
     limit: int = 1000  # 1..100,000 listed hits; the rest are only counted
+    estimates: bool = True  # whether the report says how likely it misses tests and calls
 
     def __post_init__(self) -> None:
         if self.direction not in ("dependents", "dependencies"):
@@ -186,6 +187,7 @@ def united_impact(
     if backwards:
         test_hits.sort(key=lambda hit: (not ran_target(hit), not hit.symbol.is_runnable, -hit.confidence))
     left_out = len(found.nodes) - len(listed)
+    touched = np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])
     return ImpactReport(
         targets=[view.info(node) for node in targets],
         direction=cast("Direction", question.direction),
@@ -204,8 +206,8 @@ def united_impact(
         possible=possible,
         truncated=left_out > 0,
         state=state,
-        miss_chance=miss_chance(view, used, floor, targets, reached, said) if backwards else None,
-        known_calls=recall.known_in(view, np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])),
+        miss_chance=miss_chance(view, used, floor, targets, reached, said) if backwards and question.estimates else None,
+        known_calls=recall.known_in(view, touched) if question.estimates else [],
     )
 
 

@@ -43,8 +43,9 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
         return []
     near = [*own, *(word for folder in folders for word in _words(folder))]
     found: dict[tuple[bool, int], list[str]] = {}
-    for other in paths:
-        if own[-1] not in other.lower() or other == path:
+    last, capitalised = own[-1], own[-1].capitalize()
+    for other in paths:  # of thousands of files, so that the first look must be cheap
+        if (last not in other and capitalised not in other) or other == path:
             continue
         *its_folders, its_base = other.split("/")
         its_name, _, its_suffix = its_base.rpartition(".")

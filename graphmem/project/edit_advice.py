@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
 MAX_TARGETS: Final = 20
 _BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
-_QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100)
+_QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
 _SPACE: Final = re.compile(r"\s+")
