@@ -8,6 +8,7 @@ The impact is computed by graphmem as of `HEAD`: the working tree may be broken,
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import shutil
@@ -17,6 +18,7 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("graphmem", "queries", "grammars", "pyproject.toml")  # what the package needs
 LIMIT = 10_000  # tests in an answer
 LIKELY = 0.2  # least chance that a test runs changed code, for tests that run without `--all`
 MOST = 100  # tests that run without `--all`
@@ -35,12 +37,15 @@ def use_committed_graphmem() -> None:
     """Let `import graphmem` find the package as of `HEAD`, unpacked beside the virtual environment's own files."""
     if not (ROOT / "graphmem" / "__init__.py").exists():
         return  # a test's tree, which has a part of the package only
-    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    folder = Path(sys.prefix) / "affected" / commit
+
+    def git(*words: str) -> bytes:
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=True).stdout
+
+    content = hashlib.sha256(git("ls-tree", "HEAD", *PARTS)).hexdigest()  # a commit of tests alone keeps what is compiled
+    folder = Path(sys.prefix) / "affected" / content
     if not folder.exists():
         shutil.rmtree(folder.parent, ignore_errors=True)
-        packed = ["git", "-C", str(ROOT), "archive", commit, "graphmem", "queries", "grammars", "pyproject.toml"]
-        with tarfile.open(fileobj=io.BytesIO(subprocess.run(packed, capture_output=True, check=True).stdout)) as archive:
+        with tarfile.open(fileobj=io.BytesIO(git("archive", "HEAD", *PARTS))) as archive:
             archive.extractall(folder, filter="data")
     sys.path.insert(0, str(folder))
 
