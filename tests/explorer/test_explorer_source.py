@@ -196,7 +196,7 @@ def test_the_source_of_a_symbol_has_colours_marks_and_links_to_what_names_mean(t
     assert tab.value(f"{row}.querySelector('.age').title").startswith("Ada, ")
     assert tab.value("[...document.querySelectorAll('.crumbs li')].map((one) => one.textContent)") == ["shop", "price.py", "rounded"]
     assert tab.value("document.querySelector('.outline [aria-current]').textContent") == "rounded"
-    assert tab.value("document.querySelector('.tree-item[aria-selected=true]').dataset.path") == "shop/price.py"
+    tab.until("document.querySelector('.tree-item[aria-selected=true]')?.dataset.path === 'shop/price.py'")
     assert "1 commit by 1 person" in tab.value("document.querySelector('.source-foot').textContent")
     # A name leads to what it means; back leads back.
     tab.value("[...document.querySelectorAll('.ln[data-line=\"10\"] a.name')].find((one) => one.textContent === 'RATE').click()")
