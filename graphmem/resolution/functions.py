@@ -36,6 +36,7 @@ from graphmem.resolution.types import (
     Instance,
     Type,
     anonymous,
+    behind,
     bottom_for,
     box,
     closed,
@@ -45,7 +46,6 @@ from graphmem.resolution.types import (
     join_all,
     one,
     partial,
-    pending,
     tuple_of,
 )
 
@@ -82,7 +82,11 @@ class Functions:
         declared = self.inference.declared(entry, scope, parameter.annotation)
         is_rest = parameter.kind in ("rest", "keyword_rest")
         if parameter.annotation >= 0 and not is_open(declared):
-            value = join(declared, pending(self.inference.expanded(self._passed(symbol, index)))) if is_deferred(declared) else declared
+            value = (
+                join(declared, behind(declared, self.inference.expanded(self._passed(symbol, index))))
+                if is_deferred(declared)
+                else declared
+            )
         else:
             value = closed(declared)
             value = join(value, rules_of(entry).implicit_argument(self.inference, symbol, index))
@@ -201,8 +205,8 @@ class Functions:
         if definition.returns >= 0:
             declared = self.inference.declared(entry, definition.parent, definition.returns)
             if not any(atom[0] == UNTYPED for atom in declared):
-                if is_deferred(declared) and not entry.yields.get(symbol.index):
-                    declared = join(declared, pending(self.body_result(symbol)))
+                if any(atom[0] == BOX for atom in declared) and not entry.yields.get(symbol.index):
+                    declared = join(declared, behind(declared, self.body_result(symbol)))
                 return rules_of(entry).result(self.inference, symbol, declared)
             value = join(closed(declared), self.body_result(symbol))
         else:

@@ -156,11 +156,6 @@ class Hierarchy:
     def _is_any_made(self, symbol: Symbol) -> bool:
         return any(self._is_made(one) for one in (symbol, *self.below(symbol)) if one.index >= 0)
 
-    def is_made_itself(self, symbol: Symbol) -> bool:
-        """Whether objects of a class may exist that are of no subclass."""
-        memo = self.project.files[symbol.path].memo
-        return bool(self.project.solver.ask(memo, ("O", symbol.index), self._is_made, symbol))
-
     def _is_made(self, symbol: Symbol) -> bool:
         return rules_of(self.project.entry(symbol)).is_made(self.inference, symbol)
 

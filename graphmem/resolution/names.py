@@ -21,13 +21,13 @@ from graphmem.resolution.types import (
     PARAM,
     Atom,
     Type,
+    behind,
     closed,
     is_deferred,
     is_open,
     join,
     join_all,
     one,
-    pending,
 )
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Names:
             if not is_open(declared):
                 if binding.value >= 0 and is_deferred(declared):
                     value = self.inference.term(entry, binding.scope, binding.value, binding.line)
-                    return join(declared, pending(self.inference.expanded(value)))
+                    return join(declared, behind(declared, self.inference.expanded(value)))
                 if binding.value < 0 or not is_vague(declared):
                     return declared
             declared = closed(declared)

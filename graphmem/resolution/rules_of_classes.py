@@ -57,6 +57,10 @@ class ClassRules:
     The descriptor is a class attribute, used through an object.
     """
 
+    def is_abstract(self, inference: Inference, symbol: Symbol) -> bool:
+        """Whether a class has a method that only subclasses implement."""
+        return False
+
     def answers_itself(self, base: Ext, name: str) -> bool:
         """Whether a library's class has a special method that runs no other one.
 

@@ -437,6 +437,17 @@ def is_deferred(declared: Type) -> bool:
     return any(atom[0] == BOX and atom[1] in ("iter", "await") for atom in declared)
 
 
+def behind(declared: Type, value: Type) -> Type:
+    """Return the parts of a value that its declared type does not name.
+
+    These are calls of generators and coroutines. For `Iterator` and other types that say only how an object is used, they are also the
+    objects of the project's classes.
+    """
+    if any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared):
+        return frozenset(atom for atom in value if atom[0] == PENDING or atom[0] == INST)
+    return pending(value)
+
+
 def made(value: Type) -> Type:
     """Return new objects of the classes in a type.
 

@@ -94,7 +94,7 @@ class CallSites:
         if found is None:
             inference = self.inference
             found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
-            found = settled(inference, self.hierarchy, found)
+            found = settled(inference, found)
             if inference.is_steady(self.entry, reference.scope, term):
                 self.steady[key] = found
         return found
@@ -523,11 +523,11 @@ def shared_among(value: Type) -> float:
     return 0.0 if classes < 2 else SEVERAL_CLASSES
 
 
-def settled(inference: Inference, hierarchy: Hierarchy, value: Type) -> Type:
+def settled(inference: Inference, value: Type) -> Type:
     """Mark a class as exact if the type also contains an exact subclass.
 
     A type is a set of alternatives. An exact alternative stands for objects of that class and not of its subclasses. If the type has an
-    exact subclass of a class, the class is marked as exact, too; a class without objects of its own is left out.
+    exact subclass of a class, the class is marked as exact, too; an abstract one is left out.
     """
     if len(value) < 2:
         return value
@@ -537,7 +537,12 @@ def settled(inference: Inference, hierarchy: Hierarchy, value: Type) -> Type:
         return value
     known = frozenset().union(*(inference.project_classes(symbol) for symbol in exact))
     told = {atom for atom in open_ if atom[1] in known}
-    return (value - told) | {(INST, atom[1], True) for atom in told if hierarchy.is_made_itself(atom[1])} if told else value
+    return (
+        (value - told)
+        | {(INST, atom[1], True) for atom in told if not rules_of(inference.project.entry(atom[1])).is_abstract(inference, atom[1])}
+        if told
+        else value
+    )
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:

@@ -388,13 +388,13 @@ class PythonRules(PythonTypes):
         Never, if it has an abstract method. Otherwise always True for a class that derives from a library's class or that a test file
         defines, because code outside the project may instantiate it.
         """
-        if self._is_abstract(inference, symbol):
+        if self.is_abstract(inference, symbol):
             return False
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
         return any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol))
 
-    def _is_abstract(self, inference: Inference, symbol: Symbol) -> bool:
+    def is_abstract(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether a class has a method that only subclasses implement."""
         for part in inference.mro(symbol):
             if isinstance(part, Symbol):
