@@ -320,6 +320,11 @@ class Indexer:
         if self._resolver is not None:
             self._resolver.answer_ahead(path)
 
+    def end_warming(self) -> None:
+        """Index the answers that `answer_ahead` cached."""
+        if self._resolver is not None:
+            self._resolver.index_answers()
+
     def close(self) -> None:
         """Close the file of observations by outside tools, such as test runs."""
         self._outside.close()

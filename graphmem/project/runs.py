@@ -206,6 +206,8 @@ class IndexRuns:
                 if self._closing.is_set():
                     return
                 newest.answer_ahead(path)
+        with self.turn:
+            newest.end_warming()
 
     def mark_stale(self, paths: Collection[str]) -> None:
         """Report files as changed since they were indexed.

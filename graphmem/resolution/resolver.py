@@ -204,7 +204,10 @@ class Resolver:
         """
         if path in self._project.files:
             self.resolve(path)
-            self._forget({_NO_INPUT})  # forgets nothing, but builds the indexes that find outdated answers
+
+    def index_answers(self) -> None:
+        """Build the indexes that find outdated answers, for the next `update`."""
+        self._forget({_NO_INPUT})
 
     def symbols(self, path: str) -> list[SymbolRow]:
         """Return the definitions of a file, the module first, in source order.
