@@ -567,7 +567,23 @@ class ScopedRules(PackageRules):
 
         An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
+        if self._reopened is True:
+            return self._reopened_members(inference, entry, receiver, name)
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
+
+    def _reopened_members(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the methods that the project adds to a built-in class.
+
+        In Ruby, `class String` with `def words` gives every string a method.
+        """
+        if receiver[0] != EXTI or receiver[1] != self.builtin_package or not inference.project.knows_name(name):
+            return ()
+        own = self.string_type if receiver[2] in ("str", "template") else receiver[2]
+        for place in self.package_places(inference, self._group, own, None) if own else ():
+            owner = inference.owner(place.entry.symbols[place.slot.index], name) if is_class(place) else None
+            if isinstance(owner, Symbol):
+                return inference.functions(owner, name)
+        return ()
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
         """Return the extension functions that may fit a value of unknown type.
