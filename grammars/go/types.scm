@@ -88,32 +88,37 @@
       type: (type_identifier) @target)
   ] @annotation) @binding.annotate
 
-; var name Type, var name Type = value, var name = value
-(var_spec
+; var name Type, var name Type = value, var name = value; the blank identifier `_` declares nothing
+((var_spec
   name: (identifier) @target
   type: (_) @annotation) @binding.annotate
+  (#not-eq? @target "_"))
 
-(var_spec
+((var_spec
   .
   name: (identifier) @target
   .
   value: (expression_list) @value) @binding.assign
+  (#not-eq? @target "_"))
 
 ; const name = value
-(const_spec
+((const_spec
   .
   name: (identifier) @target
   .
   value: (expression_list) @value) @binding.assign
+  (#not-eq? @target "_"))
 
-(const_spec
+((const_spec
   name: (identifier) @target
   type: (_) @annotation) @binding.annotate
+  (#not-eq? @target "_"))
 
-(const_spec
+((const_spec
   .
   name: (identifier) @target
   .) @binding.annotate
+  (#not-eq? @target "_"))
 
 ; name, name := value
 (short_var_declaration

@@ -177,3 +177,10 @@ def test_a_component_in_markup_refers_to_the_file_that_defines_it(resolve):
     child = next(symbol.id for symbol in found.symbols.values() if symbol.path == "ui/Child.vue" and symbol.qualname == "<module>")
     edges = [edge for edge in found.results["ui/Shelf.vue"].edges if edge.dst == child]
     assert [(edge.kind, edge.rule, edge.line) for edge in edges] == [("REFERENCES", "import", 2)]
+
+
+def test_gos_blank_identifier_is_no_symbol_and_its_value_is_still_used(resolve):
+    source = "package a\ntype T struct{}\nfunc make() *T { return nil }\nvar _ any = make()\nvar _, kept = 1, 2\nconst _ = iota\n"
+    found = resolve({"a.go": source})
+    assert not [symbol for symbol in found.symbols.values() if symbol.name == "_"]
+    assert ("a.go:<module>", "a.go:make") in found.edges("CALLS")
