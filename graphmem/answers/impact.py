@@ -148,7 +148,7 @@ class ImpactReport:
     ] = field(default_factory=list)
     miss_chance: Annotated[
         float | None,
-        Doc("chance, 0 to 1, that a test outside `tests` runs a target, given that any test does; null for dependencies and without tests"),
+        Doc("chance, 0 to 1, that `tests` misses a test, if any test runs a target; null for dependencies, and if `tests` is empty"),
     ] = None
     known: Annotated[
         NearbyMemories, Doc("memories about the targets, the code around them, the hits and the files that change with them")

@@ -452,7 +452,7 @@ def _unpacked(path: Path) -> tuple[bytes, bool]:
         if isinstance(refused := refusal(error, f"reading {path}", path), ResourceError):
             raise refused from error
         raise JournalError(
-            f"the file {path} of the memories' journal cannot be read ({error}); replace the file with a copy, or "
+            f"the file {path} of the memories' journal cannot be read ({error}); restore it from a backup, or "
             "rename it to continue without its entries",
             path=str(path),
         ) from error

@@ -182,7 +182,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
             raise refusal(f"the function {found[-1].text[:60]} is not allowed in a Cypher query; use one of {wanted}", found[-1].at)
         if after_value and kind not in ("keyword", "sign"):
             raise refusal(
-                f"{said[:40]!r} cannot follow a value in a Cypher query; write a clause, an operator or the end of the query there", at
+                f"{said[:40]!r} cannot follow a value in a Cypher query; continue with a clause or an operator, or end the query there", at
             )
         if starts and not (kind == "keyword" and said in STARTS):
             if said != "ALL" or not found:

@@ -60,7 +60,7 @@ def index(
         bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait until all are computed.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List every resolution rule and every problem with a file in the summary.")
+        bool, typer.Option("--verbose", "-v", help="In the summary, list all resolution rules and all problems with files.")
     ] = False,
 ) -> None:
     """Index a repository, or its changes.
