@@ -29,9 +29,9 @@ MAX_MEANINGS: Final = 16
 def _change_one(
     repository: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
 ) -> MemoryInfo:
-    """Change one memory by a function from its old row to its new row.
+    """Replace a memory's row by `change(row)`; return the memory.
 
-    The audit log gets an entry even if the row does not change.
+    `op` and `note` are recorded in the audit log, even if the row does not change.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -167,13 +167,16 @@ def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used"
 
 
 def forget(repository: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
-    """Exclude a memory from search, or with `hard` remove it for good."""
+    """Exclude a memory from search, or with `hard` erase it for good."""
     row = repository.row(memory_id)
     return forget_many(repository, [row.id], hard=hard, actor=actor, op="remove")
 
 
 def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
-    """Forget several memories at once."""
+    """Exclude several memories from search, or with `hard` erase them.
+
+    All are changed in one write. `op` and `note` are recorded in the audit log, once for each memory.
+    """
     with repository.writing():
         now = repository.clock.now()
         rows = {row.id: row for row in repository.index().rows(ids).values()}
@@ -197,7 +200,7 @@ def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool,
 def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
     """Validate aliases: extra words that a search for a term also uses.
 
-    Returns them by lower-case term, without secrets.
+    Returns the aliases as a mapping from term to extra words. Both are in lower case, and secrets in them are redacted.
 
     Args:
         table: maps a term to the extra words that a search for the term also uses.

@@ -41,7 +41,7 @@ class Committer:
 
     Args:
         store: receives the writes.
-        failed: called if a commit fails; nothing is committed after it until `resume`.
+        failed: called if a write fails; later writes then wait until `resume` is called.
     """
 
     def __init__(self, store: GraphWrites, failed: Callable[[BaseException], None]) -> None:

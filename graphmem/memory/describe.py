@@ -29,7 +29,7 @@ class Describer:
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
         paths: paths of files that memories name and the graph does not contain, by id.
-        branches: for a commit that the checked-out branch lacks, the local branches that contain it.
+        branches: returns, for a commit that the checked-out branch lacks, the local branches that contain the commit.
     """
 
     def __init__(

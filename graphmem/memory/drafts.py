@@ -90,7 +90,10 @@ def dim_of(model: Any, embedder: Embedder | None) -> int | None:
 
 
 def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | None) -> str:
-    """Return the name of the model that computed the vectors of drafts."""
+    """Return the name of the model that computed the vectors of `drafts`.
+
+    The name is `model`, or else the embedder's. It is "" if no draft has a vector.
+    """
     sizes = {one.vector.size for one in drafts if one.vector is not None}
     if not sizes:
         return ""

@@ -285,7 +285,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 def _short(row: MemoryRow, taken: Taken) -> str:
     """Return a short id, such as `a1b2`, for an imported memory.
 
-    The result is the short id in the document, or a new one if that is invalid or already in use.
+    The result is the short id in the document. If that id is invalid or already in `taken`, the result is a new one.
     """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
@@ -315,7 +315,8 @@ def _links(
 ) -> tuple[KnowledgeDelta, int]:
     """Convert links of imported memories to edges; count dropped links.
 
-    A link is dropped if its target does not exist in this index.
+    The links are those of the memories `kept`. `same` maps the id of a memory in the document to its id in this index. A link is dropped if
+    its target does not exist in this index.
     """
     wanted = {row.id for row in kept}
     about: list[AboutRow] = []
@@ -369,8 +370,9 @@ def _links_to_code(
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.
 
-    Links of the same project are resolved by id, links from another project by path and name. Returns the links, the files that they name,
-    and the number of dropped links.
+    A file is found by its path. Other code is found by its id, or by its name if the index lacks the id. If the index lacks the file, the
+    link is kept. With `elsewhere` (a document of another project), such a link is marked as orphaned. Returns the links, the files that the
+    index lacks, and the number of dropped links.
     """
     view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}
@@ -407,9 +409,9 @@ def _links_to_code(
 
 
 def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
-    """Return imported memories with `text_hash`, the key of their vectors.
+    """Return the imported memories `kept` with their `text_hash` computed.
 
-    The key depends on the code that the memory is about.
+    `text_hash` is the key of a memory's vector. It depends on the memory's text and its links to code, which are in `delta`.
     """
     links: dict[str, list[AboutRow]] = {}
     for one in delta.about:

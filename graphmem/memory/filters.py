@@ -17,7 +17,7 @@ from graphmem.memory.validate import refuse, type_of
 class MemoryQuery:
     """A filter on memories. All given fields must match.
 
-    A list of values means any of them.
+    A field with a list of values matches if any of the values does.
     """
 
     types: tuple[str, ...] = ()

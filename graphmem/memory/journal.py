@@ -110,7 +110,7 @@ class Journal:
     def newest(self, skip: int, limit: int, wanted: Callable[[Line], bool] | None = None) -> tuple[list[Entry], int]:
         """Return a page of entries that pass a filter, newest first.
 
-        The second result is the number of all such entries.
+        `wanted` is the filter; without it, all entries pass. The second result is the number of all entries that pass.
         """
         found: list[Entry] = []
         total = 0
@@ -171,6 +171,8 @@ class Journal:
     def append(self, bodies: Sequence[Line]) -> Head:
         """Append the entries of one write; return once they are on disk.
 
+        The result has the number and hash of the journal's new last entry.
+
         Raises:
             DiskFullError, JournalError: no part of the batch was written.
         """
@@ -197,12 +199,14 @@ class Journal:
         return head
 
     def rewrite(self, change: Callable[[Line], Line | None], note: Line) -> int:
-        """Change or remove past entries of the journal; count the changed ones.
+        """Change or erase past entries of the journal; return how many changed.
 
-        An added entry records the change. All hashes are computed again. The new journal replaces the old directory in one step.
+        An entry that records this rewrite is added at the end. All hashes are computed again. The new journal replaces the old directory in
+        one step.
 
         Args:
-            change: returns the new body of an entry, the same body, or None to keep only its number and time.
+            change: called with the body of each entry. It returns the new body, or the same body for no change. None erases the content and
+                keeps only number and time.
             note: body of the entry that is added.
         """
         changed = 0
@@ -223,9 +227,9 @@ class Journal:
         return changed
 
     def adopt(self, new: Path) -> None:
-        """Replace the content of this journal by another directory, in one step.
+        """Replace this journal's files by those of `new`, in one step.
 
-        The old content is deleted.
+        The old files are deleted.
 
         Args:
             new: directory on the same disk that no process writes to.

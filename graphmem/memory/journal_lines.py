@@ -84,7 +84,7 @@ def hash_of(start: bytes) -> str:
 
 
 def scanned(data: bytes) -> Scan:
-    """Find the intact entries and the damage in the bytes of a journal file."""
+    """Find the intact entries and the damage in a journal file's bytes."""
     entries: list[Entry] = []
     bad: list[bytes] = []
     places: list[int] = []
@@ -113,9 +113,10 @@ def scanned(data: bytes) -> Scan:
 
 
 def from_entry(data: bytes, number: int) -> bytes:
-    """Return the bytes of a journal file from the line of an entry on.
+    """Return the end of a journal file, from the line of entry `number` on.
 
-    Without such a line, all bytes are returned. So a reader of new entries does not check the hashes of all earlier ones.
+    If no line has this number, all bytes are returned. A reader of new entries uses the function to avoid checking the hashes of all
+    earlier ones.
     """
     at = data.find(b'\n{"n":%d,' % number)
     return data[at + 1 :] if at >= 0 else data

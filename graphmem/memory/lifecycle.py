@@ -170,8 +170,8 @@ class Policy(NamedTuple):
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
     """Return the memories to remove or to exclude from search now.
 
-    Memories whose confidence has decayed come first, then expired memories, then the least important ones above the limits. Ties are sorted
-    by id.
+    Three groups follow each other: memories whose confidence has decayed, expired memories, and the least important ones above the limits.
+    Within a group, ties are ordered by id.
 
     Args:
         rows: all memories.

@@ -1,8 +1,8 @@
 """Find the files and symbols that a memory names, and link them.
 
 Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
-name of exactly one definition is linked. A name of several definitions is reported instead. A member whose name is one common word, such as
-`next`, is linked only if the text also names its class or its file.
+name is linked if exactly one definition has it. A name that several definitions have is reported instead. Some members have one common word
+as their name, such as `next`. They are linked only if the text also names their class or their file.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _path_of(content: str, match: re.Match[str]) -> str:
 def _is_of_tree(path: str) -> bool:
     """Return whether a path that is not indexed looks relative to a project.
 
-    It has a directory that is not a host name, and no `..`.
+    Such a path has a directory whose name is not a host name, and has no `..`.
     """
     parts = path.split("/")
     return len(parts) > 1 and ".." not in parts and "." not in parts[0].lstrip(".")

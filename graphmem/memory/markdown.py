@@ -106,7 +106,8 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
     """Return memories as Markdown in the form of a CLAUDE.md.
 
-    Agents read it as instructions. The text has plain lines under section headings, without data for a sync.
+    Agents read a CLAUDE.md as instructions. The text has plain lines under section headings. It lacks the ids and comments that `sync`
+    needs.
     """
     lines = [f"# {inert(project)}"]
     for name in SECTIONS:
@@ -158,9 +159,9 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return the lines of private blocks that span several lines.
+    """Return numbers of the lines in private blocks of several lines.
 
-    The second result is the first line of a block that is not closed, or 0.
+    Numbers count from 1. The second result is the first line of a block that is not closed, or 0.
     """
     text, found, open_at = "".join(lines), set[int](), 0
     ends = [*accumulate(map(len, lines))]

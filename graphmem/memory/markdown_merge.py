@@ -37,9 +37,9 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
     Args:
         text: the document.
-        fates: the change of each item that changes, by its first line; other items are left unchanged.
+        fates: the change of each item that changes, by the number of the item's first line. Other items are left unchanged.
         rows: all memories that have a line in the result.
-        movable: short ids of lines that no person wrote. Adjacent ones are ordered by use, the most used first.
+        movable: short ids of lines that no person wrote. Adjacent lines of this kind are ordered by use, the most used first.
     """
     lines = lines_of(text)
     end = "\r\n" if lines and lines[0].endswith("\r\n") else _END
@@ -90,7 +90,8 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
     """Plan to insert lines of new memories at the end of a section.
 
-    They follow its last line that is not empty.
+    The section has the lines `at` (its heading) to `stop`. The new lines follow its last line that is not empty. The plan is recorded in
+    `behind`, which maps a line number to the lines to insert after it.
     """
     number = next(number for number in range(stop, at - 1, -1) if pieces[number - 1].text.strip() or number == at)
     is_blank = number < stop and pieces[number].text != ""
@@ -106,9 +107,9 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Return all parts of the document with the planned lines inserted.
+    """Return the document's pieces with the planned lines inserted.
 
-    A line without a line end gets one if something follows.
+    `behind` maps a line number to the pieces to insert after that line. A line without a line end gets one if another piece follows.
     """
     found = list(behind.get(0, ()))
     for number, piece in enumerate(pieces, 1):

@@ -1,10 +1,10 @@
 """Rank memories about the code of an answer, without a store query.
 
-For example, an answer lists the callers of a symbol, and the best memories about these callers are added to it. Each symbol or file of the
-answer has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust ×
-current confidence. This confidence decays with time, and is lower when the code has changed. The score of a trap (a memory that warns) is
-multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake. A trap about a whole file that nobody confirmed,
-such as the lesson of an old commit, counts as a fact.
+For example, if an answer lists the callers of a symbol, the best memories about these callers are added. Each symbol or file of the answer
+has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust × current
+confidence. Current confidence decays with time, and is lower when the code has changed. A trap is a memory that warns of a mistake. Its
+score is multiplied by `TRAP`, and traps are listed first. An unconfirmed trap about a whole file, such as an old commit's lesson, is ranked
+as a plain fact instead.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 
 
 class Place(NamedTuple):
-    """A symbol or file of an answer, with its nearness to the subject.
+    """A symbol or file of an answer, and its relation to the subject.
 
-    It also has a role and a distance. An example is a direct caller of the symbol that a question is about.
+    The subject is the code that the question is about. The relation is a nearness, a role such as "around", and a number of steps.
     """
 
     nearness: float  # 1 for a target, down to 0
@@ -48,8 +48,7 @@ class Places:
     """The symbols and files of one answer, each with its nearness.
 
     Args:
-        anchored: ids of all nodes about which there is a memory. Other nodes are ignored, so a large answer costs one look-up for each
-            node.
+        anchored: ids of all nodes that some memory is about. `put` ignores other nodes, so a large answer costs one look-up for each node.
     """
 
     def __init__(self, anchored: Container[str]) -> None:
@@ -57,9 +56,9 @@ class Places:
         self.found: dict[str, Place] = {}
 
     def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
-        """Add a symbol or file of the answer with its nearness, role and distance.
+        """Add a symbol or file of the answer: nearness, role, distance in steps.
 
-        If it was added before, the nearest one is kept.
+        If `node_id` was added before, the entry with the greater nearness is kept.
         """
         if node_id in self._anchored:
             known = self.found.get(node_id)
@@ -79,7 +78,7 @@ def nearby(
 ) -> NearbyMemories:
     """Return the best memories about the symbols and files of an answer.
 
-    A memory about several of them is ranked by the nearest one.
+    A memory about several of these symbols and files is ranked by the nearest one.
 
     Args:
         index: index of all memories; it hides those that the caller may not see.
@@ -87,7 +86,7 @@ def nearby(
         now: the time for which confidence is computed.
         places: nodes of the answer.
         limit: maximum number of memories.
-        branches: for a commit that the checked-out branch lacks, the local branches that contain it.
+        branches: returns, for a commit that the checked-out branch lacks, the local branches that contain the commit.
     """
     nearest: dict[str, tuple[str, Place]] = {}
     for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):

@@ -31,9 +31,11 @@ def page_row(page: str, at: datetime) -> SessionRow:
 def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime) -> Plan:
     """Add the sources of outside text to the memories of a planned write.
 
+    Outside text comes from web pages, tools or files.
+
     Args:
         plan: plan of a write.
-        brought: the sources of each memory, by position among the plan's results.
+        brought: sources of the outside text that influenced a memory, by the memory's position in the plan's results.
         at: the current time.
     """
     sessions = {one.id: one for one in plan.delta.sessions}

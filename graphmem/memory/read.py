@@ -29,7 +29,7 @@ REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated",
 def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
     """Return one memory by its id.
 
-    For the id of a memory that was merged into another one, the result is the other memory.
+    If the memory was merged into another one with the same text, the other one is returned.
     """
     row = repository.row(memory_id)
     if row.status == "superseded":
@@ -144,7 +144,10 @@ def _entry(entry: Entry) -> AuditEntry:
 
 
 def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
-    """Return the memories that match the filters on links and time."""
+    """Return the memories that pass the query's filters on links and time.
+
+    The other filters are checked later, by `MemoryQuery.accepts`.
+    """
     index = repository.index()
     ids: set[str] | None = None
     if query.session:

@@ -30,7 +30,7 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 def mark_of(head: Head) -> str:
     """Return a string that identifies a journal entry, to store in the graph.
 
-    A graph that stores it under `META` is up to date with the entry.
+    A graph that stores the string under the key `META` contains all changes up to this entry.
     """
     return f"{head.number}:{head.sum}"
 
@@ -45,7 +45,7 @@ class Recovery:
         store: holds the graph.
         committer: writes accepted changes to the graph.
         clock: gives the time.
-        replaced: called with the new generation after a large difference was written to the graph.
+        replaced: called with the new generation (change count) of the graph after many memories were rewritten.
     """
 
     def __init__(self, journal: Journal, store: GraphStore, committer: Committer, clock: Clock, replaced: Callable[[int], None]) -> None:
@@ -58,7 +58,8 @@ class Recovery:
     def level(self) -> list[str]:
         """Make graph and journal agree; return a sentence for each repair.
 
-        It compares the graph's last entry with the journal's last one, then the number of memories with the count in the journal.
+        First the last entry that the graph contains is compared with the journal's last entry. Then the number of memories is compared with
+        the count in the journal.
         """
         self._committer.flush()
         journal, notes = self._journal, list[str]()
@@ -83,7 +84,10 @@ class Recovery:
         return notes
 
     def missing(self) -> KnowledgeDelta | None:
-        """Return the changes in the journal that the graph lacks, or None."""
+        """Return the changes that the graph lacks and the journal has.
+
+        The result is None if the graph lacks none.
+        """
         number = self._graph_at()
         return self._replayed(number).delta() if number < self._journal.head.number else None
 
@@ -151,8 +155,8 @@ class Recovery:
     def begin_again(self, deleted: int, actor: str) -> list[str]:
         """Start a new journal after all memories were deleted.
 
-        Returns the names of the deleted files. The deleted journal must already record the deletion, so that no memory returns after a
-        crash.
+        Call this only when the old journal has recorded the deletion, so that no memory returns after a crash. The old journal's files are
+        deleted, and their names returned.
         """
         self._committer.flush()
         files = self._journal.delete()
@@ -162,9 +166,10 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append memories that the journal lost again, from the graph.
+        """Append to the journal again the memories that it has lost.
 
-        Content that the graph lacks cannot be restored. Afterwards the journal alone is sufficient.
+        Their content comes from the graph; content that the graph lacks cannot be restored. Afterwards the journal alone has all memories.
+        Returns a list with one sentence about the repair; it is empty if nothing was lost.
 
         Args:
             number: number of the last entry in the graph.
@@ -211,7 +216,10 @@ class Recovery:
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _agrees(self, number: int) -> bool:
-        """Whether the journal contains the last entry that the graph has applied."""
+        """Whether the graph's last entry, `number`, is the same in the journal.
+
+        It is the same if both have the same hash. A journal that lacks the entry agrees, too.
+        """
         mark = self._store.meta().get(META, "").partition(":")[2]
         if number in (0, self._journal.head.number):
             return number == 0 or mark == self._journal.head.sum
@@ -219,9 +227,9 @@ class Recovery:
         return found is None or found.number != number or found.sum == mark
 
     def _replayed(self, number: int) -> Replay:
-        """Return the graph's memories after replay of later journal entries.
+        """Return the graph's memories with later changes of the journal applied.
 
-        These are the entries after `number`.
+        The entries with a number above `number` are applied.
         """
         replay = Replay(self._store.knowledge() if number else None)
         replay.aliases = json.loads(self._store.meta().get(ALIASES) or "{}")
@@ -230,7 +238,8 @@ class Recovery:
     def _counted(self) -> int:
         """Return the number of memories according to the journal.
 
-        Some entries state this number; the newest of them counts. If no entry states it, the memories in the graph are counted.
+        Some journal entries state the number of memories, and the newest of these entries counts. If no entry states it, the memories in
+        the graph are counted.
         """
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()

@@ -1,7 +1,7 @@
-"""Redact secrets and personal data in texts: `[REDACTED:kind]`.
+"""Redact secrets and personal data in strings: `[REDACTED:kind]`.
 
-Texts are redacted before they are stored, logged or embedded. Three rules apply in the order of their precision, and the first one gives
-the kind:
+Strings are redacted before they are stored, logged or embedded. Three rules are tried, the most precise first. The rule that matches first
+determines the kind:
 
 1. the shapes in `secret_shapes.toml`, which issuers publish;
 2. assignments to names that mean a secret;
@@ -116,7 +116,7 @@ def redact(text: str) -> tuple[str, list[str]]:
 
 
 def redact_all(value: Any, kinds: list[str]) -> Any:
-    """Redact every string inside mappings and sequences, such as JSON.
+    """Redact every string inside mappings and sequences; return a copy.
 
     The kinds of the found secrets are appended to `kinds`. Numbers and keys are unchanged.
     """
@@ -153,7 +153,7 @@ def entropy(text: str) -> float:
 
 
 def _under(key: Any, value: Any, kinds: list[str]) -> Any:
-    """Redact a value if its key means a secret, as in `{"password": "…"}`."""
+    """Redact `value` if its key means a secret, as in `{"password": "…"}`."""
     if isinstance(key, str) and isinstance(value, str) and len(value) < _BASE64_RUN:
         lead = f"{key}: "
         for one in _shaped(lead + value) if _SECRET_NAME.search(key) else ():
@@ -174,18 +174,18 @@ def _kinds() -> Mapping[str, str]:
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Return words by which strings that may contain a secret are found.
+    """Return (word, index, pattern) for each word that hints at a secret.
 
-    Every secret of a kind is in a string with at least one word of this kind. Each word comes with the index of the kind in `shapes`. The
-    third value is a looser pattern for the text from the word on, or None.
+    `index` is the position in `shapes` of a kind of secrets. A string can contain a secret of that kind only if it has one of the kind's
+    words. `pattern` must also match from the word on; it is None if the word is enough.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
 
 def _possible(text: str) -> tuple[int, ...]:
-    """Return the kinds of secrets that a string could contain, by index.
+    """Return the kinds of secrets that a string could contain.
 
-    The test is cheap and rejects most texts.
+    A kind is given by its index in `shapes`. The test is cheap, and for most strings the result is empty.
     """
     lower = text.lower()
     found: dict[int, None] = {}
@@ -208,7 +208,10 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 
 @lru_cache(maxsize=128)
 def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
-    """Combine the patterns of some kinds of secrets; the first match counts."""
+    """Return one pattern for the given kinds of secrets (indices in `shapes`).
+
+    The kind that matches first, in the order of `chosen`, counts.
+    """
     every = shapes()
     return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))
 
@@ -318,7 +321,7 @@ class Value(NamedTuple):
 
 
 def _decoded(text: str) -> str:
-    """Decode base64 to text; "" if it is invalid."""
+    """Return the text that a base64 string encodes; "" if it is invalid."""
     try:
         return base64.b64decode(re.sub(r"\s", "", text).rstrip("=").replace("-", "+").replace("_", "/") + "==").decode("utf-8")
     except (binascii.Error, ValueError):

@@ -136,7 +136,7 @@ class MemoryRepository:
     def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
         """Store one memory; see `MemoryOperations.remember`.
 
-        `finish` receives the plan and can add changes to the same write.
+        `finish` receives the plan (the changes to write) and returns it, possibly with more changes.
         """
         model = item.get("embedding_model")
         with self.writing():
@@ -161,8 +161,8 @@ class MemoryRepository:
     ) -> RememberManyAnswer:
         """Store many memories in one write; see `MemoryOperations.remember_many`.
 
-        `op` is the operation that the audit log records for an added memory. `finish` receives the plan and may add other changes to the
-        same transaction.
+        `op` is the operation that the audit log records for an added memory. `finish` receives the plan (the changes to write) and returns
+        it, possibly with more changes for the same transaction.
         """
         begun = perf_counter()
         given = listed(items)
@@ -202,7 +202,7 @@ class MemoryRepository:
         Args:
             items: the memories, without vectors.
             source: see `remember_many`.
-            assumed: future rows of memories, which replace the current ones.
+            assumed: rows that memories will have before this write; the plan uses them in place of the current rows.
 
         Raises:
             BadInputError, SecretError: an item is rejected.
@@ -242,7 +242,10 @@ class MemoryRepository:
         self._follow(delta, vectors, {})
 
     def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Show an accepted write to readers now, and queue it for the graph."""
+        """Show an accepted write to readers now, and queue it for the graph.
+
+        `meta` has values to store in the graph together with the write.
+        """
         index = self.index()
         index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
         if self._paths is not None:
@@ -343,7 +346,7 @@ class MemoryRepository:
     # ---- reading
 
     def index(self) -> MemoryIndex:
-        """Return all memories in memory, as of the last accepted write."""
+        """Return the in-memory index of all memories, as of the last write."""
         return self.projections.memories()
 
     def view(self) -> GraphView | None:
@@ -355,9 +358,9 @@ class MemoryRepository:
         return Describer(self.index(), self.view(), self.clock.now(), self.paths(), self.branches_of)
 
     def branches_of(self, commit: str) -> list[str]:
-        """Return the other local branches that contain a commit.
+        """Return the local branches with `commit`, except the checked-out one.
 
-        [] if the checked-out branch contains it.
+        The result is [] if the checked-out branch contains the commit.
         """
         return self._branches_of(self.store.meta().get("root", ""), commit)
 
@@ -365,7 +368,7 @@ class MemoryRepository:
         """Return a memory by its id, its short id, or the start of its short id.
 
         Raises:
-            MemoryNotFoundError, AmbiguousMemoryError: nothing matches, or several memories do.
+            MemoryNotFoundError, AmbiguousMemoryError: no memory matches, or several memories match.
         """
         index = self.index()
         wanted = raw(memory_id.strip()) if isinstance(memory_id, str) else ""
@@ -439,7 +442,7 @@ class MemoryRepository:
             self._vectors.wake()
 
     def _keep_vectors(self, vectors: Vectors, ids: list[str]) -> None:
-        """Store vectors with the rows of their memories.
+        """Store vectors, and record their model in the rows of memories `ids`.
 
         The journal gets no entry, because vectors can be computed from the texts again.
         """
@@ -476,18 +479,18 @@ class MemoryRepository:
         return self._vectors.run()
 
     def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
-        """Return texts of live memories that have no vector, by hash.
+        """Return the texts of live memories whose vectors are missing.
 
-        At most `limit` are returned. Hashes in `have` are left out.
+        The keys are the hashes of the texts (`text_hash`). At most `limit` texts are returned. Hashes in `have` are left out.
         """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])
         return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
 
     def adopt_model(self, model: str) -> None:
-        """Record a new model for all memories with a vector computed by it.
+        """Record `model` as the model of every memory that has a vector.
 
-        The projections use the model already. Memories that had no vector before are compared with other memories again, by their vectors.
+        The projections already use the vectors of this model. Memories that had no vector before are now compared with the other memories.
         """
         index = self.index()
         ids = [row.id for row in index.all_rows() if row.embedding_model != model]
@@ -499,9 +502,9 @@ class MemoryRepository:
         self.flush()
 
     def status(self) -> dict[str, Any]:
-        """Return counts of memories and the journal's repairs, for `doctor`.
+        """Return counts of memories, for the command `doctor`.
 
-        The journal's last entry is included.
+        The journal's repairs and its last entry are included.
         """
         index = self.index()
         embedded, live = index.covered()

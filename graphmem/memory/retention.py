@@ -32,8 +32,8 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """Remove or exclude old memories if a check is due; else return None.
 
-    Pruning is due after every fifty uses. It is also due once after loading, if the last pruning was more than a day ago. It ignores the
-    maximum number of memories: only a person applies that, after a dry run.
+    A check is due after every fifty uses. It is also due once after loading, if the last check was more than a day ago. It does not apply
+    the maximum number of memories: only a person does that, after a dry run.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -129,9 +129,9 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 
 
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
-    """Return whether one memory is a newer version of another memory's text.
+    """Return whether `child` is a newer version of the text of `parent`.
 
-    Then the newer one does not depend on the older one's origin, because its words come from another author.
+    Then `child` does not depend on the origin of `parent`, because its words come from another author.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 

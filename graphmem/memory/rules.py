@@ -94,9 +94,9 @@ def _fits(glob: str, path: str) -> bool:
 
 
 def _fit_parts(glob: list[str], path: list[str]) -> bool:
-    """Match the parts of a path with the parts of a glob.
+    """Return whether the parts of `path` match the parts of `glob`.
 
-    Dynamic programming prevents exponential time for a glob with many `**`.
+    The parts are names between slashes. Dynamic programming prevents exponential time for a glob with many `**`.
     """
     reach = {0}
     for part in glob:

@@ -68,7 +68,7 @@ _NUMBER: Final = lazy_pattern(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOR
 class Seed(NamedTuple):
     """One statement in a file, from which a memory is made.
 
-    Its text is not shortened yet, and it has no id.
+    The text is not shortened yet, and the seed has no id.
     """
 
     content: str
@@ -345,9 +345,9 @@ def _commands(text: str) -> Iterator[str]:
 
 
 class Kind(NamedTuple):
-    """A kind of file that seeds come from, such as READMEs.
+    """A kind of file that seeds (first memories) come from, such as READMEs.
 
-    It has their paths, their reader, and limits of the number of seeds.
+    It has a pattern of the files' paths and a function that reads a file. It also limits the number of files and seeds.
     """
 
     name: str  # a tag
@@ -400,7 +400,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 def seed_files(paths: Iterable[str]) -> dict[str, Kind]:
     """Return the files from which first memories are made, with their kinds.
 
-    They are in the order in which they are read.
+    The keys are paths, in the order in which the files are read.
     """
     known = list(paths)
     found: dict[str, Kind] = {}

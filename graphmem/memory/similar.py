@@ -56,7 +56,7 @@ class Similarity(NamedTuple):
 def thresholds() -> dict[str, Thresholds]:
     """Return the cosine thresholds of embedding models, by name.
 
-    The names are those of `name_of`; `default` is for any other model.
+    The keys are names as returned by `name_of`. The key `default` has the thresholds of any other model.
     """
     table = json.loads((files("graphmem.memory") / "thresholds.json").read_text(encoding="utf-8"))
     return {model: Thresholds(row["duplicate"], row["topic"], row["pairs"]) for model, row in table["models"].items()}
@@ -65,7 +65,7 @@ def thresholds() -> dict[str, Thresholds]:
 def thresholds_of(model_id: str) -> Thresholds:
     """Return the cosine thresholds of an embedding model.
 
-    A model that was not measured has the default thresholds of the specification.
+    A model that was not measured has the thresholds under `default` in `thresholds.json`.
     """
     table = thresholds()
     return table.get(name_of(model_id), table["default"])
@@ -92,7 +92,10 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of common words among all words of two texts (Jaccard)."""
+    """Return the words shared by two texts, as a share of all their words.
+
+    It is the Jaccard index, 0 to 1.
+    """
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
 
@@ -114,7 +117,8 @@ def facts_of(text: str) -> frozenset[str]:
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether one of two texts may replace both.
 
-    It may if one says all that the other says, in the same words and order.
+    Two conditions must hold. The texts are similar: their overlap of words, or their cosine, is above the threshold. And one has all that
+    the other says, in the same words and order.
     """
     by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
     if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
@@ -125,7 +129,8 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether two texts probably say the same in different words.
 
-    The cosine decides. The answer is False if each text has a fact that the other lacks.
+    The cosine must be above the model's threshold. The answer is False if each text has a fact that the other lacks. It is also False if
+    the texts share most words.
     """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
         return False
@@ -227,10 +232,11 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """Return the earlier memories that share enough words with each new one.
+    """For each new memory, find the earlier ones that share enough words.
 
-    A memory is given as the set of its words; sets from number `known` on are new. The results are ascending positions of the sets whose
-    overlap is above the threshold. Two sets with enough overlap share one of their rarest words, so not all pairs are compared.
+    Each memory is the set of its words. The sets from position `known` on are new. The result has, for each new set, the ascending
+    positions of earlier sets whose overlap is above the threshold. Two sets with enough overlap share one of their rarest words, so not all
+    pairs are compared.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
@@ -263,10 +269,10 @@ def _signature(bits: Iterable[int]) -> int:
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
-    """Return the nearest earlier vectors of each new vector, with cosines.
+    """For each new vector, return its nearest earlier vectors with cosines.
 
-    A vector is a row. The earlier rows are all of `known`, and the preceding rows of `new`. Row numbers count the rows of `known` first,
-    then the rows of `new`. The result is exact; it is computed in blocks.
+    A vector is a row. Earlier than a row of `new` are all rows of `known` and the preceding rows of `new`. Each result is (row number,
+    cosine). Row numbers count the rows of `known` first, then the rows of `new`. The result is exact; it is computed in blocks.
 
     Args:
         new: float32 (n, dim), unit length.

@@ -1,8 +1,9 @@
 """Two-way sync between MEMORY.md and the memories, without loss.
 
-The file belongs to the person. A memory in it is one list item with its id. Everything else stays byte for byte unchanged
-(`markdown_merge`). A small file in the index directory stores the common state of the last sync. A comparison of file, graph and common
-state shows where a line changed: in the file, in the graph, or in both. If it changed in both, both texts are kept and reported.
+The file belongs to the person. A memory in the file is one list item with the memory's id. Everything else stays byte for byte unchanged
+(`markdown_merge`). A small file in the index directory stores the state in which file and graph agreed after the last sync. Comparing file
+and graph with that state shows where a line changed: in the file, in the graph, or in both. If it changed in both, both texts are kept and
+reported.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, an
 
 
 class Common(NamedTuple):
-    """The common state of a file and the graph after the last sync."""
+    """The state in which file and graph agreed after the last sync."""
 
     in_file: dict[str, str]  # short id -> text of its item
     in_graph: dict[str, str]  # short id -> content on one line; not the file's text if a secret was left out
@@ -165,7 +166,14 @@ def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, pe
 
 
 def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw: Mapping[int, str]) -> Plan:
-    """Plan a sync from the items of the file, the graph and the last sync."""
+    """Plan a sync: compare the file's items with the graph and the last sync.
+
+    Args:
+        found: the list items of the file.
+        base: the state after the last sync.
+        shown: the memories that belong in the file, by short id.
+        raw: text of each item before secrets were removed, by its line.
+    """
     plan = Plan([], [], {}, [], [], {}, set(), [], dict(raw))
     by_text = {fingerprint(row.content): short for short, row in shown.items()}
     lines = _lines_of(found, base.in_file, shown)
@@ -205,7 +213,8 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
     """Return the line number of each memory in the file, by short id.
 
-    If an id occurs several times, the first line with the memory's text is returned, else the first line.
+    `base` and `shown` have the texts of memories at the last sync and now. If several lines have the same id, the first line with one of
+    these texts counts. If no line has one of them, the first line counts.
     """
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -284,7 +293,7 @@ def _look(repository: MemoryRepository, plan: Plan, given: dict[str, Any], place
 
 
 def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
-    """Write the changes of the file to the graph; return the outcome."""
+    """Write the planned changes to the graph; return the outcome."""
     for memory_id, content in plan.changed.items():
         update(repository, memory_id, {"content": content}, actor)
     if plan.forgotten:
@@ -304,9 +313,9 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 
 
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
-    """Return the planned change of each list item of MEMORY.md, by line.
+    """Return the planned change of each list item of MEMORY.md.
 
-    Unchanged items are left out.
+    The key is the number of the item's first line. Unchanged items are left out.
     """
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
@@ -383,15 +392,16 @@ _NOTHING: Final = Common({}, {})
 def _name(path: Path, state: Path) -> str:
     """Return the key under which the state of a file is stored.
 
-    It is the file's path relative to the index, because the index may move together with the project.
+    The key is the file's path relative to the index, which may move together with the project.
     """
     return Path(os.path.relpath(path.absolute(), state.absolute())).as_posix()
 
 
 def _state(path: Path) -> dict[str, Common]:
-    """Return the common state of each file and the graph after the last sync.
+    """Return, for each synced file, its state after the last sync.
 
-    Earlier versions stored only MEMORY.md, with one text for both sides.
+    The state is `Common`: the texts in the file and in the graph. Earlier versions stored the state of MEMORY.md alone, with one text for
+    both.
     """
     try:
         return _read_state(path)

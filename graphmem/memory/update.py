@@ -142,16 +142,17 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
     """Return the earlier versions of a memory that other people may see.
 
-    Another memory that this one superseded is not a version, and is left out. It is recognised by its different creation time.
+    A version has the same creation time as the memory. Another memory that this one superseded has a different creation time, and is left
+    out.
     """
     found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
     return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return contradictions of a memory that its new text no longer causes.
+    """Return the contradictions that end with the new text of a memory.
 
-    Only contradictions that were found automatically are returned.
+    A contradiction is (source id, target id, kind). Only contradictions that were found automatically end.
     """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
@@ -164,6 +165,6 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 def _is_untyped(row: MemoryRow) -> bool:
     """Return whether a memory has its default type because none was chosen.
 
-    Then its half-life is that of the default type, and changes with the type.
+    A memory with this default has the default type's half-life. The half-life changes when the memory gets another type.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -222,7 +222,7 @@ def moment(field: str, value: Any) -> datetime:
 def vector_of(value: Any, dim: int | None) -> F32:
     """Check the vector of a memory; return it as float32.
 
-    The vector must be finite, not zero, and have the model's dimension.
+    The vector must be finite and not zero. Its length must be `dim`, unless `dim` is None.
     """
     try:
         vector = np.asarray(value, np.float32)
@@ -259,9 +259,9 @@ EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def details_of(value: Any, type_: str) -> str | None:
-    """Check the typed fields of a memory and return them as JSON.
+    """Check the additional fields of a memory's type; return them as JSON.
 
-    If the memory type has a schema, names that it lacks are refused.
+    If the type declares its fields, other field names are refused.
     """
     if value is None:
         return None

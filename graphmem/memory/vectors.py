@@ -33,7 +33,7 @@ class MemoryVectors:
         projections: hold the memories.
         embedder: returns the model, or None; called when a model is needed.
         text_of: returns the text of a memory that is embedded.
-        keep: stores vectors, each with the ids of the memories that have its text.
+        keep: stores vectors; called with them and the ids of the memories that get them.
     """
 
     def __init__(

@@ -1,12 +1,12 @@
 """Decide what happens to a new memory that resembles existing ones.
 
 * *near duplicate*: the same words in the same order, or the same words and one more clause. One of the two memories replaces both. The
-  other stays as a superseded version (`derived_from`). Texts that came with ids from a caller are notes of that caller. They stay
+  other stays as a superseded version (`derived_from`). A memory whose id its caller chose is that caller's own note. Such notes stay
   separate, linked by `validates`.
 * *other words*: probably the same, by the cosine. This is not certain enough to exclude one from search. Both stay, linked by `validates`.
-* *contradiction*: a statement of a person wins, then the more trusted source, then the one with more evidence. If these are equal, both
-  stay, linked by `conflicts_with`.
-* Outside text (contaminated) confirms nothing and replaces nothing.
+* *contradiction*: a person's statement wins, then the more trusted source, then the one with more evidence. If these are equal, both stay,
+  linked by `conflicts_with`.
+* *outside text*: a memory that text from outside influenced (contaminated) confirms nothing and replaces nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Judge:
     Args:
         now: the time of the decision.
         limits: similarity thresholds of the model that computed the vectors.
-        links_of: returns a memory's links to code, by id.
+        links_of: returns the links to code of the memory with a given id.
     """
 
     def __init__(self, now: datetime, limits: Thresholds, links_of: Callable[[str], Sequence[AboutRow]]) -> None:
@@ -110,13 +110,16 @@ class Judge:
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
         """Return whether a new memory and a similar old one may become one.
 
-        A longer text that was stored on purpose is not replaced by a shorter one that lacks a part of it.
+        A longer text that was stored on purpose is not replaced by a shorter one that lacks a part of its content.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
 
     def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
-        """Replace two memories that say nearly the same by one of them."""
+        """Replace the new memory or `other`, which say nearly the same, by one.
+
+        `likeness` is their similarity. Returns the verdict with this change.
+        """
         now, row = self._now, verdict.row
         new_wins = self._new_wins(row, other)
         winner, loser = (row, other) if new_wins else (other, row)
@@ -151,7 +154,10 @@ class Judge:
         )
 
     def _contradict(self, verdict: Verdict, other: MemoryRow, near: Similarity, *, is_own: bool) -> Verdict:
-        """Decide between two memories that cannot both be true."""
+        """Decide between the new memory and `other`, which contradict each other.
+
+        Returns the verdict with this decision.
+        """
         now, row = self._now, verdict.row
         likeness = _likeness(near)
         wins = None if is_own else self._winner(row, other)

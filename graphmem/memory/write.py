@@ -96,7 +96,7 @@ class Planner:
 
         Args:
             drafts: validated and without secrets.
-            model: model that computed their vectors.
+            model: name of the model that computed the vectors of the drafts; "" without vectors.
             op: operation that the audit log records for an added memory.
         """
         self._model = model
@@ -186,9 +186,9 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return a draft that has the least trusted origin among its ancestors'.
+        """Return a draft with the least trusted origin of its ancestors.
 
-        It is contaminated if an ancestor is.
+        Ancestors are the memories that the draft was derived from. The draft becomes contaminated if an ancestor is.
         """
         origin, contaminated = draft.origin, draft.contaminated
         for one in draft.derived_from:
@@ -286,9 +286,10 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """Return the stored memories and earlier drafts that resemble each draft.
+        """For each draft, find the stored memories and earlier drafts like it.
 
-        Memories are identified by id, drafts by position. The value is the cosine if the vectors found the pair, else None.
+        The result has one mapping for each draft. A key is the id of a memory or the position of a draft. The value is the cosine if
+        vectors found the pair, and None if only words did.
         """
         stored = {one: self._rows.get(one, row) for one, row in self._index.rows(self._index.ids()).items()}
         known: list[str | int] = list(stored)
@@ -310,7 +311,7 @@ class Planner:
     def _comparable(self, draft: Draft) -> F32 | None:
         """Return the vector of a draft, or None if it cannot be compared.
 
-        It can be compared if the index has vectors of the same model.
+        It can be compared if its model is also the model of the index's vectors.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
@@ -369,7 +370,7 @@ class Planner:
         )
 
     def _add_row(self, row: MemoryRow, draft: Draft, links: Links) -> None:
-        """Add the row of a new memory to the plan."""
+        """Add the row, links, session and vector of a new memory to the plan."""
         self._rows[row.id] = row
         self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
         if links.about:
@@ -402,7 +403,7 @@ class Planner:
             self._files.update((file.id, file) for file in links.files)
 
     def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
-        """Return whether a draft's session is new as a source of a memory."""
+        """Return whether the draft's session is not yet a source of the memory."""
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known
 
@@ -466,7 +467,7 @@ class Taken:
 def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
     """Merge two lists of a memory's links to code.
 
-    Of links with the same target and role, the most confident one is kept.
+    If two links have the same target and role, the one with the higher confidence is kept.
     """
     links: dict[tuple[str, str], AboutRow] = {}
     for one in [*known, *more]:
