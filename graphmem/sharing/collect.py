@@ -1,8 +1,8 @@
 """Turn changes of this machine's memories into operations.
 
 An operation is one author's change of one memory (`wire.Op`). The journal shows which memories were written since the last exchange, and by
-which kind of write. The base of a memory has the memory's values at the last comparison (`sidecar.Base`). The difference between a memory
-and its base is the change. Memories that stay on this machine never become operations.
+which kind of write. The base of a memory (`sidecar.Base`) has its values at the last comparison with the shared log. The difference between
+a memory and its base is the change. Memories that stay on this machine never become operations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """The last journal entry whose changes were turned into operations."""
+    """The last journal entry whose changes were turned into operations.
+
+    It has the entry's number and time.
+    """
 
     number: int
     at: str
@@ -42,7 +45,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class _Touched:
-    """The content of the journal's new entries about one memory."""
+    """Content of the journal's new entries about one memory."""
 
     at: str = ""
     decided: set[str] = field(default_factory=set)
@@ -57,9 +60,9 @@ class Collector:
 
     Args:
         repository: the memories of this machine.
-        sidecar: holds the bases of the memories, and the outbox of operations that wait to be sent.
+        sidecar: holds each memory's values at the last comparison, and the operations that wait to be sent.
         person: name of the author of the operations.
-        organised: whether the database has accounts for people; then memories of others are not sent in this person's name.
+        organised: whether the database has accounts for people. If so, memories that others wrote are not sent in this person's name.
     """
 
     def __init__(self, repository: MemoryRepository, sidecar: Sidecar, person: str, *, organised: bool = False) -> None:
@@ -173,8 +176,8 @@ class Collector:
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
         """Return ids of the operations whose text a `forget` must erase.
 
-        These operations wrote the texts, tags and links of the memory that this machine's user saw. Operations in the outbox are included
-        if they wrote or removed such values.
+        They are the operations that wrote the texts, tags and links that this machine's user saw. Unsent operations are included if they
+        wrote or removed such values.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)

@@ -128,7 +128,7 @@ class Exchange:
     def disagreements(self) -> list[Disagreement]:
         """Return the fields of memories for which people chose different values.
 
-        They are grouped by memory. Different texts count, too.
+        They are grouped by memory. Concurrent texts that became separate memories count, too.
         """
         found: list[Disagreement] = []
         index, apart = self._book.index(), self._side.apart()
@@ -154,7 +154,7 @@ class Exchange:
     def decide(self, row: MemoryRow, name: str, side: int) -> None:
         """Settle a disagreement about a memory's field by choosing one value.
 
-        `side` is the number of the chosen value, from 1, in the order of `disagreements`.
+        `side` is the number of the chosen value, counted from 1. The values are in the order in which `disagreements` lists them.
 
         Raises:
             SharingError: the disagreement is unknown, or has fewer sides.
@@ -193,9 +193,9 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Discard the local copy if the database was replaced or restored.
+        """Discard the local copy if the shared database was replaced or restored.
 
-        Then the exchange compares all memories again.
+        The exchange that follows then compares all memories again.
         """
         epoch = log.epoch()
         if self._side.get("epoch") not in ("", epoch) or log.head() < int(self._side.get("cursor", "0")):
@@ -203,9 +203,9 @@ class Exchange:
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Finish an exchange that stopped after its write of the journal.
+        """Finish an earlier exchange that stopped after it wrote the journal.
 
-        If the journal contains the write, the values of the memories at that time become the base for later comparisons.
+        If the journal contains the write, the memories' values at that time become the base for later comparisons.
         """
         token, bases = self._side.pending()
         if token:
@@ -255,8 +255,8 @@ class Exchange:
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
         """Fetch memories that this person may see now; remove hidden ones.
 
-        The method does nothing if the access rights have not changed. Memories with unsent changes of this person are kept. Returns the
-        value of `SharedLog.sight` that identifies the checked access rights.
+        The method does nothing if the access rights have not changed. Hidden memories with unsent changes of this person are kept. Returns
+        the value of `SharedLog.sight`, which identifies the access rights that were checked.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):

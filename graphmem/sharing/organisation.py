@@ -44,7 +44,8 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         new: allow a database without tables for people.
 
     Raises:
-        SharingError: raised by the constructor and the methods: the database cannot be reached, has no people, or a rule forbids the call.
+        SharingError: raised by the constructor and the methods. The database cannot be reached, has no tables of people, or forbids the
+            call.
     """
 
     def __init__(self, url: str, *, new: bool = False) -> None:
@@ -221,9 +222,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return Exported(login, len(lines), "".join(f"{line}\n" for line in lines))
 
     def erase(self, login: str) -> Erased:
-        """Erase all data of one person for good; return a receipt.
+        """Erase all data of one person for good; return counts of erased data.
 
-        The receipt is stored in the audit log.
+        The result is also stored in the audit log.
         """
         [[receipt]] = self._all("SELECT graphmem.erase_person(%s)", login)
         return Erased(**receipt)

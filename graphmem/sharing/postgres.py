@@ -1,8 +1,8 @@
-"""The shared log of operations, in PostgreSQL.
+"""The shared log of operations (changes of memories), in PostgreSQL.
 
 The log numbers of a project have no gaps: one statement assigns the next numbers and serialises the project's writers. An operation has an
-id, so a push can be repeated if its answer was lost. The database has an epoch, which changes when the database is created or restored.
-After such a change, every machine compares all memories again.
+id, so a push can be repeated if its answer was lost. The database has an epoch, a value that changes when the database is created or
+restored. After such a change, every machine compares all memories again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         team: the caller's team, for memories that only one team sees; required if the caller is in several teams.
 
     Raises:
-        SharingError: raised by the constructor and the methods: the database cannot be reached, or a newer graphmem created it.
+        SharingError: raised by the constructor and the methods. The database cannot be reached, or a newer graphmem created it.
     """
 
     def __init__(self, url: str, project: str, name: str = "", team: str = "") -> None:
@@ -94,7 +94,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
 
     def epoch(self) -> str:
-        """Return a value that changes when the database is replaced or restored."""
+        """Return a value that changes if the database is replaced or restored."""
         return str(self._one("SELECT epoch FROM graphmem.about")[0])
 
     def head(self) -> int:
@@ -117,9 +117,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {row[0] for row in self._all("SELECT id FROM graphmem.memory WHERE project = %s", self._project)}
 
     def of(self, memories: Sequence[str], upto: int) -> Page:
-        """Return all operations on given memories, up to a number in the log.
+        """Return all operations on the given memories, in the order of the log.
 
-        The operations are in the order of the log.
+        Operations with a log number above `upto` are left out.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
@@ -258,9 +258,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
-        """Remove text from earlier operations that a `forget` operation erases.
+        """Erase, for good, the text of the operations that `forget` names.
 
-        The removal is permanent.
+        They are earlier operations on the same memory.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",

@@ -34,7 +34,10 @@ FIELD_OF: Final = {
 
 
 class Record(NamedTuple):
-    """A memory of this machine, in the form in which it is shared."""
+    """A memory of this machine, in the form in which it is shared.
+
+    `fields` has single values, `counts` has counters, and `elements` has tags, links and relations.
+    """
 
     fields: dict[str, Any]
     counts: dict[str, int]
@@ -145,7 +148,7 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
 def _linked_code(
     repository: MemoryRepository, memory_id: str, named: list[list[str]], commit: str
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
-    """Find, by its names, the code that a shared memory is about.
+    """Find the code that a shared memory is about, by the names of the code.
 
     Ids of code differ between machines, because they contain the name of the project's directory. Returns the links, the files that the
     links name, and whether every name was found.

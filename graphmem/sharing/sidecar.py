@@ -1,9 +1,9 @@
 """The sidecar: an SQLite file with this machine's view of the shared log.
 
 For each memory it has a `state` and a `base`. The state is the memory as the shared log defines it. The base has the values that this
-machine's memory had at the last comparison. The difference between a memory and its base is a change by people and agents of this machine.
-Such changes wait as operations in the table `outbox` until the shared log returns them. If the file is deleted, the next exchange compares
-all memories again.
+machine's memory had at the last comparison. If the memory now differs from its base, people or agents of this machine changed it. Such
+changes wait as operations in the table `outbox` until the shared log returns them. If the file is deleted, the next exchange compares all
+memories again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ UNLINKED: Final = 2  # some code that it is about does not exist here
 class Base(NamedTuple):
     """Values that a memory had when it was last compared with the shared log.
 
-    `heads` and `elements` name the operations that wrote each value.
+    `record` has the values. `heads` maps a field, and `elements` a tag or link, to the ids of the operations that wrote it.
     """
 
     record: Record
@@ -142,7 +142,7 @@ class Sidecar:
     # ---- memories
 
     def ids(self, *, dirty: int = 0) -> list[str]:
-        """Return the ids of all memories, or of memories with a flag.
+        """Return the ids of all memories, or only of those with the flag `dirty`.
 
         The flag DIRTY marks memories to compare again. UNLINKED marks memories about code that does not exist on this machine yet.
         """
@@ -153,7 +153,7 @@ class Sidecar:
     def apart(self) -> set[str]:
         """Return ids of the memories that can have disagreements.
 
-        These memories have a field with several values, or unsent operations. All other memories have no disagreement.
+        These are memories with unsent operations, or with a field that has several values. No other memory has a disagreement.
         """
         with self._lock:
             rows = self._db().execute(
@@ -241,9 +241,9 @@ class Sidecar:
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store values of memories, to use when a write is in the journal.
+        """Store values of memories until a write of the journal is completed.
 
-        The values then become the base for later comparisons. `token` identifies the write in the journal.
+        `token` identifies the write in the journal. Once the journal contains it, `bases` become the values for later comparisons.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})

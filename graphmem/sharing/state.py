@@ -1,9 +1,9 @@
 """The state of one shared memory, computed from all operations on it.
 
 Operations are applied in the order of the shared log. In the log, an operation comes after the operations that its author had seen. If an
-author changes a field, the values that the author had seen are replaced. The remaining values are the heads of the field. Several heads are
-a disagreement, which is shown; no person's value is dropped. Counters are added. Tags, links and relations are sets. An element is removed
-when all its additions were undone.
+author changes a field, the values that the author had seen are replaced. The values that remain are the heads of the field. If a field has
+several heads, people disagree, and all heads are shown. Counters are added. Tags, links and relations are sets. An element of a set is
+removed when all its additions were undone.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 
 
 class Head(NamedTuple):
-    """A current value of a field of a memory.
+    """A current value of a field, and the operation that wrote it.
 
-    No author of a later edit knew this value. For example, if two people change a title at the same time, the title has two heads.
+    A value stays current until an author who has seen it writes another. For example, if two people change a title at the same time, the
+    title has two heads.
     """
 
     op: str
@@ -56,7 +57,10 @@ class Killed(NamedTuple):
 
 @dataclass
 class Shared:
-    """One memory, as computed from the operations on it so far."""
+    """One memory, as computed from the operations on it so far.
+
+    `heads` has the current values of each field. `counts` has counters, and `elements` has tags, links and relations.
+    """
 
     id: str
     heads: dict[str, list[Head]] = field(default_factory=dict)
@@ -108,14 +112,14 @@ class Shared:
         return bool(self.killed) or self.value(TEXT) is None
 
     def value(self, name: str) -> Any:
-        """Return the shown value of a field, which is the same on every machine."""
+        """Return the value of a field to show; it is the same on every machine."""
         head = self.head(name)
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the shown value of a field, with its author, or None.
+        """Return the head of a field whose value is shown, or None.
 
-        A field has several values, its heads, if people changed it at the same time.
+        A field has several heads (current values) if people changed it at the same time. One of them is chosen, the same on every machine.
         """
         heads = self.heads.get(name, [])
         if name == TEXT:
@@ -134,7 +138,7 @@ class Shared:
     def disagreements(self) -> dict[str, list[Head]]:
         """Return the fields for which people chose different values.
 
-        The shown value comes first. Disagreements about the text become separate memories instead; see `settled`.
+        The value that is shown comes first in each list. Disagreements about the text become separate memories; see `settled`.
         """
         found: dict[str, list[Head]] = {}
         if self.is_erased:
@@ -152,8 +156,8 @@ class Shared:
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
         """Return operations that keep each concurrent text as a separate memory.
 
-        The list is empty if the text is undisputed. Every machine makes the same operations with the same ids, so that the log keeps them
-        once. Such operations are needed if several people changed the text, or if one person changed it while another forgot the memory.
+        They are needed if several people changed the text, or if one person changed it while another forgot the memory. Otherwise the list
+        is empty. Every machine makes the same operations with the same ids, so the log keeps only one copy.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()
@@ -181,9 +185,9 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Return the texts that authors had seen when they forgot the memory.
+        """Return, for each operation that forgot the memory, the texts it removes.
 
-        Keys are ids of the operations that forgot the memory. Values are ids of the operations that wrote these texts.
+        Texts are given by the ids of the operations that wrote them. Only texts that the author of the `forget` had seen are removed.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
@@ -194,7 +198,10 @@ class Shared:
         return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")
 
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
-        """Return the operation that turns a concurrent text into a memory."""
+        """Return the operation that makes a separate memory of a concurrent text.
+
+        `head` has the text. With `is_free` the new memory is confirmed; otherwise it has the status of this memory.
+        """
         memory = _named("copy", self.id, head.value[0])
         values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
         values |= {TEXT: head.value, STATUS: ["confirmed", None, None], "needs_review": True, "disputed": True}

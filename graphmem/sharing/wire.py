@@ -118,7 +118,8 @@ def decoded(data: bytes) -> Op:
 def element(given: Any) -> str:
     """Check a tag, link or relation of a memory; return its standard spelling.
 
-    The spelling is a JSON array: `["tag", text]`, `["about", label, role, name]` or `["relates", memory, kind, confidence, auto]`.
+    `given` and the result are JSON arrays: `["tag", text]`, `["about", label, role, name]` or `["relates", memory, kind, confidence,
+    auto]`.
     """
     parts = orjson.loads(given)
     match parts:
