@@ -107,9 +107,9 @@ _ROWS: Final = """
 
 
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
-    """Map other forms of words to the words of a query, both as stems.
+    """Map other forms of a query's words to these words, both as stems.
 
-    For example, `args` is another form of `argument`. The wanted stems themselves are not keys.
+    For example, if the query has `argument`, the result maps `args` to `argument`. Stems in `wanted` are not keys.
 
     Args:
         wanted: stems of the words that a query contains.

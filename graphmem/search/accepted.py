@@ -20,7 +20,7 @@ FILE: Final = "weights.json"
 class Accepted:
     """Factors for the built-in search weights, accepted by a person.
 
-    They are stored with the time of acceptance, and the number of commits that they were computed from.
+    It also has the time of acceptance, and the number of commits from which the factors were computed.
     """
 
     factors: Mapping[str, float]  # by knob, a key of `search.evaluate.KNOBS`

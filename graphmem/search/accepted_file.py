@@ -41,7 +41,7 @@ class AcceptedFile(Generic[T]):
         return self._weights
 
     def change(self, weights: T | None) -> None:
-        """Keep accepted weights, or remove the file for None.
+        """Store accepted weights in the file; with None, remove the file.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.

@@ -15,10 +15,10 @@ NO_ALIASES: Final[Aliases] = MappingProxyType({})
 
 
 def expand(query: str, aliases: Aliases) -> tuple[str, list[str]]:
-    """Append synonyms to a query; also return a note for each synonym.
+    """Return a query with its synonyms appended, and notes on them.
 
-    `aliases` has the synonyms of each term. A term matches as whole words after normalisation, so that case and punctuation do not matter.
-    Synonyms are not expanded again.
+    `aliases` maps a term to its synonyms. A term matches as whole words after normalisation, so that case and punctuation do not matter.
+    There is one note for each term with new synonyms. Synonyms are not expanded again.
     """
     if not aliases:
         return query, []

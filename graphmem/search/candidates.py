@@ -1,7 +1,7 @@
 """Find candidates by words, vectors, names in the query, and the graph.
 
-The search of the graph follows edges from the symbols that the query names. These four ways are independent of each other; `pipeline` runs
-them in parallel and fuses their lists.
+There are four ways to find candidates: words, vectors, names in the query, and edges of the graph from the named symbols. The ways do not
+depend on each other. `pipeline` runs them in parallel and fuses their lists.
 """
 
 from __future__ import annotations
@@ -129,13 +129,19 @@ def _named(view: GraphView, name: str) -> list[int]:
 
 
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
-    """Find the neighbours, over one edge, of the symbols that a query names.
+    """Find the nodes that one edge joins to a symbol named in the query.
 
-    Both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that hubs
-    contribute little.
+    Edges of both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that
+    hubs contribute little.
 
     Returns:
         Map from a node to (score, its nearest named symbol). It has the best `depth` nodes, without the named symbols.
+
+    Args:
+        view: the graph.
+        seeds: the named symbols, each with a confidence.
+        depth: maximum number of nodes in the result.
+        filters: restrictions on the result.
     """
     mask = kind_mask(HOP_KINDS)
     best: dict[int, tuple[float, int]] = {}
@@ -159,11 +165,10 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
 
 
 def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
-    """Return how near files are to the files that are open ("active files").
+    """Return how near files are to the open files (`paths`).
 
-    The nearness of an active file is 1. A file joined to an active file by an import, in either direction, gets one half divided by the
-    logarithm of its degree. So a file with many imports gets a low value. Active files that are not in the index are kept, because memories
-    may name them.
+    An open file has the nearness 1. A file that imports an open file, or is imported by one, gets 1/2 divided by the logarithm of its
+    degree. So a file with many imports gets a low value. Open files that are not in the index are kept, because memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

@@ -117,20 +117,24 @@ def gather(
 def is_heard(found: CodeLists, faint: float) -> bool:
     """Whether a code candidate matches well enough to be shown.
 
-    A match is a word, a name, a place (file and line) or a near vector.
+    It does if it has a word or name of the query, or is at a place (file and line) in the query. It also does if its cosine is at least
+    `faint`.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Give each candidate in the given files the score of its file."""
+    """Return a score for each candidate whose file is in `files`.
+
+    The score is the score of the file.
+    """
     return {unit: value for unit in units.best if (value := files.get(units.path(view, unit), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Return a sort key for chunks: the best rank in any of the lists.
+    """Return a sort key for chunks: the best rank in any of `lists`.
 
-    Ties are ordered by id.
+    Each list maps chunks to scores. Ties are ordered by id.
     """
     place: dict[str, int] = {}
     for scores in lists:
@@ -161,7 +165,10 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return for each unit the best cosine of the chunks that contain it."""
+    """Return the best cosine for each unit (symbol).
+
+    `receivers` maps a chunk to the units that get its cosine, and `cosines` maps a chunk to its cosine.
+    """
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
         cosine = cosines.get(chunk)
@@ -173,7 +180,10 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 
 
 def _with_classes(view: GraphView, unit: str, node: int, there: Collection[str]) -> Iterator[str]:
-    """Yield a symbol, and its enclosing symbols that are candidates."""
+    """Yield a symbol, then those of its enclosing symbols that are in `there`.
+
+    `there` has the ids of the candidates.
+    """
     yield unit
     while node >= 0 and (node := int(view.parent[node])) >= 0:
         if view.ids[node] in there:
@@ -183,7 +193,7 @@ def _with_classes(view: GraphView, unit: str, node: int, there: Collection[str])
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
     """Fuse the lists of code candidates and return the best k.
 
-    A candidate gains a bonus (votes) if its file has other good hits.
+    A candidate gains a bonus (votes) if its file has other good hits. `k` is the number of hits in the request.
 
     Args:
         shot: the searched snapshot.
@@ -211,7 +221,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
     """Return further ranked lists: candidates related to the best hits.
 
-    A candidate is related by its vector, by rare words, or by an edge.
+    A candidate is related to a hit if their vectors are similar, if they share rare words, or if an edge joins them.
     """
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     echo = weights.echo * found.share
@@ -225,8 +235,8 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
     """Lower the scores of units that are rarely the intended target.
 
-    Such units are code inside a function that is a candidate itself; classes, which receive the vectors of all their methods; code
-    outside definitions; and documents and data, unless the query asks for them. Named units are not lowered, except tests, which repeat
+    Such units are definitions inside functions; classes, which receive the vectors of all their methods; code outside definitions; and
+    documents and data, unless the query asks for them. Units that the query names are not lowered. Named tests are, because tests repeat
     the words of the code they test.
     """
     in_tests: dict[str, float] = {}
@@ -258,8 +268,8 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
 def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
     """Lower the rank of document sections that repeat another page.
 
-    Such pages exist once for each version. A section repeats another if it has the same heading, in a file of the same name. The section in
-    the outermost folder gets the best place.
+    Documentation often has one copy of a page for each version. A section repeats another if both have the same heading, in files of the
+    same name. Of such sections, the one in the outermost folder gets the best place.
 
     Args:
         voted: candidates, best first.
@@ -287,9 +297,8 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
     """Raise candidates whose file has other good hits, which vote for it.
 
-    The votes of a file are the scores of its best `voters` hits.
-
-    A candidate gains at most `weight` times the range of scores. The order is that of `fused`.
+    The votes of a file are the scores of its best `voters` hits. A candidate gains at most `weight` times the range of scores. The order of
+    the result is that of `fused`.
     """
     if not fused:
         return []

@@ -1,7 +1,7 @@
 """Give the score of a comment to the definition right below it.
 
-Most languages document a definition above it, outside its lines. A chunk's lines outside definitions are a unit, so such a comment is a
-candidate apart from its definition. Then one answer has both, with the same title, and the comment often comes first.
+In most languages, the comment that documents a definition is above it, outside its lines. A chunk's lines outside definitions form a
+separate candidate. Without this module, an answer could have both the comment and its definition, with the same title.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any
 def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, most: int) -> list[Fused]:
     """Replace comments among the best candidates by the definitions below.
 
-    A candidate is replaced if a comment above a definition of its chunk has more words of the query than its lines outside comments. The
-    definition whose comment has most of the words gets its score.
+    Consider a candidate made of the lines of a chunk outside definitions. It is replaced if a comment above a definition has more words of
+    the query than the candidate's other lines. The definition whose comment has most of the words gets the candidate's score.
 
     Args:
         view: the graph of the units.
@@ -51,7 +51,11 @@ def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, 
 
 
 def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
-    """Return the definition that the comments of a chunk are about, or ""."""
+    """Return the definition below the comment that matches a query best.
+
+    Only comments in `chunk` count. The result is "" if no comment has more words of the query than the chunk's other lines outside
+    definitions.
+    """
     segments = units.segments.get(chunk, ())
     rest = next((segment for segment in segments if segment.unit == chunk), None)
     defined = {segment.unit: segment.rows[0] for segment in segments if segment.unit in units.nodes}

@@ -1,7 +1,7 @@
 """Compare dates in a query with the times memories were created.
 
 For "What did Ana paint in June?", memories that were created in June or just after rank higher, even without a date in the text. A date
-without a year means every year of the memories. Words like "yesterday" count from now.
+without a year means that date in every year in which memories were created. Words like "yesterday" count back from now.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Period(NamedTuple):
 
     @property
     def window(self) -> tuple[datetime, datetime]:
-        """Begin and end of the time in which memories count for the period.
+        """Begin and end of the time in which a memory matches this period.
 
-        A memory gets a score if it was created in this time.
+        A memory that was created in this time gets a score.
         """
         return self.start - _WINDOW, self.end + _WINDOW
 
@@ -97,9 +97,10 @@ def _nearness(created: datetime, span: Period) -> float:
 
 
 def _named(match: re.Match[str], years: tuple[int, int]) -> Iterator[Period]:
-    """Yield the periods that a written date means; none if it does not exist.
+    """Yield the periods that a date in a query means.
 
-    A date without a year means several years.
+    A date without a year means one period for each of the latest years in `years` (first, last). A date that does not exist, such as 31
+    June, means none.
     """
     parts = match.groupdict()
     month = _number(parts.get("month") or "")

@@ -1,8 +1,8 @@
 """Measure search on the project's own commits, and propose weights.
 
 A case is the message of a commit with the files it changed. Messages describe changes, so proposed weights hold for descriptions, names and
-error texts only. The weights for questions are not changed. Weights are chosen with the older cases and checked with the newer cases. They
-are proposed only if results improve in both halves.
+error texts only. The weights for questions are not changed. Weights are chosen with the older half of the cases. They are proposed only if
+they improve the results for both halves.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Measured(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A case with its candidates, so that they are collected only once."""
+    """A case with its candidates, which are collected once for all weights."""
 
     case: Case
     found: code.CodeLists
@@ -81,9 +81,9 @@ class Ready(NamedTuple):
 
 
 def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], state: IndexState, until: float) -> list[Ready]:
-    """Collect the candidates of each case, until a given time.
+    """Collect the candidates of each case; stop at the time `until`.
 
-    `until` is a time of the clock `time.monotonic`.
+    `until` is a time of the clock `time.monotonic`. Cases of the types for which no weights are proposed are left out.
     """
     ready = []
     tuning = with_factors(Tuning(), {"churn": 1.0})
@@ -98,9 +98,9 @@ def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], s
 
 
 def scaled(weights: Weights, factors: Mapping[str, float]) -> Weights:
-    """Return weights multiplied by the factors of a proposal.
+    """Return weights multiplied by the proposed factors.
 
-    A knob is a group of weights that are changed together by one factor.
+    `factors` maps a knob to its factor. A knob is a group of weights that are changed together.
     """
     built_in = weights._replace(churn=_CHURN)
     changed = {path: getattr(built_in, path) * factor for knob, factor in factors.items() for path in KNOBS[knob]}
@@ -108,7 +108,10 @@ def scaled(weights: Weights, factors: Mapping[str, float]) -> Weights:
 
 
 def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
-    """Return a tuning whose weights are multiplied by a proposal's factors."""
+    """Return a tuning whose weights are multiplied by the proposed factors.
+
+    `factors` maps a knob (a group of weights) to its factor.
+    """
     if not factors:
         return tuning
     changed = {kind: scaled(tuning.weights[kind], factors) for kind in OF_TYPES}
@@ -116,7 +119,7 @@ def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
 
 
 def scores(shot: Snapshot, ready: Sequence[Ready], tuning: Tuning) -> list[Measured]:
-    """Measure how well given weights rank the candidates of each case."""
+    """Measure, for each case, how well the tuning's weights rank candidates."""
     return [_scored(shot, one, tuning) for one in ready]
 
 

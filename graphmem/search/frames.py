@@ -56,8 +56,8 @@ def frames(query: str) -> list[Frame]:
 def framed(view: GraphView, query: str) -> set[int]:
     """Return the functions and classes that the query's frames refer to.
 
-    The name in a frame takes precedence over its line, because the code that ran may be older than the index. Among several definitions
-    with that name, the one that contains the line is chosen, or else the nearest.
+    The name in a frame takes precedence over its line, because the code that ran may be older than the index. If several definitions have
+    that name, the one that contains the line is chosen. If none contains it, the nearest is chosen.
     """
     meant: dict[str, tuple[list[list[Definition]], bool]] = {}
     found = set()
@@ -71,10 +71,11 @@ def framed(view: GraphView, query: str) -> set[int]:
 
 
 def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
-    """Return the files that a path matches, and whether a folder also matches.
+    """Return the project's files that the path in a stack frame may mean.
 
-    The beginning of the path may come from another machine. If too many files match, the result is empty. A path inside a library matches
-    only if the library is the project.
+    The path's beginning may be a folder of another machine, so its last parts are compared. If too many files match, the result is empty.
+    It is also empty for a path inside a library that is not this project. The second result is whether the match is sure: the whole path,
+    or the folder's name too, matches.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     library = max((at for at, part in enumerate(parts[:-1]) if part in _LIBRARIES or _LIBRARY.fullmatch(part)), default=-1)
@@ -98,8 +99,8 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 def _definition_at(file: list[Definition], frame: Frame, sure: bool) -> int:
     """Return the definition to which a stack frame refers.
 
-    It is -1 for code outside all definitions. It is also -1 if the file lacks the function and only the file's name matches, not its
-    folder.
+    The result is a node, or -1 for code outside all definitions. If the file has no definition of that name, the line decides. It decides
+    only if the file is `sure` (see `_files`).
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

@@ -30,7 +30,7 @@ class Ranked(NamedTuple):
         weight: weight of the list; at least 0.
         absent: raw score assumed for a candidate that is not in the list. For BM25 it is 0, because a chunk without the words has the score
             0. None means the lowest score in the list.
-        full: raw score that is normalised to 1 even if every candidate has less; None for the best score of the list.
+        full: raw score that becomes 1 when scores are normalised. None means the best score of the list.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Fused(NamedTuple):
         id: id of the candidate.
         score: the weighted sum, times `by`.
         lists: the ranked lists behind the score.
-        by: factor of the score and of its parts.
+        by: factor by which the score and its parts were multiplied; see `times`.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Fused(NamedTuple):
 
     @property
     def parts(self) -> list[Part]:
-        """The parts of the score, of the lists that have the candidate."""
+        """The shares of the score, one for each list that has the candidate."""
         found = [part for one in self.lists if (part := one.part(self.id)) is not None]
         return [part._replace(weight=part.weight * self.by) for part in found] if self.by != 1 else found
 
@@ -105,7 +105,10 @@ class Scaled:
         self._ids = ids
 
     def terms(self) -> list[float]:
-        """Return what the list adds to the score of each candidate."""
+        """Return each candidate's normalised score in this list, times its weight.
+
+        The order is that of `ids`.
+        """
         weight = self._ranked.weight
         return [weight * value for value in self._values]
 
@@ -129,10 +132,11 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
 
     Args:
         lists: the candidates of each way of searching, such as words or vectors. Lists without candidates or weight are ignored.
-        normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
-            uses ranks instead of scores.
+        normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf" uses ranks instead
+            of scores.
         rrf_k: constant of "rrf"; a larger value lowers the effect of rank.
-        before: candidates with fused scores, to which the lists are added; they have the same lists.
+        before: candidates that were fused before; the scores of `lists` are added to theirs. All of them have scores from the same earlier
+            lists.
 
     Raises:
         BadInputError: unknown normaliser, or a negative weight.

@@ -39,7 +39,7 @@ def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
 def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
     """Whether nothing is found, or no hit contains the query's only word.
 
-    In the second case the hits were found by similar words.
+    If no hit contains the word, the hits were found by similar words.
     """
     word = query.strip().casefold()
     if not hits or len(word.split()) > 1:

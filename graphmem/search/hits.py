@@ -91,7 +91,7 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
     """Return the lines of given units, with their numbers in the file.
 
-    A unit is a symbol or a file. Its lines come from all found chunks that contain a part of it.
+    A unit is a symbol, or a chunk without a symbol. Its lines come from all found chunks that contain a part of it.
     """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():
@@ -102,9 +102,9 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
 
 
 def _stems_by_line(units: Units, shown: Collection[str], index: WordIndex, wanted: Wanted) -> dict[str, dict[int, frozenset[str]]]:
-    """Return the stems of the query that the lines of given units have.
+    """For each line of given units, return the query's stems that it has.
 
-    A unit is a symbol or a file. Its lines are numbered as in the file.
+    A unit is a symbol, or a chunk without a symbol. The result maps a unit to its lines, which are numbered as in the file.
     """
     stem_of = {number: stem for stem, number in index.numbers_of(wanted.stems).items()}
     numbers = np.fromiter(stem_of, np.int64, len(stem_of))

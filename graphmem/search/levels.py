@@ -49,9 +49,9 @@ class ServiceLevel:
             self._times.append(milliseconds)
 
     def level(self) -> Level:
-        """Return the current level.
+        """Return the current level, from the 95th percentile of recent times.
 
-        The level stays the same while times are between the two bounds.
+        There is an upper bound for slow and a lower bound for fast searches. Between the two bounds the level does not change.
         """
         with self._lock:
             if len(self._times) < ENOUGH:

@@ -47,7 +47,7 @@ class Near(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """The raw scores that become 0 and 1 when scores are normalised."""
+    """Raw scores that are normalised to 0 and to 1."""
 
     words: float  # BM25 of a full score
     lowest: float  # cosine of a zero score
@@ -55,7 +55,10 @@ class Scale(NamedTuple):
 
 
 class MemoryLists(NamedTuple):
-    """The results of all ways to search memories, ready for fusion."""
+    """The results of all ways to search memories, ready for fusion.
+
+    Each way has the scores of the memories that it found.
+    """
 
     words: dict[str, float]
     dense: dict[str, float]
@@ -146,7 +149,7 @@ def gather(
 def is_heard(lists: MemoryLists, faint: float) -> bool:
     """Whether any memory has a word of the query or a similar vector.
 
-    If not, no memory is good enough to be shown as a match.
+    A vector is similar if its cosine is at least `faint`. Without such a memory, no memory is shown as a match.
     """
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 
@@ -154,9 +157,9 @@ def is_heard(lists: MemoryLists, faint: float) -> bool:
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
     """Rescale memory candidates so that they compare with code.
 
-    When only memories are searched, the best one has the full score, even if it contains little of the query. Together with code, a memory
-    with a single common word would then outrank code with all of the words. Here the words of a memory count by its share of the query,
-    weighted by the rarity of the words in code and memories together. Cosines of code and memories are scaled together.
+    If only memories are searched, the best one has the full score, even if it contains little of the query. Together with code, a memory
+    with one common word would then outrank code with all of the words. Here a memory's score for words is its share of the query. Words
+    that are rare in code and memories together count more. Cosines of code and memories are scaled together.
 
     Args:
         lists: the result of `gather`.
@@ -173,8 +176,8 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
     """Return two ranked lists of memories: by words and by vectors.
 
-    Scores are scaled over all memories. If one of the lists is empty, the other takes its weight, so that relevance means the same with and
-    without a model.
+    `scale` has the raw scores that are normalised to 0 and 1. If one of the lists is empty, the other takes its weight, so that relevance
+    means the same with and without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
     share = (weights.words + weights.dense) / present if present else 1.0
@@ -203,8 +206,8 @@ def rank(
     """Compute final scores of fused memories; return them, best first.
 
     The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
-    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). If the query is a question, memories that ask themselves lose
-    relevance.
+    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). If the query is a question, a memory that is itself a question
+    loses relevance.
     """
     weights = tuning.memory
     now = request.as_of or judge.now()
@@ -292,9 +295,9 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 
 
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """Score memories about the same code as the best hits.
+    """Score memories that are related to the best hits.
 
-    The best hits are `seeds`, with their scores. Memories that a link joins to a best hit are scored, too.
+    `seeds` has the best hits and their scores. A memory is scored if it is about the same code as a best hit, or if a link joins the two.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -323,7 +326,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
     """Score memories by how near their code is to the files that are open.
 
-    A memory about code in or near an open file gets a score. It passes its score on to all memories about any code that it mentions.
+    A memory about code in or near an open file gets a score. It passes this score on to all memories about the code that it mentions.
     """
     own: dict[str, float] = {}
     for node in sorted(active):
@@ -344,9 +347,9 @@ def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, fl
 
 
 def _dated(index: MemoryIndex, request: Request, now: datetime) -> dict[str, float]:
-    """Return how near each memory was created to a date in the query.
+    """Return, for each memory, the nearness of its creation to a query's date.
 
-    Memories without such nearness are left out.
+    Nearness is in (0, 1]. Memories that are not near any date are left out.
     """
     years = index.years()
     spans = periods(request.query, now, years) if years is not None else []

@@ -43,8 +43,8 @@ def is_derived(row: MemoryRow) -> bool:
 def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
     """Whether a memory must rank below all code hits.
 
-    This holds for sentences taken from files of the project ("seeds"), and for lessons of commits whose files are not among the hits'
-    files.
+    Seeds (sentences taken from files of the project) always do. A lesson of a commit does if none of its files is in `near`, the files of
+    the hits.
     """
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 
@@ -52,10 +52,10 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank seeds, and lessons that are unrelated to the code hits, below code.
+    """Rank seeds, and lessons unrelated to the code hits, below code.
 
-    A seed is a memory taken from a file of the project. It always ranks below code. A lesson is what a commit's message explains. It ranks
-    below code unless the commit changed a file of one of the best hits.
+    A seed is a memory taken from a file of the project. It always ranks below code. A lesson is a memory made of a commit's message. It
+    ranks below code unless the commit changed a file of one of the best hits.
 
     Args:
         scored: the memories.

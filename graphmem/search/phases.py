@@ -110,7 +110,7 @@ class PhaseBook:
     def leaning(self, phase: str) -> dict[str, float]:
         """Return how accepted weights of a phase differ from the built-in ones.
 
-        The result maps a memory type to the accepted weight divided by the built-in one. Types with equal weights are left out.
+        The result maps a memory type to the accepted weight divided by the built-in one. Types whose two weights are equal are left out.
         """
         return {
             type_: value / weight(PHASES, phase, type_)

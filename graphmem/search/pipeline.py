@@ -61,7 +61,7 @@ class Aids(NamedTuple):
 class _Path(NamedTuple):
     """One way to find candidates, such as by words; it runs in a thread.
 
-    It has the future result, or the reason why it does not run.
+    It has the result to come (`future`), or the reason why it does not run.
     """
 
     name: str
@@ -101,6 +101,8 @@ def candidates_of(
     shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning, aids: Aids
 ) -> tuple[str, code.CodeLists]:
     """Return the type of a query, and its code candidates before fusion.
+
+    The types are those of `query_type.classify`.
 
     Raises:
         BadInputError: as for `search`.
@@ -222,7 +224,7 @@ class _Run:
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
-        """Return the result of a way to find candidates, or None.
+        """Wait for a way to find candidates; return its result, or None.
 
         The reason for None is recorded in `missing`.
         """
@@ -326,7 +328,7 @@ class _Run:
     ) -> list[memories.ScoredMemory]:
         """Rank memories that are unrelated to the code hits below these hits.
 
-        `mixed.without_strangers` has the rule. A note is added if it leaves out memories.
+        `mixed.without_strangers` has the rule. If it leaves out memories, a note is added to the answer.
         """
         view = self.shot.graph
 
@@ -356,7 +358,7 @@ class _Run:
         return min(1.0, full / said) if said else 1.0
 
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
-        """Return how many chunks of code contain each word of the query."""
+        """Count, for each word of the query, the chunks of code that contain it."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
 
     def _now(self) -> datetime:

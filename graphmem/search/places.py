@@ -24,8 +24,8 @@ _TITLE: Final = 200  # characters of the first line in which a scope is searched
 def named_files(view: GraphView, query: str) -> dict[str, float]:
     """Return the files that a query names, each with a confidence.
 
-    The confidence is 1 for a name that only one file has, and 1 / sqrt(n) for a name that n files have. In a scope, a plain word can name a
-    file. Elsewhere it is an ordinary word.
+    The confidence is 1 for a name that only one file has, and 1 / sqrt(n) for a name that n files have. A plain word names a file only in a
+    scope, such as `cli` in `fix(cli): ...`. Elsewhere it is an ordinary word.
 
     Args:
         view: the graph that contains the files.

@@ -74,8 +74,8 @@ class Mention(NamedTuple):
 def classify(query: str) -> str:
     """Classify a query as STRUCTURAL, IDENTIFIER, ERROR, QUESTION or SEMANTIC.
 
-    A STRUCTURAL query asks for relations of a named symbol. An IDENTIFIER query names code. An ERROR is a message as a program prints it. A
-    QUESTION asks about behaviour, or describes behaviour in a few words. All other queries are SEMANTIC: mostly descriptions of changes.
+    STRUCTURAL: asks for relations of a named symbol. IDENTIFIER: names code. ERROR: a message as a program prints it. QUESTION: asks about
+    behaviour, or describes behaviour in a few words. SEMANTIC: all other queries, mostly descriptions of changes.
     """
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
     words = query.split()
@@ -100,8 +100,8 @@ def is_asked(query: str) -> bool:
 def without_language(query: str, language: str) -> str:
     """Return a query without the name of the project's own language.
 
-    In a Python project the word "python" is useless, but it is rare in the texts, so it would count most. The word is kept if fewer than
-    two other words remain.
+    In a Python project the word "python" is useless. It is rare in the texts, so it would count most. The word is kept if fewer than two
+    other words remain.
 
     Args:
         query: the search text.
@@ -117,7 +117,7 @@ def without_language(query: str, language: str) -> str:
 def mentions(query: str) -> list[Mention]:
     """Return the words of a query that may name code, without repeats.
 
-    They are in the order of the query. A mention written as code takes precedence over the same word as plain text.
+    They are in the order of the query. If a word occurs both as code, such as `` `get` ``, and as plain text, the mention as code is kept.
     """
     found: dict[str, bool] = {}
     for quoted in _quoted(query):

@@ -80,9 +80,9 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Weights of a word by the field of a symbol that contains it (BM25F).
+    """Weights of a word by the field of a symbol in which it occurs (BM25F).
 
-    Examples of fields are the name and the path. A word in the text has weight 1.
+    Examples of fields are the name and the path. A word in the symbol's text has weight 1.
     """
 
     name: float = 3.0  # a word in the unit's name
@@ -200,9 +200,9 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Functions that return trust and confidence of a memory, and the time.
+    """Functions that return a memory's trust and confidence, and the time.
 
-    A package that uses search provides them.
+    The package that uses search provides the functions.
     """
 
     trust: Callable[[MemoryRow], float] = lambda row: 1.0  # trust in its source

@@ -130,7 +130,7 @@ class Searcher:
     def _await_vectors(self, request: Request) -> None:
         """Wait for missing vectors, at most for the rest of `patience_s`.
 
-        The full time is available again once all vectors exist.
+        Once all vectors exist, later searches may again wait for `patience_s`.
         """
         embedder = self._vectors.query_embedder()
         if self._patience_left <= 0 or embedder is None or not self._is_missing(request):
@@ -190,8 +190,8 @@ class Searcher:
     def _with_memories(self, shot: Snapshot, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Add details of memories, and memories about code, to the hits.
 
-        A lesson of a commit, or a sentence from a file, that is linked to the file of a hit is added only if it has a word of the query.
-        Most commits are about a small part of each file that they touch.
+        For example, a hit in code gets the memories about its file. A lesson of a commit, or a sentence from a file, is added only if it
+        has a word of the query. Most commits are about a small part of each file that they touch.
         """
         index = shot.memories
         if index is None or not len(index):

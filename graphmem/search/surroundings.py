@@ -1,8 +1,8 @@
 """Score candidates by their relation to the best hits (a second look).
 
-A description rarely uses the words of all the code it concerns. So the best hits serve as a second query. Candidates gain if their vectors
-are near those of the best hits, or if an edge joins them with candidates of a high score. Each of these two scores is a separate list in
-the fusion. They do not find new candidates.
+A description rarely uses the words of all the code it concerns. So the best hits serve as a second query. A candidate gains if its vector
+is near those of the best hits, or if it shares rare words with them. It also gains if an edge joins it to a candidate with a high score.
+Each of these scores is a separate list in the fusion. No new candidates are found.
 
 Source: Rocchio 1971 (relevance feedback in a vector space), here without feedback from a person: the best hits are assumed to be relevant
 ("pseudo-relevance feedback"). Measured in docs/decisions/0006-fusion.md.
@@ -90,7 +90,8 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
     """Score candidates that an edge joins to candidates with high scores.
 
-    A candidate receives the scores of four others: its best caller, callee, reference, and base or subclass.
+    A candidate receives the scores of at most four others: the best of its callers, of its callees, of its references, and of its bases and
+    subclasses.
 
     Args:
         view: the graph.
@@ -127,7 +128,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
     """Return the highest value given to each candidate; 0 without a value.
 
-    `size` is the number of candidates. `given` has arrays of candidates with their values.
+    `size` is the number of candidates. Each item of `given` is (positions of candidates, their values).
     """
     best = np.zeros(size)
     for receiver, values in given:

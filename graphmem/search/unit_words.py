@@ -119,11 +119,13 @@ def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str])
 
 
 def _terms_in(texts: Mapping[str, Sequence[str]], term_of: Mapping[str, str]) -> dict[str, list[_Terms]]:
-    """Return the query's words in each of the short texts of units.
+    """Find the query's words in the short texts of units, such as names.
+
+    Returns, for each unit, one `_Terms` for each of its texts.
 
     Args:
         texts: the texts of each unit.
-        term_of: the term that a stem stands for.
+        term_of: maps a stem to the word of the query that it stands for.
     """
     stems = _stems_of_texts(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
     near = {text: _Terms([term_of[stem] for stem in of_text if stem in term_of], len(of_text)) for text, of_text in stems.items()}
@@ -136,7 +138,7 @@ _of_text: Final[dict[str, list[str]]] = {}  # the stems of short texts, such as 
 def _stems_of_texts(texts: Collection[str]) -> dict[str, list[str]]:
     """Return the stems of the words of each text, in its order.
 
-    The results are kept: searches meet the same names and paths again.
+    The results are cached, because searches meet the same names and paths again.
     """
     known = {text: stems for text in texts if (stems := _of_text.get(text)) is not None}
     fresh = {text: normalise(text).split() for text in texts if text not in known}
@@ -201,18 +203,18 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the stems in a part of the query, such as a sentence.
+    """Return the stems of a part of the query, each with its rarity.
 
-    The result maps each stem to its rarity.
+    A part is for example a sentence.
     """
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
 def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
-    """Return, for each unit, the share of its names' words in the query.
+    """Return how much of each unit's names the query contains, 0 to 1.
 
-    A word counts if the query has it. The result is the weighted mean of three shares: for the unit's name, its enclosing names and its
-    file's name.
+    The result is the weighted mean of three shares: of the words in the unit's name, in its enclosing names and in its file's name. Each
+    share counts the words that the query has.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)

@@ -55,7 +55,7 @@ class Units:
     """The candidates of a search as units: symbols, or chunks without symbols.
 
     Attributes:
-        entries: the entry of each chunk.
+        entries: for each chunk its entry in the word index, with its text.
         segments: for each chunk its lines by unit; segments of one chunk have different units.
         stems: the words of the units.
         nodes: the node of each unit that is a symbol.
@@ -85,7 +85,7 @@ class Units:
     def rows_with(self, segment: Segment, numbers: I64) -> dict[int, set[int]]:
         """Return the lines of a segment that have some of the given stems.
 
-        Lines are numbered as in the file. The values are the stem numbers that each line has.
+        The result maps a line's number in the file to the stem numbers of `numbers` in that line.
         """
         entry = self.entries[segment.chunk]
         stems = unpacked(entry.stems)
@@ -133,8 +133,8 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
         entries: the chunks with their texts, best first.
         named: the nodes named in the query, each with a confidence.
         divide: False assigns each whole chunk to the symbol from which it was cut.
-        most: number of segments after which no chunk is divided and the remaining chunks are dropped. Code of many tiny functions has ten
-            in a chunk, and each costs as much as a large one.
+        most: maximum number of segments. Once it is reached, the remaining chunks are dropped. Tiny functions make many segments in a
+            chunk, and each costs as much as a large one.
     """
     every, ends, line, counts = _lines_of(entries)
     worded = np.zeros(sum(counts) + 1, np.bool_)
@@ -176,7 +176,7 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
     """Return the stem numbers of all chunks, with line ends, as one array.
 
-    The other results are: which elements are line ends, the line of each element, and the number of lines of each chunk.
+    The other results are: for each element whether it is a line end, for each element its line, and for each chunk the number of its lines.
     """
     parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
     every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
@@ -190,26 +190,26 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 
 
 def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
-    """Whether any line of a unit in a chunk has a letter or a digit.
+    """Whether any line of a chunk's unit `number` has a letter or a digit.
 
-    Lines without an indexed word may have letters, such as encoded data. Lines without letters, such as blank lines between definitions,
-    belong to no unit.
+    `of_line` has the number of the unit for each line. Lines without an indexed word may have letters, such as encoded data. Lines without
+    letters, such as blank lines between definitions, belong to no unit.
     """
     lines = entry.text.split("\n")
     return any(any(map(str.isalnum, lines[row])) for row, one in enumerate(of_line) if one == number)
 
 
 class _Symbols:
-    """Symbols of a file, enclosing symbols first, that can be ranked."""
+    """The symbols of a file that can be ranked, enclosing symbols first."""
 
     def __init__(self, view: GraphView, path: str) -> None:
         self._view = view
         self._symbols = view.symbols_in(path)
 
     def inside(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[int, int, int]]:
-        """Return (node, first line, last line) of the units in a chunk.
+        """Return (node, first line, last line) of the symbols in a chunk.
 
-        Only symbols that end within the chunk count.
+        Only symbols that end within the chunk are returned.
         """
         nodes, starts, ends, kinds, _ = self._symbols
         last = entry.end_line
@@ -220,9 +220,9 @@ class _Symbols:
         ]
 
     def _stands_alone(self, row: int, entry: Entry) -> bool:
-        """Whether a definition is ranked as a separate unit.
+        """Whether the definition `row` is ranked as a separate unit.
 
-        A definition inside a function of the same chunk is not ranked separately.
+        A definition inside a function is not, if the chunk `entry` also has that function.
         """
         view, parent = self._view, self._symbols.parents[row]
         around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
@@ -246,7 +246,7 @@ def _painted(
 ) -> tuple[list[str], list[int]]:
     """Return the units of a chunk, and for each line the position of its unit.
 
-    The nodes of the units are added to `nodes`.
+    The node of each unit that is a symbol is added to `nodes`.
     """
     around = _enclosing(view, entry)
     own = view.ids[around] if around >= 0 else entry.id
