@@ -37,7 +37,10 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """The ways in which a command differs from others; see `command`."""
+    """Options of `@command` for one command.
+
+    `without` lists the common options that the command does not have, and `is_quiet` makes it print only its answer.
+    """
 
     without: Collection[str] = (ROOT,)
     is_quiet: bool = False
@@ -49,8 +52,8 @@ class Variant(NamedTuple):
     Args:
         operation: name of the operation.
         doc: help text of the command.
-        fixed: maps parameters that the command does not have to their values.
-        defaults: maps parameters to defaults that differ from the operation's.
+        fixed: maps each parameter that the command does not offer to the value that the operation gets.
+        defaults: maps a parameter to its default in this command, if that differs from the operation's default.
     """
 
     operation: str
@@ -94,9 +97,9 @@ def runnable(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame = Frame()) -> Callable[..., None]:  # noqa: B008
-    """Build the function that typer registers for a command.
+    """Build the function that typer registers for a command that calls `work`.
 
-    It has the command's own parameters and those that all commands share.
+    The function takes the parameters in `own` and the options that all commands share.
 
     Args:
         work: receives the open `CommandContext` and the command's own parameters by name.
@@ -132,15 +135,21 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
 
 def _as_setting(value: Any) -> Any:
-    """Convert an option's value to the value of a setting.
+    """Convert the value of a command's option to the value of a setting.
 
-    False becomes None, because a flag that is not given leaves the setting unchanged.
+    A path becomes a string. False becomes None, because a flag that is not given leaves the setting unchanged.
     """
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 
 def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) -> inspect.Parameter:
-    """Make a hidden option that accepts the earlier names of an option."""
+    """Make a hidden option that accepts the earlier names of an option.
+
+    Args:
+        parameter: the option under its current name.
+        marks: metadata of its annotation; a `Was` in it has the earlier names.
+        name: name of the parameter for the hidden option.
+    """
     was = next(one for one in marks if isinstance(one, Was))
     hint, default = split(parameter.annotation)[0], parameter.default
     said = typer.Option(*was.flags, hidden=True, help=f"Earlier name of --{parameter.name.replace('_', '-')}.")

@@ -59,11 +59,11 @@ class CommandContext:
         raise RepositoryError(f"{root} contains no files; give a directory with source files", path=str(root))
 
     def existing(self) -> Path:
-        """Return the index directory of this command; no server may have it open.
+        """Return the directory of an existing index that no server has open.
 
         Raises:
             NotIndexedError: the index is missing.
-            StoreBusyError: a server has it open.
+            StoreBusyError: a server has the index open.
         """
         from graphmem.client.connecting import expect_index
         from graphmem.server import owner
@@ -111,8 +111,8 @@ class CommandContext:
         """Report damage that was found and repaired when the index was opened.
 
         Args:
-            service: the opened service; default: the service of this command.
-            reported: text that was reported already; notes in this text are not repeated.
+            service: the opened service; None for the service of this command.
+            reported: text that was already printed; a note that occurs in this text is not printed again.
         """
         opened = service or self._opened
         notes = [note for note in (opened.damage if opened is not None else ()) if note not in reported]

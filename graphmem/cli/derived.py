@@ -47,7 +47,7 @@ def command_of(operation: Operation) -> Callable[..., None]:
 def variant_of(variant: Variant) -> Callable[..., None]:
     """Build the function that typer registers for a second command.
 
-    It calls an operation that already has a command.
+    The second command calls an operation that already has a command of its own; see `Variant`.
 
     Raises:
         LookupError: the operation is unknown.
@@ -87,7 +87,7 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
 def _reader(parameter: Parameter) -> Callable[[Any], Any]:
     """Return a function that converts a typed value to the operation's value.
 
-    For example, it removes the # from the id of a memory.
+    For example, the function removes the # from the id of a memory. Values that need no conversion are returned unchanged.
     """
     if parameter.has(Words):
         return " ".join
@@ -132,7 +132,8 @@ def _help(parameter: Parameter, *, many: bool = False) -> str | None:
 def _flag(parameter: Parameter, *, many: bool) -> str:
     """Return the option for a parameter: `--max-depth` for `max_depth`.
 
-    The option of a list uses the singular.
+    If the option may be repeated (`many`), its name is singular: `--kind` for `kinds`. A flag that is on by default can also be turned off:
+    `--name/--no-name`.
     """
     name = parameter.name.replace("_", "-")
     return f"--{name}/--no-{name}" if parameter.default is True else f"--{name.removesuffix('s') if many else name}"
@@ -141,7 +142,7 @@ def _flag(parameter: Parameter, *, many: bool) -> str:
 def _plain(hint: Any, name: str) -> Any:
     """Return the type that typer uses for a parameter of an operation.
 
-    For example, a list of words for a sequence, and a choice for a closed set of words.
+    For example, `Sequence[str]` becomes `list[str]`, and a `Literal` becomes an enum called `name`.
     """
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -185,7 +185,7 @@ def _calls(report: dict[str, Any]) -> list[Finding]:
 def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
     """Report the measured share of calls that graphmem resolves, by language.
 
-    The number of unresolved call sites does not measure this share.
+    The shares were measured on other projects with known calls. They cannot be computed from the unresolved call sites of this project.
     """
     said = [f"{row['language']} {row['recall']:.0%} ({row['tree']}{'; not used in development' * row['unseen']})" for row in rows]
     few = [row["sentence"] for row in rows if row["sentence"]]

@@ -48,7 +48,10 @@ def report(error: errors.GraphMemError, output: Output) -> NoReturn:
 
 
 def report_interrupt(output: Output, consequence: str) -> NoReturn:
-    """Print one sentence after Ctrl-C, and end the process with 130."""
+    """Print one sentence after Ctrl-C, and end the process with exit code 130.
+
+    `consequence` is the end of the sentence, such as the state of the index.
+    """
     output.stderr.line(f"graphmem: interrupted{consequence}")
     raise SystemExit(INTERRUPTED)
 
@@ -99,9 +102,9 @@ def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: 
 
 
 def _facts(error: errors.GraphMemError) -> dict[str, Any]:
-    """Return an error's attributes for JSON, with references to candidates.
+    """Return the attributes of an error as JSON values.
 
-    A candidate is one of several symbols with the same name.
+    If several symbols have the same name, they are listed under `candidates`, each with `ref`, the text that selects it.
     """
     facts: dict[str, Any] = {}
     for key, value in error.facts.items():

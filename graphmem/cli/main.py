@@ -216,7 +216,7 @@ class _Program(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the subcommand that a person typed.
 
-        Other tools have commands that do the same under other names. If a person types such a name, the error suggests graphmem's.
+        Some commands have another name in other tools. If a person types that name, the error suggests graphmem's command.
         """
         try:
             return super().resolve_command(ctx, args)

@@ -44,9 +44,9 @@ class Output:
 
     @property
     def _plain(self) -> TextIO | None:
-        """The stream of this output, or None for a terminal.
+        """The stream of this output if it is not a terminal, or else None.
 
-        An environment variable can make a stream count as a terminal.
+        An environment variable can make any stream count as a terminal.
         """
         stream = sys.stderr if self.on_stderr else sys.stdout
         return None if stream.isatty() or _AS_TERMINAL & os.environ.keys() else stream

@@ -45,7 +45,7 @@ class PersonalData:
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield all data of the person: first the person, then the memories.
 
-        Memories include earlier texts, also of memories that were edited later.
+        Each earlier version of a memory's text is yielded as a memory of its own.
 
         Raises:
             BadInputError: the person is unknown, or the server is running.
@@ -59,7 +59,8 @@ class PersonalData:
     def erase(self) -> dict[str, Any]:
         """Erase all data of the person for good; return a receipt.
 
-        The audit keeps the receipt, without the login. It has the number of erased memories, and a hash of everything that was erased.
+        The receipt has the numbers of erased memories and lines of data, and a hash of all these lines. The audit keeps the receipt,
+        without the login.
 
         Raises:
             BadInputError: the person is unknown, or the server is running.
@@ -81,9 +82,13 @@ class PersonalData:
 
     @contextmanager
     def _opened(self) -> Iterator[dict[str, tuple[GraphMem, list[str]]]]:
-        """Open the projects with memories of the person; yield them by name.
+        """Open the projects in which the person wrote memories, for a block.
 
-        The lists have the ids of the memories that exist, with earlier texts.
+        Yields a mapping from a project's name to (open project, ids of memories). The ids are those of the person's memories that still
+        exist, and of their earlier versions.
+
+        Raises:
+            BadInputError: the server is running.
         """
         with ExitStack() as stack:
             found = {}
@@ -101,7 +106,10 @@ class PersonalData:
 
 
 def _with_versions(service: GraphMem, memories: list[str]) -> list[str]:
-    """Return the existing ones of some memories, with their earlier texts."""
+    """Return ids of the memories that exist, and of their earlier versions.
+
+    `memories` are ids. An edit keeps the earlier text of a memory as an earlier version with an id of its own. The result is sorted.
+    """
     index, found = service.parts.book.index(), {}
     waiting = list(memories)
     while waiting:

@@ -34,9 +34,9 @@ OnProgress = Callable[[IndexProgress], None]
 
 @contextmanager
 def shown_progress(output: Output) -> Iterator[OnProgress]:
-    """Yield a function that shows a step of an index run on stderr.
+    """Yield a function that shows the steps of an index run on stderr.
 
-    Any thread may call it.
+    The function takes one step, and any thread may call it. It does nothing for quiet output and for JSON.
     """
     if output.quiet or output.as_json:
         yield lambda step: None
@@ -51,7 +51,10 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
 
 @contextmanager
 def followed(feed: AbstractContextManager[Iterator[IndexProgress]], on_progress: OnProgress) -> Iterator[None]:
-    """While a block runs, call a function with each step of an index run."""
+    """Pass the steps of an index run to a function while a block runs.
+
+    A thread reads the steps from `feed` and calls `on_progress` with each.
+    """
 
     def listen() -> None:
         for step in steps:

@@ -17,7 +17,10 @@ A = TypeVar("A")
 
 
 class Rendering(NamedTuple):
-    """The functions that print one type of answer, as `renders` takes them."""
+    """Functions and options with which one type of answer is printed.
+
+    The fields are the decorated function and the arguments of `renders`.
+    """
 
     say: Callable[[Output, Any], None]
     bare: Callable[[Any], Iterable[str]] | None = None
@@ -86,7 +89,10 @@ def _table(output: Output, answer: Any) -> None:
 
 
 def _rows(answer: Any) -> Sequence[Any]:
-    """Return the rows of an answer: the answer itself, or its first list."""
+    """Return the rows of an answer, or an empty list.
+
+    An answer that is a list has its entries as rows. Of any other answer, the rows are the first list that holds dataclasses.
+    """
     if isinstance(answer, list):
         return answer
     lists = [value for value in _values(answer) if isinstance(value, list)]

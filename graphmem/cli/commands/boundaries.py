@@ -50,7 +50,8 @@ def check(
 def _write(here: CommandContext, lines: list[str], total: int) -> None:
     """Write the baseline: dependencies that break a rule and are accepted.
 
-    A failure leaves the old file.
+    `lines` has a line for each of these dependencies. If it has fewer than `total` lines, an error is raised. If the write fails, the old
+    file stays unchanged.
     """
     from graphmem.project.boundaries import BASELINE
 

@@ -126,9 +126,11 @@ def impact(
 
 
 def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None, str | None]:
-    """Return diff text, base and head of the change that a person typed.
+    """Return (diff, base, head) of the change that a person typed.
 
-    `argument` is the name of the argument in errors.
+    `targets` is empty for the working tree against HEAD. Otherwise it has one string: `-` (a diff on standard input), `main` (the changes
+    since main) or `main..topic`. `diff` is None unless it was read, and `head` is None for the working tree. `argument` names the argument
+    in errors.
     """
     if len(targets) > 1:
         raise BadInputError(f"{argument} takes one git revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)
@@ -174,6 +176,6 @@ def _show(output: Output, answer: DiffImpact | ImpactReport, report: ImpactRepor
 
 
 def reaches(risk: Risk, bar: Level) -> bool:
-    """Whether the risk of a change reaches a level, or is unknown."""
+    """Whether the risk of a change is unknown, or is at least the level `bar`."""
     order = [each.value for each in Level]
     return risk.level not in order or order.index(risk.level) >= order.index(bar)

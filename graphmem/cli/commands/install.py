@@ -126,7 +126,10 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 
 
 def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
-    """Return the steps that a person must do in agents after `install`."""
+    """Return instructions for steps that a person must still do in the agents.
+
+    Only agents that `install` changed are covered. `user` is whether their user-wide settings were changed, and not the project's.
+    """
     from graphmem.hooks.targets import TO_CONFIRM
 
     scope = "user" if user else "project"

@@ -98,9 +98,10 @@ def remember(
 
 
 def _is_persons(service: Service) -> bool:
-    """Whether a person typed the command.
+    """Whether a person typed the command, or no running agent read bad text.
 
-    Agents run commands too, and may repeat untrusted text that they have read.
+    A person is recognised by a terminal without the environment variables of agents. Agents run commands too, and may repeat untrusted text
+    that they have read.
     """
     if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return True
@@ -448,9 +449,9 @@ def delete_all(
 
 
 def _vouched(here: CommandContext, id: str) -> Service:  # noqa: A002
-    """Return the service, if a person typed the command, not an agent.
+    """Return the service, if a person typed the command and not an agent.
 
-    Only people may verify memories.
+    The check is `_is_persons`, because only people may verify memories.
 
     Raises:
         ForbiddenError: the command may come from an agent that has read untrusted text.

@@ -96,8 +96,8 @@ def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, 
         title: heading of the list.
         sites: the edges.
         count: number of edges, as a string.
-        top: maximum number of lines; 0 for all.
-        here: file to which the line numbers belong; "" if they belong to the file of the symbol at the other end of each edge.
+        top: maximum number of printed edges; 0 for all.
+        here: path of the file in which the edges' lines are; "" if each edge's lines are in the file of the symbol at its other end.
     """
     if not sites:
         return
@@ -146,7 +146,7 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 def places(answer: SearchAnswer) -> list[str]:
     """Return `path:line` of each hit of a search; `#id` for a memory.
 
-    If the hits were packed into one text, the lines of that text are returned.
+    If the answer is one packed text, the result is the lines of that text.
     """
     if answer.packed is not None:
         return answer.packed.text.splitlines()
@@ -238,7 +238,10 @@ def edges(output: Output, answer: Edges) -> None:
 
 
 def _places(edge: EdgePlaces) -> list[str]:
-    """Return the places of an edge, with columns if names are known."""
+    """Return the places of an edge in the source, as strings.
+
+    A place is `path:line:column-end`, or `path:line` where the position of the name in the line is unknown.
+    """
     named = {one.line for one in edge.ranges}
     lines = [f"{edge.src.path}:{line}" for line in edge.lines if line not in named]
     return [*(f"{edge.src.path}:{one.line}:{one.column}-{one.end_column}" for one in edge.ranges), *lines]

@@ -147,9 +147,10 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _outside(output: Output, report: ImpactReport, top: int) -> None:
-    """Print code of other projects that uses the target over HTTP or gRPC.
+    """Print code of other projects that is connected with the target.
 
-    For a report on dependencies, it is the code of other projects that the target uses.
+    The connection is by HTTP, gRPC or topics. A report on dependents has the code that uses the target; a report on dependencies has the
+    code that the target uses. At most `top` lines are printed, 0 for all.
     """
     if report.outside:
         output.line()
@@ -210,9 +211,10 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 
 
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
-    """Write the row of a dependent: confidence, name, line and evidence.
+    """Write the row of a dependent: confidence, name, place and evidence.
 
-    The evidence names the neighbour through which the path leads.
+    The evidence names the symbol to which the dependent has an edge, such as `calls b`. That symbol is the next one on the path to the
+    target.
     """
     edge = hit.path[-1]  # the hit's own step; those before it lead to the target
     outward = edge.src.id == hit.symbol.id
