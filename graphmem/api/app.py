@@ -49,9 +49,9 @@ MCP_PATH = "/mcp"
 
 
 class Mounted(Protocol):
-    """The application of another interface, served at a path of its own.
+    """Another interface's ASGI application, served at its own path, as `/mcp`.
 
-    Its requests pass the same checks as all others.
+    The requests to this application pass the same checks as all others.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

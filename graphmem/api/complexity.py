@@ -44,7 +44,8 @@ from strawberry.schema_directive import Location
 class ListSize:
     """The maximum length of the list that a GraphQL field returns.
 
-    An argument gives the length, or a length is assumed. The length applies to this field, or to the named fields below it.
+    The length is the value of an argument in `slicing_arguments`, or else `assumed_size`. It holds for the lists at `sized_fields` below
+    the field. Without `sized_fields` it holds for the field itself.
     """
 
     assumed_size: int | None = strawberry.UNSET
@@ -53,9 +54,10 @@ class ListSize:
 
 
 def sized_by(argument: str, *fields: str) -> ListSize:
-    """Declare that an argument of a field, such as `first`, is a list's size.
+    """Declare the argument, such as `first`, that limits the length of lists.
 
-    The lists are the `fields` below this field, or the field itself. Deeper fields are written with dots: `impact.hits`.
+    The lists are `fields`, which are paths below the declared field such as `impact.hits`. Without `fields`, the declared field is the
+    list.
     """
     return ListSize(slicing_arguments=[argument], sized_fields=list(fields) or strawberry.UNSET)
 
@@ -87,9 +89,9 @@ class _Inherited(NamedTuple):
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """Return the part of this list size that applies to one inner field.
+        """Return the part of this list size that applies to the field `name`.
 
-        `name` is the name of the inner field.
+        The remaining paths start below that field.
         """
         rest = frozenset(path[1:] for path in self.fields if path[0] == name and len(path) > 1)
         return _Inherited(self.size, rest) if rest else _NONE
@@ -99,9 +101,9 @@ _NONE = _Inherited(1, frozenset())
 
 
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
-    """Return the variables of a request that can change the answer's size.
+    """Return (name, size) of the variables that can change an answer's size.
 
-    These are numbers, and the lengths of lists.
+    A number is its own size, and a list has its length. Other variables are left out.
     """
     return tuple(
         (name, len(value) if isinstance(value, list) else value)

@@ -79,7 +79,13 @@ class Rows:
 
 
 def rows(found: list[T], total: int, at: Page) -> Rows:
-    """Make a page from some rows of a list: add cursors and page info."""
+    """Make a page of a list: its rows with cursors, and the page's position.
+
+    Args:
+        found: the rows of the page.
+        total: number of rows of the whole list.
+        at: the part of the list that was requested.
+    """
     edges = [Item(cursor(at.offset + i), node) for i, node in enumerate(found)]
     return Rows(edges, Slice(at.offset, len(found), at.offset + len(found) < total), total)
 

@@ -70,7 +70,7 @@ class Connection:
 class Heard(Generic[T]):
     """The events that one subscriber receives.
 
-    The subscriber's permission is checked at each event.
+    Permission is checked when the events begin, and the subscriber's access at each event.
 
     Args:
         fan: distributes the events.
@@ -151,9 +151,9 @@ class Operation:
         return answer
 
     def begin_event(self) -> None:
-        """Begin the next event of a subscription with a new deadline.
+        """Begin the next event of a subscription, with a new deadline.
 
-        Cached data is dropped.
+        Data that was cached for the previous event is dropped.
         """
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds
         self.loaders = Loaders(self.service, self.call)

@@ -136,6 +136,11 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
     """Return the GraphQL type of an answer's field, and its resolver.
 
     The resolver is None if GraphQL shows the attribute unchanged.
+
+    Args:
+        hint: Python type of the field.
+        marks: metadata from the field's `Annotated`, such as `GlobalId`.
+        name: name of the attribute.
     """
     ident = next((one for one in marks if isinstance(one, GlobalId)), None)
     if ident is not None:
@@ -148,9 +153,10 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
 
 
 def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """Return the GraphQL type for a Python type that occurs in an answer.
+    """Return the GraphQL type for `hint`, a Python type that answers contain.
 
-    For example, a dataclass gives its GraphQL type, and a type without a GraphQL equivalent gives JSON.
+    For example, a dataclass gives its GraphQL type, and a type without a GraphQL equivalent gives JSON. `marks` is the metadata of its
+    `Annotated`, such as `Vocabulary`.
     """
     hint, more = split(hint)
     marks = (*more, *marks)
@@ -169,7 +175,11 @@ def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 
 
 def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """Return the GraphQL type for the Python type of an argument."""
+    """Return the GraphQL type for `hint`, the Python type of an argument.
+
+    For example, a TypedDict gives its input type, and a type without a GraphQL equivalent gives JSON. `marks` is the metadata of its
+    `Annotated`, such as `Vocabulary`.
+    """
     hint, more = split(_bare(hint))
     marks = (*more, *marks)
     origin = typing.get_origin(hint)
@@ -216,8 +226,12 @@ def input_type(given: type) -> type:
 def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
     """Return the GraphQL enum for a closed set of words.
 
+    Args:
+        hint: a `Literal` with the words.
+        marks: metadata of its `Annotated`; a `Vocabulary` in it names the enum.
+
     Raises:
-        TypeError: no `Vocabulary` is declared for the set.
+        TypeError: `marks` has no `Vocabulary`.
     """
     known = next((one for one in marks if isinstance(one, Vocabulary)), None)
     if known is None:

@@ -134,9 +134,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return made
 
     def _field(self, parent: GraphQLObjectType, details: FieldDetailsList, place: int, names: dict[str, Any]) -> Iterator[str]:
-        """Yield lines of code that read one field into a variable.
+        """Yield lines of Python code that read one field of an object.
 
-        The variable is `value{place}`. Objects that these lines use are put into `names`.
+        The code stores the field in the variable `value{place}`. Objects that the code refers to are added to `names`.
         """
         node, value = details[0].node, f"value{place}"
         if node.name.value == "__typename":
@@ -167,9 +167,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return lambda value: None if value is None else present(value)
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
-        """Return a function that renders values of a type, but not None.
+        """Return a function that renders values of the type `type_`.
 
-        The function raises an error for None.
+        It is called only for values that are not None, and raises an error for None.
         """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
@@ -184,9 +184,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 
 def _once(fields: Render) -> Render:
-    """Make a function that renders each object only once for an answer.
+    """Wrap a function that renders objects: each object is rendered only once.
 
-    Later occurrences of the object are an `Again`.
+    When an object occurs again in the same answer, the result is an `Again`, which keeps the encoded JSON.
     """
     plan = id(fields)
 

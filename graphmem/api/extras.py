@@ -41,7 +41,7 @@ class EdgeItem:
 class Edges:
     """A page of edges of one symbol in the code graph.
 
-    Their total number is counted only if requested.
+    The total number of edges is counted only if a query asks for it.
     """
 
     edges: list[EdgeItem]

@@ -110,16 +110,19 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Update the phase: what the connection waits for now.
+        """Update the phase, which is the event that the connection now waits for.
 
-        If the phase is new, its time starts.
+        The waiting time starts again if the phase changed.
         """
         phase = self.look()
         if phase is not self.phase:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """Record how many sent bytes the client has not read yet."""
+        """Record how many sent bytes the client has not read yet.
+
+        If the client has read enough bytes, its waiting time starts again.
+        """
         if self.phase is Phase.WRITING and waiting <= self.size - STEP_BYTES:
             self.begin(Phase.WRITING)
             self.size = waiting
@@ -154,9 +157,15 @@ class Connections:
         return len(self._slots)
 
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
-        """Register a connection, or return the seconds until one can be closed.
+        """Register a new connection; return its slot, or a number of seconds.
 
-        Infinity means that no other connection can be closed to make room.
+        If the server is full, a waiting connection is closed to make room. If none may be closed yet, the result is the number of seconds
+        until one may. It is infinity if no connection waits for its client.
+
+        Args:
+            address: address of the client.
+            descriptor: file number of the connection.
+            let_go: closes the new connection at once.
         """
         # The system gives the lowest free number, so all lower ones are in use.
         crowded = self._last_file is not None and descriptor >= self._last_file
@@ -270,7 +279,11 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Register a new connection; return False if the server must wait."""
+        """Register a new connection, or close it if no other connection can be.
+
+        Returns False if the connection must wait until another may be closed. It is then tried again, and no further connections are
+        accepted meanwhile.
+        """
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):
             task = self._loop.create_task(self._begin(connection, slot))
@@ -290,7 +303,7 @@ class Acceptor:
         return False
 
     def _pause(self, seconds: float, following: Callable[[], None]) -> None:
-        """Accept no connections for a while.
+        """Accept no connections for some seconds, then call `following`.
 
         New connections wait in the system's queue.
         """
@@ -307,9 +320,9 @@ class Acceptor:
         await self._loop.connect_accepted_socket(lambda: protocol, connection, **self._tls)
 
     def _begun(self, connection: socket.socket, slot: Slot, task: asyncio.Task[None]) -> None:
-        """Clean up after a connection that could not be started.
+        """Clean up if the task that started a connection has failed.
 
-        A failed TLS handshake is not logged, because the client caused it.
+        It is called when the task has ended. A failed TLS handshake is not logged, because the client caused it.
         """
         self._beginning.discard(task)
         error = None if task.cancelled() else task.exception()

@@ -56,7 +56,9 @@ _log = logging.getLogger(__name__)
 
 
 class Rights:
-    """Access rights to a server and its projects; this class allows all.
+    """Access rights to a server and its projects, without people.
+
+    A caller has the same permissions in every project.
 
     Args:
         keys: the credentials that the options of the server accept.
@@ -116,7 +118,10 @@ class HubService:
         self.subscribe_context = self._context.feed
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function that raises an error which lists the projects."""
+        """Return a function that always raises an error.
+
+        The error lists the projects of this server, because operations on code must be sent to one of them.
+        """
         if name.startswith("_"):
             raise AttributeError(name)
 
@@ -191,7 +196,13 @@ class HubService:
 
     @contextlib.contextmanager
     def _opened_projects(self, access: Access, projects: Sequence[str] | None) -> Iterator[dict[str, Askable]]:
-        """Yield the named projects that the caller may use, opened on demand."""
+        """Yield projects by name, for a block; each is opened at its first use.
+
+        These are the named `projects`, or without names all that the caller may read.
+
+        Raises:
+            BadInputError: a named project is unknown, or the caller may not read it.
+        """
         known = self._readable(access)
         expect_known(projects or (), known)
         yield {name: self._askable(name, access) for name in projects or known}
@@ -317,9 +328,15 @@ class HubApp:
         return [self.state.server, *(one.app.state.server for one in self._mounts.values())]
 
     def _may_enter(self, name: str, rest: str, headers: Headers) -> bool:
-        """Whether the project exists and the caller has any right in it.
+        """Whether a request may be passed to a project.
 
-        The first push creates a project, if the caller has the right to push.
+        The project must exist, and the caller must have a right in it. A first push creates a missing project, if the caller has the right
+        to push.
+
+        Args:
+            name: name of the project.
+            rest: path of the request below the project's prefix.
+            headers: headers of the request.
         """
         access = self._rights.keys(name).access(headers.get("authorization"))
         if access is None:

@@ -21,9 +21,9 @@ Call = Callable[..., Awaitable[Any]]
 
 
 class SitesOf(NamedTuple):
-    """Loader key for the first edges of one relation of a symbol.
+    """Key of a batched load: edges of one symbol in one relation.
 
-    `limit` is the number of edges.
+    `relation` is, for example, the callers. `limit` is the maximum number of edges, and `id` is that of the symbol.
     """
 
     relation: Relation
@@ -32,9 +32,9 @@ class SitesOf(NamedTuple):
 
 
 class KnownOf(NamedTuple):
-    """Loader key for memories about one symbol or file.
+    """Key of a batched load: the memories about one symbol or file.
 
-    `limit` is the maximum number of memories.
+    `limit` is the maximum number of memories, and `id` is that of the symbol or file.
     """
 
     limit: int

@@ -55,12 +55,22 @@ class Meter:
 
 
 def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
-    """Return the lines of a metric that has one value."""
+    """Yield the lines of a Prometheus metric that has one value.
+
+    Args:
+        name: name of the metric.
+        kind: counter or gauge.
+        words: description of the metric.
+        value: the value.
+    """
     yield from head(name, kind, words)
     yield f"{name} {value:.17g}" if isinstance(value, float) else f"{name} {value}"
 
 
 def head(name: str, kind: str, words: str) -> Iterator[str]:
-    """Return the comment lines that precede the values of a metric."""
+    """Yield the comment lines that precede the values of a Prometheus metric.
+
+    `kind` is its type, such as counter, and `words` its description.
+    """
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"

@@ -76,7 +76,9 @@ class PersistedOperations:
         return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:
-        """Return the persisted operation that a request without a query names.
+        """Return the persisted operation that a request names.
+
+        The request has no query, but the name or the hash of a document.
 
         Raises:
             BadInputError: the request names no operation, or an unknown one.

@@ -127,9 +127,9 @@ def _ends(step: object) -> bool:
 
 @asynccontextmanager
 async def ahead(steps: AsyncIterator[T]) -> AsyncIterator[Callable[[], Awaitable[T | None]]]:
-    """Start to listen; yield a function that waits for the next event.
+    """Start to read `steps`; yield a function that waits for the next event.
 
-    The function returns None after the last event. No event is lost between two calls.
+    The function returns None after the last event. Each event is requested before the previous one is handled, so none is lost.
     """
 
     def ask() -> asyncio.Future[T | None]:

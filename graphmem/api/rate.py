@@ -57,9 +57,9 @@ class RateLimit:
         await self._app(scope, receive, send)
 
     def _take(self, address: str) -> float:
-        """Count one request of an address against its limit.
+        """Count a request of an address, and return 0 if it is within the limit.
 
-        Returns the seconds to wait if the limit is reached, else 0.
+        A request beyond the limit is not counted; the result is the number of seconds to wait.
         """
         now = self._clock()
         a_second = self._most / 60

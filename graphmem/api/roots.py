@@ -51,7 +51,7 @@ def root_type(root: str, by_hand: type) -> type:
 def root_field(operation: Operation) -> Any:
     """Make the root field of GraphQL for an operation.
 
-    It is nullable, so that after an error in one field, the other fields still have answers.
+    The field is nullable. So if one field of a query fails, the other fields still have answers.
     """
     rows_of = _rows_of(operation)
     arguments = [_Argument(one) for one in operation.parameters if not (one.has(Local) or one.has(Filled))]
@@ -103,9 +103,10 @@ class _Argument:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     def put(self, limits: ServerLimits, value: Any, into: dict[str, Any]) -> None:
-        """Convert a value and add it to the arguments for the operation.
+        """Convert the argument's value, and store it in `into`.
 
-        An omitted value keeps the default.
+        `into` collects the arguments for the operation. If the client omitted the value, the operation's default applies. A mapping is
+        stored as its fields.
         """
         if value is None and self._parameter.default is not None:
             return
@@ -181,9 +182,9 @@ def _word(value: Any) -> Any:
 
 
 def _fields(declared: Any) -> Convert:
-    """Return a converter of input objects to mappings by Python field names.
+    """Return a function that converts an input object to a mapping.
 
-    Fields without a value are left out.
+    The keys are the Python names of the fields. Fields without a value are left out.
     """
     refs = {name for name, (_, marks) in hints_of(declared).items() if any(isinstance(one, Ref) for one in marks)}
 
@@ -214,9 +215,9 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Return the field with the rows, for an answer that is a page of a list.
+    """Return the name of the answer's field that holds the rows of a list.
 
-    The result is None for other answers. GraphQL shows a page as a connection.
+    The result is None if the answer is not a page of a list. GraphQL shows a page as a connection.
     """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None

@@ -79,7 +79,11 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> GraphQLError:
     """Return the error for a document that exceeds a limit.
 
-    The error has the limit and the number found.
+    Args:
+        limit: name of the limit, such as depth.
+        allowed: the highest allowed number.
+        found: the number in the document.
+        node: the place in the document, if known.
     """
     return GraphQLError(
         f"The operation is too large: its {limit} is {found:,}, and at most {allowed:,} is allowed; ask for less at a time",

@@ -179,10 +179,10 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of an impact report whose change is sent.
+    """Return the parts of an impact report that decide whether it is sent.
 
-    If one of them changes, subscribers get the report again. Notes that files have changed since the index run are left out, and so is
-    the rank among the project's symbols, because any new symbol changes it.
+    Subscribers get the report again when one of these parts changes. Two things are left out: notes that files have changed since the index
+    run, and the rank among the project's symbols, which any new symbol changes.
     """
     risk = report.risk
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]

@@ -156,9 +156,9 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """Interface of an open index that checks the path of its directory.
+    """Interface of an open index that has an id and a directory.
 
-    See `graphmem.runtime.identity`.
+    `index_id` is described in `graphmem.runtime.identity`.
     """
 
     index_id: str
@@ -169,9 +169,9 @@ class Placed(Protocol):
 
 
 class IndexCheck:
-    """Refuses requests for another index; names its index in each answer.
+    """Refuses requests for another index, and names its index in each answer.
 
-    A client may have an outdated address: after a server has ended, a server of another index may get the same address. A file with the
+    A client may use an outdated address: after a server has ended, a server of another index may get its address. The file that holds the
     address may also have been copied.
     """
 
@@ -182,9 +182,9 @@ class IndexCheck:
         self._header = (INDEX_HEADER.lower().encode(), self._index.encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check which index HTTP requests and WebSocket handshakes name.
+        """Check the index that HTTP requests and WebSocket handshakes name.
 
-        A request that names no index is accepted.
+        A request that names no index is accepted. All requests are refused if the index directory was moved or deleted.
         """
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)

@@ -20,7 +20,10 @@ from graphmem.operations.registry import registry
 
 @cache
 def derived_names() -> dict[str, Operation]:
-    """Return the operations that have a GraphQL document, by its name."""
+    """Map the name of each derived GraphQL document to its operation.
+
+    For example, `FindSymbols` is the name for the operation `find_symbols`.
+    """
     return {pascal(one.name): one for one in registry().values() if one.hints.root}
 
 
@@ -83,7 +86,10 @@ def _object_in(hint: Any) -> Any:
 
 
 def _pairs(hint: Any, indent: str) -> str:
-    """Return the GraphQL fields for a mapping that is shown as pairs."""
+    """Return the fields `name` and `value` in braces, for a mapping of pairs.
+
+    The result is "" for any other type.
+    """
     hint = split(hint)[0]
     if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in (int, float, str):
         return f" {{\n{indent}  name\n{indent}  value\n{indent}}}"

@@ -170,8 +170,8 @@ class GraphQLView(GraphQL[Connection, None]):
         """Parse the body as a single operation.
 
         Raises:
-            HTTPException: the body is not JSON; 415 for other media types, which a page of another site could send without a preflight
-                request.
+            HTTPException: the body is not JSON (status 400), or its media type is not `application/json` (status 415). A page of another
+                site can send other media types without a preflight request.
             BadInputError: the body is not one operation, or names an unknown operation.
         """
         if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
@@ -250,9 +250,9 @@ class GraphQLView(GraphQL[Connection, None]):
         return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)
 
     async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
-        """Return the answer in the form for clients.
+        """Return the answer in the form for clients: `data` and `errors`.
 
-        It has no `data` if no operation ran.
+        Without an operation that ran, `data` is missing. Without a failure, `errors` is missing.
         """
         answer: GraphQLHTTPResponse = {}
         if result.errors:
