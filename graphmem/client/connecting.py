@@ -92,10 +92,10 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
 
 class Turns:
-    """Waits while other processes have an index open, one after the other.
+    """Limits the wait for other processes that have an index open in turn.
 
     Args:
-        patience_s: maximum wait for each of these processes.
+        patience_s: maximum wait for each of these processes. The wait for all of them together is limited, too.
     """
 
     def __init__(self, patience_s: float = BUSY_PATIENCE_S) -> None:
@@ -111,7 +111,7 @@ class Turns:
             busy: the error of the last attempt.
 
         Raises:
-            StoreBusyError: `busy`, when the other process keeps the index open for longer than the maximum wait.
+            StoreBusyError: `busy`, when one process or all of them together have kept the index open for longer than the maximum wait.
         """
         now = time.monotonic()
         holder = busy.facts.get("owner")

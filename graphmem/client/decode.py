@@ -112,7 +112,10 @@ def _same(value: Any) -> Any:
 
 @cache
 def _words(hint: Any) -> dict[str, str]:
-    """Map the names of a GraphQL enum to the words of a `Literal` type."""
+    """Map the names of a GraphQL enum to the words of a `Literal` type.
+
+    For example, `IN_USE` is mapped to `in use`.
+    """
     return {enum_name(word): word for word in typing.get_args(hint) if word}
 
 

@@ -139,9 +139,10 @@ class RemoteGraphMem(Operations):
         return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
 
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
-        """Return the rows `offset` to `offset + limit` of a GraphQL list.
+        """Call an operation that answers with rows of a list; return the answer.
 
-        The second result is the number of all rows. One request is sent for each page.
+        The answer has at most `limit` rows, from row `offset` on, and the number of all rows. Both numbers are taken from `variables`, or
+        else are the defaults. One request is sent for each page.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
@@ -215,10 +216,12 @@ class RemoteGraphMem(Operations):
         return self._wire.lines("/export.jsonl")
 
     def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
-        """Wait for the answer of an index run, without a time limit.
+        """Request an index run and wait for its answer, without a time limit.
+
+        `variables` are those of the run, such as `full`.
 
         Raises:
-            IndexCancelledError: `cancelled` returned True; the run continues.
+            IndexCancelledError: `cancelled` returned True; the run continues on the server.
         """
         answers: list[dict[str, Any]] = []
         failures: list[Exception] = []
@@ -245,9 +248,9 @@ class RemoteGraphMem(Operations):
 
     @contextlib.contextmanager
     def _followed(self, on_progress: Callable[[IndexProgress], None] | None) -> Iterator[None]:
-        """While a block runs, report the progress of the server's index runs.
+        """Report the progress of the server's index runs while a block runs.
 
-        A lost connection does not end the block, because only the answer matters.
+        If the connection is lost, the reports end and the block continues, because only the answer of the run matters.
         """
         if on_progress is None:
             yield
@@ -478,7 +481,7 @@ def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
 def _sendable(value: Any, depth: int = 4) -> Any:
     """Convert a value to JSON; cut out the middle of long strings.
 
-    The server would cut them in the same way.
+    The server would cut the strings in the same way. Values deeper than `depth`, and values without an equivalent in JSON, become None.
     """
     if isinstance(value, str):
         half = TEXT_CHARACTERS // 2

@@ -86,9 +86,9 @@ class Wire:
         return dict(answer["data"])
 
     def plain(self, path: str, body: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
-        """Send a JSON request to a path; return the JSON object of the answer.
+        """Send a JSON request to a path; return the whole JSON answer.
 
-        It raises the same errors as `ask`.
+        The errors are those of `ask`.
         """
         with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
             answer = _json(response.read())
@@ -99,9 +99,9 @@ class Wire:
         return answer
 
     def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a JSON request to a path and return the data of its answer.
+        """Send a JSON request to a path; return the object `data` of the answer.
 
-        It raises the same errors as `ask`.
+        `plain` returns the whole answer. Both raise the same errors as `ask`.
         """
         return dict(self.plain(path, body, timeout_s)["data"])
 
