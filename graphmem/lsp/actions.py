@@ -84,7 +84,11 @@ def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
 
 
 def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[str, Any]:
-    """Show the person what a change could break; return the code locations."""
+    """Show the person what a change could break; return the code as JSON.
+
+    The message names the risk and the numbers of dependents and tests. The result has the risk, and each dependent and test with its
+    location in the editor.
+    """
     texts = editor.texts(uri or editor.projects()[0].root.as_uri())
     level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
     why = "; ".join(report.risk.reasons)

@@ -76,7 +76,10 @@ class Reports:
 
 @answered(None)
 def _publish(editor: Editor, uris: list[str]) -> None:
-    """Publish the warnings of documents, warnings on memories first."""
+    """Publish the warnings of documents: first the warnings on memories.
+
+    Then the warnings on changed signatures are added, which take longer to compute.
+    """
     warnings = {uri: _suspect(editor, uri) for uri in uris if uri in editor.workspace.text_documents}
     for uri, found in warnings.items():
         editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found))

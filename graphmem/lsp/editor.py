@@ -84,7 +84,10 @@ class Editor(LanguageServer):
         return list(dict.fromkeys(found))
 
     def texts(self, uri: str) -> Texts:
-        """The files in the project of a document, with the text in the editor."""
+        """The files of the project to which a document belongs, as `Texts`.
+
+        Open documents have the text in the editor.
+        """
         return Texts(self.project(uri).root, self.workspace)
 
     def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
@@ -96,7 +99,7 @@ class Editor(LanguageServer):
         return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
-        """The symbol of the name at a position in the editor, with its edges."""
+        """The symbol named at a position in the editor, with its edges, or None."""
         found = self.at(uri, position)
         return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
 
@@ -121,9 +124,9 @@ class Editor(LanguageServer):
 
 
 def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Make a decorator: a handler returns `default` on an error.
+    """Decorate a handler of the editor: it returns `default` on an error.
 
-    An error of the service is shown to the person. An unknown symbol is not an error, because the cursor may be anywhere.
+    An error of the service is shown to the person. An unknown symbol gives `default` without a message, because the cursor may be anywhere.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
@@ -157,9 +160,9 @@ def handles(server: Editor, method: str, default: D, options: Any = None) -> Cal
 
 
 def runs(server: Editor, name: str, default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Make a decorator that registers a function as a command for editors.
+    """Make a decorator: it registers a function as an editor's command `name`.
 
-    The command runs in a separate thread. Arguments with a default may be left out.
+    The command runs in a separate thread, and returns `default` on an error. Arguments with a default may be left out.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:

@@ -24,9 +24,9 @@ NAMED: Final = 10  # dependents of one definition that a diagnostic lists
 
 
 def change(service: Service) -> DiffImpact | None:
-    """Return the direct dependents of code that changed since HEAD.
+    """Return the code that changed since HEAD, and its direct dependents.
 
-    None if the project has no Git repository, or no commit yet.
+    The result is None if the project has no Git repository, or no commit yet.
     """
     try:
         return service.impact_of_diff(base="HEAD", max_depth=1, min_confidence=LEAST)
@@ -37,8 +37,13 @@ def change(service: Service) -> DiffImpact | None:
 def forgotten(texts: Texts, path: str, found: DiffImpact) -> list[lsp.Diagnostic]:
     """Return a warning for each definition in a document with a new signature.
 
-    A warning names direct users of the definition, outside tests, that did not change. Definitions whose users have all changed get no
+    A warning lists the code that uses the definition directly and did not change, except tests. If all users have changed, there is no
     warning.
+
+    Args:
+        texts: the files as the editor shows them.
+        path: path of the document.
+        found: the changed definitions and their dependents.
     """
     touched = {one.symbol.id for one in found.changed}
     left: dict[str, list[ImpactHit]] = {}
@@ -66,6 +71,6 @@ def _diagnostic(texts: Texts, changed: SymbolInfo, left: list[ImpactHit], at_lea
 
 
 def _site(texts: Texts, hit: ImpactHit, changed: SymbolInfo) -> lsp.Location:
-    """Return the place where unchanged code uses the changed definition."""
+    """Return the place where unchanged code (`hit`) uses a changed definition."""
     path = hit.symbol.path
     return lsp.Location(texts.uri(path), texts.name_range(path, hit.path[0].line or hit.symbol.start_line, last(changed.name)))

@@ -181,7 +181,7 @@ class Texts:
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
         """The editor's ranges of a name in some lines of the saved file.
 
-        Each line has at least one range.
+        A line in which the name is not found gives one range; see `name_range`.
         """
         made = []
         for line in lines:
@@ -208,9 +208,9 @@ class Texts:
         )
 
     def _map(self, path: str) -> LineMap | None:
-        """The map between saved and shown lines of a document with unsaved edits.
+        """The map between saved lines and the editor's lines of a document.
 
-        None for other documents.
+        The result is None for a document without unsaved edits, and for a closed one.
         """
         if path not in self._maps:
             saved = self.saved(path) if path in self._open else []

@@ -85,7 +85,10 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
 
 
 def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iterator[tuple[str, lsp.Range, str]]:
-    """Yield path, range and certainty of each place with a symbol's name."""
+    """Yield (path, range, certainty) of each place with the target's name.
+
+    `target` is the id of the symbol. The certainty says whether the place is the definition, a certain use or an uncertain use.
+    """
     found = project.service().usages(target, limit=MOST_PLACES)
     if found.total > len(found.usages):
         editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; a rename does not reach all of them")
