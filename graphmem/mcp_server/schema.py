@@ -23,7 +23,7 @@ _OPEN: Final = frozenset({"additionalProperties", "maxItems", "maximum", "minIte
 def parameters(operation: str) -> dict[str, Parameter]:
     """The parameters of an operation of graphmem, by name.
 
-    A parameter that is a mapping is replaced by its fields.
+    For a parameter that is a mapping with declared keys, the result has these keys as parameters.
 
     Raises:
         LookupError: the operation is unknown.
@@ -57,7 +57,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 def shortened(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
     """Shorten a tool's JSON schema: drop keywords that a model does not need.
 
-    `keep` returns whether to keep a keyword.
+    A keyword stays if `keep` returns True for it and its value is not an empty list.
     """
     if not isinstance(schema, dict):
         return schema

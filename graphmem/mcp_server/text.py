@@ -68,10 +68,10 @@ def tokens(text: str) -> int:
 def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> str:
     """Join lines to an answer within a budget of tokens.
 
-    The text has all lines of the head, then the rows that fit.
+    All lines of `head` are included, then rows until the first that does not fit. A last line then counts the omitted rows.
 
     Args:
-        head: lines that are always printed.
+        head: lines that are always included.
         rows: lines in order of importance.
         budget: maximum number of tokens.
         more: instruction for getting the omitted rows.
@@ -415,7 +415,10 @@ def _summary_of(hit: SearchHit) -> str:
 
 
 def _tests(hits: list[ImpactHit]) -> list[str]:
-    """Write lines for the tests to run, then for helper code of tests."""
+    """Write lines for the tests to run, then for helper code of tests.
+
+    If no test in `hits` can be run itself, the helper code stands for the tests.
+    """
     cases = [hit for hit in hits if hit.symbol.is_runnable]
     shared = [hit for hit in hits if not hit.symbol.is_runnable]
     return [*_titled("tests to run", cases or shared), *_titled("code of tests, no test by itself", shared if cases else [])]
@@ -443,7 +446,10 @@ def _completeness(report: ImpactReport, budget: int) -> str:
 
 
 def _calls(rows: Sequence[KnownCalls]) -> str:
-    """Write the end of a sentence on the measured share of calls."""
+    """Write the share of calls that graphmem finds, as the end of a sentence.
+
+    The share was measured for the languages of the answer. The result is "" without measurements.
+    """
     told = calls_told(rows)
     return f"; {told}" if told else ""
 

@@ -110,7 +110,8 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
 def _across(service: Service, given: Arguments, max_depth: int | None) -> list[ProjectsImpact]:
     """Return what a change of each target could break in other projects.
 
-    A server of one project has no others.
+    The result is empty on a server of one project. A target that is unknown or ambiguous is skipped, because the answer on its own project
+    reports it.
     """
     if len(service.projects().projects) < 2:
         return []
@@ -175,7 +176,7 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
 def _count_opened(service: Service, found: MemoryInfo) -> None:
     """Record that an agent opened a memory, which counts as a use of it.
 
-    Repeated calls within a few minutes count once. With a token that may only read, nothing is recorded.
+    A further call within a few minutes is not counted. A token that may only read cannot record anything.
     """
     last = found.last_accessed_at
     if last and datetime.now(UTC) - datetime.fromisoformat(last) < REOPENED:
