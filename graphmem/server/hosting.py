@@ -33,7 +33,7 @@ IDLE_S: Final = 600.0  # without a request, after which a project is closed
 
 @dataclass(eq=False)
 class _Held:
-    """An open project, with the number of its current users."""
+    """An open project, with the number of requests that use it now."""
 
     service: GraphMem
     users: int = 0

@@ -31,7 +31,10 @@ _log = logging.getLogger(__name__)
 
 
 class Owner(NamedTuple):
-    """The content of `owner.json`: the address of an index's server."""
+    """The content of `owner.json`: the server process that owns an index.
+
+    It has the address and token of the server, and identifies its process.
+    """
 
     address: str  # http://127.0.0.1:8420
     pid: int
@@ -60,7 +63,7 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 
 
 def withdraw(path: Path, owner: Owner) -> None:
-    """Delete `owner.json` if it still names the given server."""
+    """Delete `owner.json` if it still names the server `owner`."""
     if read(path) == owner:
         path.unlink(missing_ok=True)
 
@@ -76,12 +79,14 @@ def read(path: Path) -> Owner | None:
 
 
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
-    """Find the running server of this index by its `owner.json`, or None.
+    """Find the running server of an index by `owner.json`; None without one.
 
-    An owner counts as running if its server answers. The process table only determines how long to wait, because a server in another
-    container answers, but is not in this process table. A process number that was reused after a crash is detected by its start time. No
-    request is sent to a remote address, because such a record came with the project's files. A record of another folder came with a copy of
-    the project, and is ignored.
+    A server counts as running if it answers. If it does not answer, the process table decides whether to wait for it. The table alone is
+    not enough: a server in another container answers, but is missing from it. A process number that was reused after a crash is detected by
+    the start time.
+
+    Two kinds of `owner.json` are ignored. One with an address on another machine came with the project's files. One with another
+    directory's id came with a copy of the project.
 
     Raises:
         OwnerUnreachableError: the process exists but does not answer within `patience_s`, or is stopped.
@@ -151,7 +156,10 @@ def local_address(host: str, port: int) -> str:
 
 
 def _answers(owner: Owner, wait_s: float) -> bool:
-    """Whether the server in an `owner.json` answers in time; without proxies."""
+    """Whether the server that `owner.json` names answers within `wait_s`.
+
+    The answer must come from the same process and index. Proxies are not used.
+    """
     parts = urlsplit(owner.address)
     if not parts.hostname or not parts.port:
         return False

@@ -61,10 +61,10 @@ def find_or_start(location: Location) -> owner.Owner:
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables that save memory in an idle server.
+    """Return environment variables that make an idle server use less memory.
 
-    Python's allocator returns memory to the system only in whole megabytes, so 200 MB remain in use after a large index run. The system's
-    allocator returns every free page (see `graphmem.runtime.heap`), and takes a few percent more processor time.
+    With Python's own allocator, 200 MB remain in use after a large index run, because it frees only whole megabytes. These variables select
+    the system's allocator, which can free every page (see `graphmem.runtime.heap`). It takes a few percent more processor time.
     """
     return {"PYTHONMALLOC": "malloc", **os.environ}
 
@@ -111,7 +111,10 @@ def _start(location: Location) -> owner.Owner:
 def _turn_to_start(data_dir: Path) -> Iterator[bool]:
     """Try to take the lock for starting a server; yield whether it was free.
 
-    The lock is released when the process that holds it ends.
+    The lock is held until the block or the process ends.
+
+    Raises:
+        BadInputError: the index directory cannot be written to.
     """
     try:
         descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | system.OPEN, 0o600)
