@@ -48,7 +48,10 @@ class Individual(Protocol):
         """The team that sees the team memories of this person; "" for none."""
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that only this person or a team sees."""
+        """Return ids of memories that only this person or a team sees.
+
+        They are grouped by visibility: `personal` and `team`.
+        """
 
     def owns(self, memory: str) -> bool:
         """Whether the person wrote a memory, which is given by its full id."""
@@ -60,12 +63,15 @@ class Individual(Protocol):
         """Record a new visibility of the person's memory."""
 
     def did(self, action: str) -> None:
-        """Record a change in the audit log."""
+        """Record in the audit log that the person called an operation (`action`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The permissions of a caller; the index's owner has an empty name."""
+    """The permissions of a caller.
+
+    The name is that of the token or the login; it is "" for the owner of the index, who has all permissions.
+    """
 
     name: str = ""
     scopes: frozenset[str] = frozenset(SCOPES)
@@ -103,7 +109,10 @@ UNKNOWN: Final = Hints.closed()
 
 
 def rule_of(name: str) -> Hints:
-    """Return the access rule of an operation, from its declaration."""
+    """Return the declared options of an operation, which have its access rule.
+
+    An unknown name gets the rule that needs the scope `admin`.
+    """
     known = registry().get(name)
     return known.hints if known is not None else UNKNOWN
 
@@ -168,9 +177,10 @@ class Guarded:
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _may_change_own(self, rule: Hints) -> bool:
-        """Whether a person may change at least the memories that they wrote.
+        """Whether a person may call an operation only on memories of their own.
 
-        `_named` checks the owner of each memory.
+        This is so for operations on named memories that need the scope `curate`, if the person has `remember`. The owner of each memory is
+        checked later.
         """
         access = self._access
         return access.person is not None and rule.shows is Sight.NAMED and rule.needs == "curate" and access.may("remember")
@@ -180,9 +190,10 @@ class Guarded:
         return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
 
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap an operation, to record the caller's token name in the audit log.
+        """Wrap an operation, so that the caller is recorded as its actor.
 
-        During the operation, `caller` returns the caller's permissions.
+        The name of the token or login is added to `actor` for the audit log. While the operation runs, `caller` returns the caller's
+        permissions.
         """
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -230,7 +241,10 @@ class Guarded:
         return call
 
     def _may_write(self, level: str) -> bool:
-        """Whether the caller may write memories of a visibility."""
+        """Whether the caller may write memories with the visibility `level`.
+
+        A person may always write personal memories, and team memories if they have a team.
+        """
         person = self._access.person
         return level in self._access.visibilities or (
             person is not None and (level == "personal" or (level == "team" and bool(person.team)))
@@ -263,6 +277,15 @@ class Guarded:
         """Call an operation that writes memories of a person; return its answer.
 
         The owner is recorded before the call, so that nobody sees a memory without a recorded owner.
+
+        Args:
+            person: the caller.
+            verb: name of the operation.
+            named: existing memories that the call names.
+            free: ids of new memories that no memory has yet.
+            function: the operation.
+            args: positional arguments of the call.
+            kwargs: keyword arguments of the call.
         """
         for item in _items(verb, args, kwargs):
             if item["id"] in free:
@@ -283,7 +306,7 @@ class Guarded:
             return cast("MemoryInfo", self._service.memory(memory_id))
 
     def _is_free(self, memory_id: str) -> bool:
-        """Whether no memory has an id.
+        """Whether the id `memory_id` is free, which means that no memory has it.
 
         Raises:
             ForbiddenError: a memory that the caller may not see has this id.
@@ -301,7 +324,13 @@ class Guarded:
         return False
 
     def _as_seen(self, answer: Any) -> Any:
-        """Return an answer without the memories that the caller may not see."""
+        """Return an operation's answer as this caller sees it.
+
+        A memory in the answer is read again with the caller's permissions. Answers of other types are returned unchanged.
+
+        Raises:
+            MemoryNotFoundError: the memory in the answer is hidden from the caller.
+        """
         import dataclasses
 
         from graphmem.answers import MemoryInfo, RememberAnswer
@@ -342,7 +371,10 @@ def _levels_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _named_by(item: Mapping[str, Any]) -> list[str]:
-    """Return the ids of existing memories that a new memory refers to."""
+    """Return the ids of existing memories that a new memory refers to.
+
+    `item` has the fields of the new memory.
+    """
     return [*(item.get("derived_from") or ()), *(item.get("required_with") or ())]
 
 
@@ -355,22 +387,25 @@ def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
-    """Return the ids that a call of `remember` or `remember_many` gives.
+    """Return the ids that a caller chose for new memories.
 
-    The caller chose these ids for new memories.
+    The other arguments are those of the operation `verb`. Only `remember` and `remember_many` store new memories.
     """
     return [item["id"] for item in _items(verb, args, kwargs) if isinstance(item.get("id"), str)]
 
 
 def _items(verb: str, args: _Args, kwargs: _Kwargs) -> Sequence[Mapping[str, Any]]:
-    """Return the memories that a call of `remember` or `remember_many` gives."""
+    """Return the new memories in the arguments of an operation.
+
+    `verb` is the operation's name. Only `remember` and `remember_many` store new memories; the result is empty for other operations.
+    """
     return (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
 
 
 def _with_ids(verb: str, args: _Args, kwargs: _Kwargs) -> tuple[_Args, dict[str, Any]]:
-    """Return the arguments of a call, in which each new memory has an id.
+    """Return the arguments of a call, with an id for each new memory.
 
-    A memory with a given id is its author's own note: it is never merged with another author's.
+    An id that the caller chose is kept. A memory that has an id is never merged with another author's memory.
     """
     if verb == "remember":
         return args, {**kwargs, "id": kwargs.get("id") or str(uuid.uuid4())}

@@ -75,7 +75,11 @@ class OpenId:
     def begin(self, callback: str) -> tuple[str, str]:
         """Begin a login; return the address for the browser, and the state.
 
-        Store the state in a cookie of this browser, so that nobody else can finish the login.
+        The state is a random string that identifies the login. Store it in a cookie of this browser, so that nobody else can finish the
+        login.
+
+        Raises:
+            ForbiddenError: too many logins have begun.
         """
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         now = time.monotonic()

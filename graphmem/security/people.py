@@ -72,7 +72,10 @@ _PERSONAL: Final = (  # kind of a line in an export, table, columns
 
 
 class Holder(NamedTuple):
-    """A person who presented a credential, and this credential."""
+    """A person who presented a credential, and facts about this credential.
+
+    A credential is a token, a browser's session or an invitation.
+    """
 
     login: str
     name: str
@@ -172,15 +175,16 @@ class People:
         )
 
     def at_door(self, holder: Holder) -> Access:
-        """Return the permissions of a person for operations without a project."""
+        """Return a person's permissions for operations outside of any project."""
         return Access(
             holder.login, SCOPES_OF["read"], SEEN_BY_ALL, holder.credential, Person(self, holder.login, holder.teams, holder.team, "")
         )
 
     def again(self, access: Access, project: str) -> Access | None:
-        """Return the permissions in a project for a caller of another project.
+        """Return the permissions of a known caller in another project.
 
-        The caller was already identified in the other project of the server. The permissions are read again. None without a role.
+        `access` has the permissions in the project in which the caller was identified. Roles and teams are read again. The result is None
+        if the caller has no role in `project`.
         """
         if access.person is None:
             return access
@@ -191,7 +195,10 @@ class People:
     # ---- whose a memory is
 
     def own(self, project: str, memory: str, login: str, team: str) -> None:
-        """Record the owner of a new memory; a recorded owner is not replaced."""
+        """Record owner and team of a new memory, unless it already has an owner.
+
+        `team` is the team that sees the memory; "" for none.
+        """
         self._change("INSERT OR IGNORE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
 
     def owner(self, project: str, memory: str) -> str:
@@ -200,13 +207,13 @@ class People:
         return rows[0][0] if rows else ""
 
     def move(self, project: str, memory: str, team: str) -> None:
-        """Record that the owner of a memory gives it to a team."""
+        """Record which team sees a memory; "" if no team does."""
         self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
 
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that only this person or the person's teams see.
 
-        The ids are grouped by visibility. The memories belong to the person or to a team of the person.
+        The keys are the visibilities: `personal` has memories that the person wrote, and `team` has those of the given teams.
         """
         own = frozenset(row[0] for row in self._rows("SELECT memory FROM owner WHERE project = ? AND login = ?", project, login))
         marks = ", ".join("?" * len(teams))
@@ -348,9 +355,9 @@ class People:
         return found
 
     def erase(self, login: str, receipt: str) -> None:
-        """Erase a person with everything about them; keep a receipt.
+        """Erase a person with everything about them.
 
-        The audit then has the receipt instead of the person's actions.
+        An entry with the receipt replaces the person's actions in the audit log. The receipt states what was erased, without the login.
         """
         self._expect(login)
         with self._opened() as db:
@@ -365,7 +372,9 @@ class People:
     # ---- entering
 
     def redeem(self, code: str, name: str) -> tuple[str, str]:
-        """Exchange an invitation for a token; return login and token.
+        """Exchange an invitation for a token; return (login, token).
+
+        `name` is the machine's name; the token's name begins with it.
 
         Raises:
             ForbiddenError: the invitation is unknown, used or too old.
@@ -388,9 +397,10 @@ class People:
             self._change("DELETE FROM credential WHERE id = ?", holder.credential)
 
     def known_as(self, issuer: str, subject: str, email: str) -> str | None:
-        """Return the login of the person whom an identity provider names.
+        """Return the login of the person whom an identity provider names, or None.
 
-        The subject is bound to the invited person with this verified address at the first login. None for a stranger.
+        A person is found by `issuer` and `subject`. At the first login, the invited person with the verified address `email` is found, and
+        the subject is recorded for that person. The result is None for unknown and blocked people.
         """
         bound = f"{issuer}\n{subject}"
         rows = self._rows("SELECT login FROM person WHERE subject = ? AND NOT disabled", bound)
@@ -504,7 +514,10 @@ class Person:
         return self.login, self.teams, self.chosen, self.project
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that only this person or a team sees."""
+        """Return ids of memories that only this person or a team sees.
+
+        They are grouped by visibility: `personal` and `team`.
+        """
         return self._people.seen(self.project, self.login, self.teams)
 
     def owns(self, memory: str) -> bool:
@@ -520,7 +533,7 @@ class Person:
         self._people.move(self.project, memory, self.team if visibility == "team" else "")
 
     def did(self, action: str) -> None:
-        """Record a change in the audit log."""
+        """Record in the audit log that the person called an operation (`action`)."""
         self._people.note(self.login, action, self.project, "")
 
 

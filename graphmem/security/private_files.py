@@ -16,16 +16,13 @@ _MAX_BYTES: Final = 1 << 20  # of an ignore file
 
 
 def kept_out(root: Path | None, path: str) -> str:
-    """Return the rule that keeps a file's content out of memories.
+    """Return the rule that keeps a file's content out of memories, or "".
 
-    The rule is worded as the end of a sentence, such as `.gitignore names it`.
+    The rule is worded as the end of a sentence, such as `.gitignore names it`. The result is "" if no rule excludes the file.
 
     Args:
         root: root of the project. If it is None, only the file's name is checked.
         path: absolute path, or path relative to the root. For a file outside the project, only the name is checked.
-
-    Returns:
-        "" if no rule excludes the file.
     """
     name = PurePosixPath(path.replace("\\", "/")).name
     if name.casefold().startswith(_ENVIRONMENT):

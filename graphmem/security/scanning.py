@@ -79,7 +79,10 @@ def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
 
 
 def _archive(path: Path, name: str) -> Iterator[FileSecrets]:
-    """Yield the files in a backup that have secrets, unpacked one at a time."""
+    """Yield the files in a backup that have secrets, unpacked one at a time.
+
+    A file that is too large to search is yielded as well. For a damaged backup, only the backup itself is yielded.
+    """
     try:
         with zipfile.ZipFile(path) as zipped, tempfile.TemporaryDirectory(prefix="graphmem-scan-") as folder:
             for one in zipped.infolist():
@@ -120,7 +123,8 @@ def _rows(path: Path) -> Iterator[Any]:
 def _texts(value: str | bytes) -> Iterator[str]:
     """Yield the texts in a stored value, to search them for secrets.
 
-    For JSON, the texts are its strings. For bytes, they are sequences of letters. Compressed bytes are decompressed first.
+    For JSON, also in single lines, the texts are its strings. Compressed bytes are decompressed first, and other bytes give their runs of
+    printable characters. Any other string is one text.
     """
     if isinstance(value, bytes):
         for way in (-15, 15):

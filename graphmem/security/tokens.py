@@ -233,9 +233,9 @@ class TokenFile:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[list[StoredToken]]:
-        """Lock the token file for a change; write the changed list atomically.
+        """Lock the token file and yield its tokens, to change them in the block.
 
-        Only its owner may read the file.
+        After the block, the list is written atomically. Only the owner of the file may read it.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         turn = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | system.OPEN, 0o600)
@@ -274,7 +274,10 @@ class Keys:
         return self._required or (self._tokens is not None and self._tokens.exists)
 
     def is_whole(self, authorization: str | None) -> bool:
-        """Whether an `Authorization` header has all permissions."""
+        """Whether an `Authorization` header gives all permissions.
+
+        This is so for the server's own secret and for the token from the settings.
+        """
         presented = digest(_presented(authorization))
         return bool(sum(hmac.compare_digest(presented, one) for one in self._whole))  # all of them are compared
 
