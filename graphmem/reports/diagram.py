@@ -44,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge of a diagram: the dependency of one box on another box."""
+    """An edge of a diagram: the box `src` depends on the box `dst`."""
 
     src: str
     dst: str

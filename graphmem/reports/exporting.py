@@ -77,7 +77,7 @@ def _end(label: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Counted:
-    """An iterator that counts the items it has yielded."""
+    """An iterable that counts the items it has yielded so far."""
 
     def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
         self._rows = rows
@@ -109,10 +109,9 @@ def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Write the graph as GraphML with all non-empty fields.
+    """Yield the graph as a GraphML document with all non-empty fields.
 
-    The format is for networkx, yEd and Gephi. Node ids come from `_Keys`, because edges identify their ends by path and name. Several edges
-    of one kind between two nodes are joined.
+    networkx, yEd and Gephi can read the document. Edges name their ends by path and name; `_Keys` gives the ids of these nodes.
     """
     yield GRAPHML
     for name in _NODE_FIELDS:
@@ -149,7 +148,8 @@ def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 class _Keys:
     """Gives the nodes of a graph unique, readable names.
 
-    The name of a node is a path, `path::qualname`, or a package and a name. For redefinitions the line is added.
+    A file is named by its path, a symbol `path::qualname`, and an external by package and name. If a name is taken, the line is added:
+    `path::name@12`.
     """
 
     def __init__(self) -> None:
@@ -170,7 +170,10 @@ class _Keys:
         return unique
 
     def end(self, end: dict[str, Any]) -> str:
-        """Return the name of the node where an edge begins or ends."""
+        """Return the name that `node` gave to the end of an edge.
+
+        `end` has the keys `path`, `qualname` and `line`.
+        """
         return self._of[end["path"], end["qualname"], end["line"]]
 
 

@@ -126,7 +126,10 @@ def _surest(review: Review) -> list[ImpactHit]:
 
 
 def _html(text: str, most: int = MOST_CELL) -> str:
-    """Escape a string for a comment; nothing in it is markup or a mention."""
+    """Escape a string for a Markdown comment, on one line of at most `most`.
+
+    Nothing in the result acts as markup or mentions a person.
+    """
     flat = inert(" ".join(text.split()))
     cut = flat if len(flat) <= most else flat[: most - 1] + "…"
     return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("|", "&#124;")

@@ -94,13 +94,14 @@ def named(project: Project, place: Place) -> Named:
 
 
 def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[TestCommand]:
-    """Return a command line that runs the tests of each runner.
+    """Return for each test runner a command line that runs its tests.
 
-    The runners are in the order of their first tests.
+    The runners are in the order of their first tests. Tests without a known runner are left out. If a command line is too long, it runs
+    whole files.
 
     Args:
         tests: the selected tests.
-        names: the runner and the runner's id of each test, by the test's id.
+        names: maps the id of a test to its runner, and to the id that the runner uses.
     """
     groups: dict[str, list[tuple[TestToRun, Named]]] = {}
     for one in tests:
@@ -196,9 +197,9 @@ def _by_bun_script(project: Project, path: str) -> bool:
 
 
 def _deno(project: Project, place: Place) -> Named:
-    """Return the id by which Deno finds a test.
+    """Return Deno as the runner of a test, with the test's id for Deno.
 
-    Deno selects tests by file and outermost title.
+    Deno can select tests only by file and outermost title.
     """
     found = project.nearest(place.path, "deno.json", "deno.jsonc")
     folder = str(PurePosixPath(place.path).parent)

@@ -40,7 +40,10 @@ def runs(config: str, path: str) -> bool:
 
 
 def _strings(text: str, start: int) -> tuple[list[str], int]:
-    """Return the strings up to the closing bracket, and its position."""
+    """Return the literal strings of a list, and the position after the list.
+
+    The list begins at `start`, after its opening bracket.
+    """
     found: list[str] = []
     depth = 1
     for token in _TOKEN.finditer(text, start):
