@@ -127,7 +127,10 @@ def neighbourhood(
 
 
 def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:
-    """Map each of `own` that is not a seed to the seed that contains it."""
+    """Map each node in `own` that is not a seed to the seed that contains it.
+
+    If no seed encloses the node, the seed is the node's file, or else the first seed.
+    """
     found: dict[int, int] = {}
     files = {view.path(seed): seed for seed in seeds if view.file_node(view.path(seed)) == seed}
     for node in set(own) - set(seeds):
@@ -139,9 +142,10 @@ def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dic
 
 
 def _edges(view: GraphView, place: Mapping[int, int], live: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Return (from, to, row) for each edge between two places.
+    """Return (from, to, row) for each edge between two places in the picture.
 
-    Edges that several members of a seed have to one node are one edge for each kind: the most certain, then the first.
+    `place` maps nodes to places; the members of a seed share the seed's place. Of several edges of one kind between two places, the most
+    certain is kept, and the first of equally certain ones. `row` is the edge's row in the graph.
     """
     best: dict[tuple[int, int, int], int] = {}
     for node, a in place.items():
@@ -161,7 +165,14 @@ def _folded(
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
     """Replace the tests of each step by one node; return counts and edges.
 
-    The counts are the numbers of tests by step. Of all edges from a step's tests to a node, only the most certain is kept.
+    The counts are the numbers of tests by step. An edge is (tests' place, place, row). Of all edges from a step's tests to a place, only
+    the most certain is kept.
+
+    Args:
+        view: the graph.
+        folded: the step of each test.
+        place: maps the other nodes to their places in the picture.
+        live: whether each edge of the graph is followed.
     """
     groups: dict[int, int] = {}
     for step in folded.values():
@@ -182,9 +193,10 @@ def _folded(
 def _next(
     view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int], hidden: Collection[int]
 ) -> list[int]:
-    """Return the new nodes one step further, most important first.
+    """Return the new nodes one step beyond `frontier`, most important first.
 
-    The project's own nodes come before externals, code before tests, then the most confident edges.
+    The project's own nodes come before externals, then code before tests, then nodes with more confident edges. `way` is 1 for dependents
+    and -1 for dependencies.
     """
     found: dict[int, float] = {}
     for node in frontier:
@@ -200,9 +212,12 @@ def _next(
 
 
 def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Place nodes in columns, one column for each step from the middle.
+    """Return x and y of each node, one column for each step from the middle.
 
-    A column is sorted by the positions of neighbours, then by `order`.
+    Args:
+        sides: the column of each node; 0 is the middle.
+        edges: pairs of positions in `sides`. A node is placed near the nodes to which it has edges.
+        order: strings that decide between equally placed nodes.
 
     Source:
         Sugiyama, Tagawa, Toda 1981, the barycentre method.

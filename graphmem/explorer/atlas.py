@@ -178,7 +178,7 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
 
 
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
-    """Count the edges between different files by kind; see `Atlas.edges`."""
+    """Count the edges of each kind between different files; see `Atlas.edges`."""
     src, dst = file_of_node[view.src], file_of_node[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES)
     kinds = len(EDGE_KINDS)

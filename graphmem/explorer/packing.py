@@ -143,9 +143,9 @@ def _overlap(a: _Circle, b: _Circle) -> bool:
 
 
 def _nearness(one: _Circle) -> float:
-    """Return the squared distance of a contact point from the middle (0, 0).
+    """Return a squared distance from (0, 0), to find the innermost gap.
 
-    The contact point is that of a circle and the next circle in the front.
+    The distance is that of the point where the circle touches the next circle in the front.
     """
     other = one.after
     both = one.r + other.r

@@ -53,9 +53,9 @@ class Block:
 
 @dataclass(slots=True)
 class _Item:
-    """A circle or a block of circles, placed as one object in a row.
+    """A circle, or a block of circles, which is placed in a row as one object.
 
-    `at` maps its circles to their positions relative to its centre.
+    `at` maps each of these circles to its position relative to the item's centre.
     """
 
     members: list[int]
@@ -105,7 +105,10 @@ def _laid_out(
     unit: float,
     whole: float,
 ) -> tuple[F64, F64, list[Band], list[Block]]:
-    """Place circles in rows of about the width `whole`; see `in_rows`."""
+    """Place circles in rows; the arguments and the result are as in `in_rows`.
+
+    `unit` is the length on which distances depend, and `whole` the wanted width of a row.
+    """
     n = len(radii)
     near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
     for (a, b), count in sorted(weight.items()):
@@ -190,9 +193,13 @@ def _block(
 
 
 def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., None]) -> float:
-    """Put the circles and blocks of a layer in as few rows as possible.
+    """Place the items of a layer in as few rows as fit; return their height.
 
-    Returns the height of the rows.
+    Args:
+        layer: circles and blocks, from left to right.
+        unit: the length on which the distance of rows depends.
+        whole: wanted width of a row.
+        put: called with each item and its x and y.
     """
     total = sum(item.width for item in layer)
     count = max(1, math.ceil(total / whole))
