@@ -18,7 +18,10 @@ Text = Callable[[str], str]
 
 
 class Found(NamedTuple):
-    """A contract such as an HTTP route, with its offers and uses in code."""
+    """A contract such as an HTTP route, with the code that offers and uses it.
+
+    `asked` has (place, confidence) of each use. `change` is removed, changed or "".
+    """
 
     kind: str
     name: str
@@ -28,7 +31,10 @@ class Found(NamedTuple):
 
 
 def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
-    """Return rows of `contracts.json` with the project's name in each path."""
+    """Put a project's name before the path and the symbol of each row.
+
+    The rows come from `contracts.json`. The result is a list of new rows.
+    """
     return [row._replace(path=f"{project}{BETWEEN}/{row.path}", symbol=row.symbol and f"{project}{BETWEEN}{row.symbol}") for row in rows]
 
 
@@ -63,10 +69,10 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 
 
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
-    """Return calls and implementations of procedures that use a field.
+    """Return (place, confidence) of code that uses a field of a gRPC message.
 
-    A field is part of a message in a schema. A call or implementation is returned if its procedure uses this message, and its file contains
-    the field's name.
+    The places are calls and implementations of procedures. A place is returned if its procedure uses the message that has the field, and
+    its file contains the field's name.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
@@ -98,10 +104,11 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
     """Return contracts that a change removed or changed, with their uses.
 
-    If a schema has several copies, a declaration that was removed from one copy is included.
+    A contract is removed if nothing offers it any more. A declaration is removed if no changed file has it any more, even if another copy
+    of the schema does.
 
     Args:
-        now: the rows of all projects.
+        now: the rows of all projects after the change.
         before: the rows of the changed files before the change.
         changed: the paths of the changed files.
         read: reads a current file.

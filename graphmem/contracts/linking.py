@@ -38,7 +38,7 @@ class Link(NamedTuple):
 def link(rows: Iterable[ContractRow]) -> list[Link]:
     """Return links from code that uses a contract to code that offers it.
 
-    There is at most one link between two places. Links are sorted by path, symbol and line of the use.
+    Of several links between the same two places, the most certain is kept. Links are sorted by path, symbol and line of the use.
 
     Args:
         rows: places that offer or use contracts; see `ContractRow`.
@@ -60,7 +60,7 @@ def link(rows: Iterable[ContractRow]) -> list[Link]:
 def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[ContractRow]]:
     """Return the rows that offer a contract, and the rows that use one.
 
-    The routes of a file get the prefix under which another file mounts the file: `/carts` becomes `/api/carts`.
+    If another file mounts the routes of a file under a prefix, the offers have the prefix: `/carts` becomes `/api/carts`.
     """
     mounts: dict[str, list[tuple[str, str]]] = {}
     paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}
@@ -101,9 +101,14 @@ def _prefixes(path: str, mounts: Mapping[str, Sequence[tuple[str, str]]], seen: 
 
 
 def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the files whose routes get the prefix of a mount.
+    """Return the paths of files whose routes get the prefix of a mount.
 
-    For example, `app.use("/api", carts)` gives the prefix `/api` to the routes of the file `carts`.
+    For example, the row of `app.use("/api", carts)` gives the file `carts.js`. Files in the same service are preferred. More than `MOST`
+    files give none.
+
+    Args:
+        row: the place that mounts a module.
+        endings: maps the last part of a module's name to paths of files.
     """
     module = row.said
     if not module:
@@ -148,7 +153,7 @@ def _split(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Routes:
-    """Index of HTTP routes by number of segments and last segment."""
+    """Index to find HTTP routes by number of segments and last segment."""
 
     def __init__(self, offers: Iterable[ContractRow]) -> None:
         self._by_end: dict[tuple[int, str], list[_Route]] = {}
@@ -177,7 +182,8 @@ class _Routes:
 def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     """Return the number of fixed segments that two paths share, or -1.
 
-    The result is -1 if the paths do not match. A segment such as `{id}` in `/carts/{id}` matches any text.
+    A segment such as `{id}` matches any text and does not count: `/carts/7` and `/carts/{id}` share one segment. The result is -1 if the
+    paths do not match.
     """
     if offered and offered[-1] == REST:
         requested, offered = requested[: len(offered) - 1], offered[:-1]
@@ -214,9 +220,9 @@ def _fits(requested: str, offered: str) -> bool:
 
 
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
-    """Whether a client's call can reach a route.
+    """Whether a client's call (`row`) can reach a route (`offer`).
 
-    A route in a test can be reached only from the same test.
+    A route that is defined in a test can be reached only from the same test.
     """
     if not offer.test:
         return True
@@ -263,8 +269,16 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
     """Return links from a client's call to the routes that fit it best.
 
-    The host, the variables and the removed path prefix of the call may name a service. If they do not, all candidates are linked, except
-    for a call to an external host.
+    If words in the call name a service, only routes of the service that fits best are linked. Such words are the host, variables and
+    `before`. If they name none, all candidates are linked. A call to an external host, and a call with more than `MOST` candidates, are not
+    linked.
+
+    Args:
+        row: the client's call.
+        candidates: routes with a matching path.
+        before: the prefix that was removed from the call's path to find them.
+        same: number of fixed segments that the paths share.
+        common: words that many services share.
     """
     hints = row.said.split() + before.split()
     scores = [_score(hints, one.row, common) for one in candidates]
@@ -303,7 +317,8 @@ def _is_service(host: str) -> bool:
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
     """Return how well words in a call name the service of a route.
 
-    Such words are hosts, variables and path prefixes. The result is 0 if they do not name the service.
+    `hints` are the words: hosts, variables and path prefixes. Words in `common` do not count. The result is 0 if the words do not name the
+    service.
     """
     wanted = words_of(offer.path) - common
     if not wanted:
@@ -356,7 +371,7 @@ _CLIENTS: Final = (
 
 
 class _Speaker(NamedTuple):
-    """Names in one file that may be names of gRPC, such as `NewCartClient`."""
+    """Words in one file that may belong to gRPC, such as `NewCartClient`."""
 
     words: frozenset[str]
     ends: frozenset[str]  # of the words, by their last and their last two parts
@@ -452,7 +467,13 @@ def _is_spelled(row: ContractRow, method: str) -> bool:
 def _implementations(
     rows: Sequence[ContractRow], services: Mapping[str, Mapping[str, ContractRow]], speakers: Mapping[str, _Speaker]
 ) -> Iterable[tuple[str, str, ContractRow]]:
-    """Yield (gRPC service, procedure, function that implements the procedure)."""
+    """Yield (service, procedure, function) for implementations of gRPC.
+
+    Args:
+        rows: places in code that may implement a procedure.
+        services: the declared procedures of each service, by name.
+        speakers: the words of each file, which show the services that it implements.
+    """
     serving = {path: {service for service in services if _says(speaker, service, _SERVERS)} for path, speaker in speakers.items()}
     folders: dict[str, set[str]] = {}
     for path, some in serving.items():
@@ -478,6 +499,6 @@ def _implementations(
 
 
 def _is_client(row: ContractRow, service: str) -> bool:
-    """Whether a method's class is a client of a gRPC service (`CartStub`)."""
+    """Whether a method belongs to a client of a gRPC service, as `CartStub`."""
     owner = _bare(row.said)
     return owner.endswith(("client", "stub", "gateway")) and not owner.endswith("server")

@@ -148,7 +148,7 @@ def words_of(path: str) -> frozenset[str]:
 
 
 def shared_words(paths: Iterable[str]) -> frozenset[str]:
-    """Return the words in the names of at least half of the services.
+    """Return the words that at least half of all services have in their name.
 
     Such words do not distinguish services. For two services or fewer, the result is empty.
     """
