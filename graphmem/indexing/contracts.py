@@ -50,6 +50,8 @@ class Contracts:
     def begin(self, run: str, *, full: bool) -> bool:
         """Prepare a run; return whether the last run's contract ends are known.
 
+        They are read from `contracts.json` if this object does not have them. In a full run they are not needed, and the result is True.
+
         Args:
             run: identifier of the previous run.
             full: whether all files are read again.
@@ -63,7 +65,7 @@ class Contracts:
         return self._rows is not None
 
     def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> None:
-        """Add the contract ends of one file to this run."""
+        """Add the contract ends of one file to this run, as the parser found them."""
         self._new[path] = rows_of(path, ends, resolver)
 
     def take_rows(self, path: str, rows: Sequence[ContractRow]) -> None:
@@ -71,9 +73,13 @@ class Contracts:
         self._new[path] = list(rows)
 
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
-        """Link the contract ends of all files.
+        """Link the contract ends of all files; return paths with changed edges.
 
-        Returns the paths of the files whose edges change.
+        An edge belongs to the file that uses the contract.
+
+        Args:
+            resolver: finds the function that handles a route, which may be in another file.
+            removed: paths of deleted files.
         """
         before = self._rows or {}
         after = {path: some for path, some in before.items() if path not in removed and path not in self._new}
@@ -90,13 +96,13 @@ class Contracts:
         return {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
 
     def edges(self, path: str) -> list[EdgeRow]:
-        """Return the edges of linked contracts that begin in a file."""
+        """Return the edges that begin in a file, from use to offer of a contract."""
         return (self._edges or {}).get(path, [])
 
     def keep(self, run: str) -> None:
-        """Write the contract ends to `contracts.json`, for other processes.
+        """Write the contract ends to `contracts.json`, marked with the run.
 
-        Other projects read the file, too.
+        Later processes and other projects read the file.
 
         Raises:
             DiskFullError, BadInputError, ResourceError: the write failed.
@@ -112,7 +118,7 @@ class Contracts:
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
     """Convert the contract ends in a file to rows, with their symbols.
 
-    A schema file has no symbols and needs no resolver.
+    `ends` are tuples from the parser. Without `resolver` the symbols stay empty; a schema file has none.
     """
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
@@ -127,18 +133,19 @@ def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
 
 
 def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
-    """Return the row of a contract end with the symbol that it belongs to.
+    """Return the row of a contract end with the symbol to which it belongs.
 
-    The function that handles a route may be in another file.
+    This is the function that handles the route, which may be in another file, or else the definition around the end.
     """
     symbol, qualname, test = resolver.place(row.path, row.scope, row.handler, service_of)
     return row._replace(symbol=symbol, qualname=qualname, test=test)
 
 
 def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
-    """Link the contract ends of all files; return the edges.
+    """Link the contract ends of all files; return the edges by path.
 
-    The edges are grouped by the path of the file that uses the contract.
+    The path is that of the file that uses the contract. Two symbols have one edge: that of the most certain link, with the lines of all
+    links.
     """
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):

@@ -66,9 +66,10 @@ class Rows(NamedTuple):
 
     @classmethod
     def empty(cls, spill: Spill | None) -> Rows:
-        """Make an empty set of rows.
+        """Make an empty set of rows for a run.
 
-        With a spill (temporary store for bytes), the rows are packed into it.
+        With `spill` (a temporary store for bytes), rows that are added later are packed into it. Without it, they stay row objects in
+        lists.
         """
         if spill is not None:
             return cls(
@@ -135,7 +136,10 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
-    """Return the number of edges to each external among the given ids."""
+    """Count the edges to each external in `ids`.
+
+    Ids that are not in the graph, or not of externals, are left out.
+    """
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
     return Counter(
         {one: int(view.in_ptr[node + 1] - view.in_ptr[node]) for one, node in nodes if node >= 0 and view.label[node] == EXTERNAL}
@@ -148,12 +152,11 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     Args:
         old: the graph's rows of the affected files (`externals` is not read).
         new: rows of the affected files that still exist.
-        external_uses: number of edges in the graph to each external that an old or new edge leads to.
+        external_uses: for each external to which an old or new edge leads, its number of edges in the graph.
 
     Returns:
-        A delta whose lists are sorted by id, edges by (kind, source, destination). If only the evidence of an edge changed, the edge is
-            removed and added. An external without edges is removed.
-        Rows that continue under a new id are in `moves`.
+        A delta whose lists are sorted by id, and edges by (kind, source, destination). If only the evidence of an edge changed, the edge is
+            removed and added. An external that loses its last edge is removed. `moves` has the rows that continue under a new id.
     """
     removed_files, files = _by_id(old.files, new.files)
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
@@ -194,9 +197,13 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _old_rows(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Return the old rows that the delta needs.
+    """Return the old rows that consumers of the delta need.
 
-    Edges are included only for files in which an edge changes.
+    These are all rows of files, symbols and chunks, and the edges of files in which an edge changes.
+
+    Args:
+        old: all old rows.
+        changed: (kind, source, destination) of each edge that is added or removed.
     """
     path_of = {row.id: row.path for row in old.symbols}
     by_path: dict[str, list[EdgeRow]] = {}

@@ -44,7 +44,9 @@ class FactsSource:
         self._marker = marker
 
     def __call__(self, path: str, content_hash: str, language: str) -> FileFacts:
-        """Return what parsing found in one file; every call gives an equal result.
+        """Return the parsed facts of a file from the cache, or parse it again.
+
+        Every call gives an equal result.
 
         Raises:
             FactsLostError: the cache lacks the facts, and the file has changed.
@@ -65,9 +67,9 @@ class FactsByPath(Mapping[str, "FileFacts"]):
 
     Args:
         source: reads facts that are not in `parsed`.
-        files: the files; content hash and language are used.
-        parsed: files parsed in this run, which may hold their facts.
-        cancelled: called from time to time.
+        files: the files by path, with content hash and language.
+        parsed: files that this run has parsed; some still hold their facts.
+        cancelled: called at every few look-ups; True stops them with an error.
     """
 
     def __init__(
@@ -105,10 +107,10 @@ class FactsByPath(Mapping[str, "FileFacts"]):
         return len(self._files)
 
     def hide_from_collector(self) -> None:
-        """Exclude all loaded objects from cyclic garbage collection.
+        """Exclude all objects loaded so far from cyclic garbage collection.
 
-        Facts live as long as the process, and the collector would scan millions of tuples repeatedly. The method does nothing if there are
-        few files.
+        Facts live as long as the process, and the collector would scan their millions of tuples again and again. The method does nothing if
+        there are few files.
         """
         if len(self) >= _MANY:
             gc.freeze()

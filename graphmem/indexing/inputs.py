@@ -32,9 +32,9 @@ _BATCH: Final = 50_000  # keys or groups in one row; bounds the memory of a larg
 
 
 class PackedDependencies(NamedTuple):
-    """`Dependencies` as the bytes that the file stores.
+    """Dependencies of files, packed as the bytes that the file stores.
 
-    In a large project, the objects take many times the memory of their bytes.
+    As objects (`Dependencies`), those of a large project would take many times the memory.
     """
 
     keys: list[bytes]  # in batches, in order
@@ -58,13 +58,13 @@ def unpack(packed: PackedDependencies) -> Dependencies:
 def packed_numbers(numbers: Iterable[int]) -> bytes:
     """Serialise the numbers of a file's dependencies; `numbers_of` reads them.
 
-    A dependency is an input (a part of another file) or a group (a set of inputs).
+    A number stands for an input (a part of another file) or for a group (a set of inputs).
     """
     return deflate(array(_NUMBERS, sorted(numbers)).tobytes())
 
 
 def numbers_of(data: bytes) -> array[int]:
-    """Return the numbers that were given to `packed_numbers`, ascending."""
+    """Read back the numbers that were given to `packed_numbers`, ascending."""
     return array(_NUMBERS, zlib.decompress(data))
 
 
@@ -95,9 +95,9 @@ class Inputs:
             seal(self.path)
 
     def load(self, run: str, layout: str) -> Dependencies | None:
-        """Return the dependencies that a run stored.
+        """Return the dependencies of all files, as the run `run` stored them.
 
-        The result is None if the stored data is from another run or another layout of the project.
+        The result is None if the stored data is unusable, or from another run or another layout of the project.
         """
         if self._connection is None:
             return None
@@ -114,9 +114,9 @@ class Inputs:
             return None
 
     def handles(self) -> list[HandlesRow] | None:
-        """Return the framework keys of functions in all files, ascending.
+        """Return (function, framework key) rows of all files, ascending.
 
-        A framework key is a route's path, an event or a command. The result is None if the keys are unknown.
+        A framework key is a route's path, an event or a command that a function handles. The result is None if the file cannot be read.
         """
         if self._connection is None:
             return None
@@ -142,7 +142,7 @@ class Inputs:
         return not found.isdisjoint(paths)
 
     def save(self, run: str, layout: str, dependencies: PackedDependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
-        """Replace all stored dependencies by those of a run."""
+        """Replace all stored dependencies and framework keys by those of a run."""
         self._write(run, layout, (0, 0), dependencies, handles, None)
 
     def follow(
@@ -154,15 +154,15 @@ class Inputs:
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str],
     ) -> None:
-        """Store the changes of a run; the file must contain the previous run.
+        """Add the changes of a run to the data that the previous run stored.
 
         Args:
             run: the new run.
-            layout: the project's layout, such as its import directories; it must be unchanged.
-            first: how many keys and how many groups are stored already.
-            dependencies: the keys and groups beyond these counts, and the dependencies of the resolved files.
+            layout: the project's layout, such as its import directories; it must be that of the previous run.
+            first: (number of keys, number of groups) that are stored already.
+            dependencies: further keys and groups, and the dependencies of the resolved files.
             handles: framework keys of functions in the resolved files.
-            removed: deleted files.
+            removed: paths of deleted files.
         """
         self._write(run, layout, first, dependencies, handles, removed)
 

@@ -33,7 +33,7 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 class Sides(NamedTuple):
     """Files, symbols and chunks that a run removes and adds.
 
-    Each attribute is a pair of sequences: (removed, new). An id is never on both sides.
+    Each attribute is a pair: (removed rows, added rows). No id is in both.
     """
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]
@@ -42,9 +42,9 @@ class Sides(NamedTuple):
 
 
 def moves(sides: Sides) -> list[tuple[str, str]]:
-    """Return (old id, new id) of each moved file and symbol, by old id.
+    """Return (old id, new id) of each moved or renamed file and symbol.
 
-    A file is moved if a new file continues it, for example after a rename.
+    The pairs are sorted by old id.
     """
     files = _file_moves(sides)
     found = _SymbolMoves(sides, files)
@@ -77,9 +77,9 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
 
 
 def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Counter[str]]:
-    """Return how often each line, stripped of spaces, occurs in each file.
+    """Map each file's path to its lines, with the number of times each occurs.
 
-    The lines are read from the files' chunks.
+    The lines are read from the files' chunks, without spaces at both ends. Empty lines are left out.
     """
     found: dict[str, Counter[str]] = {row.path: Counter() for row in rows}
     for chunk in chunks:
@@ -89,9 +89,9 @@ def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Cou
 
 
 def similarity(one: Counter[str], other: Counter[str]) -> float:
-    """Return the share of common lines in the longer of two texts, 0 to 1.
+    """Return which share of the longer text the common lines make up, 0 to 1.
 
-    The share is measured in characters.
+    `one` and `other` map the lines of a file to their number. Lengths are measured in characters.
     """
     longer = max(_length(one), _length(other))
     return _length(one & other) / longer if longer else 0.0
@@ -102,9 +102,10 @@ def _length(lines: Counter[str]) -> int:
 
 
 def likeness(one: str, other: str) -> float:
-    """Similarity of two paths, 0 to 1.
+    """Return the similarity of two paths, 0 to 1.
 
-    Equal file names count for one half, common folders at either end for the other half.
+    Equal file names count for one half. The other half is the share of common folders, counted from the start or from the end of the paths,
+    whichever is more.
     """
     folders, others = one.split("/"), other.split("/")
     names = 0.5 * (folders.pop() == others.pop())
@@ -119,7 +120,8 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Row]]:
     """Match old rows with new rows, pairs with the highest scores first.
 
-    Each row is used once. A row with several best partners of equal score is not matched.
+    `pairs` has (score, old row, new row). Each row is used once. If a row has two best partners with equal scores, it is not matched at
+    all.
     """
     taken: set[str] = set()
     found: list[tuple[_Row, _Row]] = []
@@ -225,7 +227,7 @@ def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]
 
 
 def _firsts(rows: Iterable[SymbolRow]) -> list[SymbolRow]:
-    """Return the rows whose qualified name and kind occur once in their file."""
+    """Return the rows whose qualified name and kind are unique in their file."""
     named: dict[tuple[str, str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         named[row.path, row.qualname, row.kind].append(row)

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
-    """Yield the paths of files in which edges of given sources begin.
+    """Yield the paths of files in which edges from outside evidence begin.
 
-    A source is, for example, a SCIP indexer. The graph is read at the first item.
+    Args:
+        graph: returns the graph; called when the first path is requested.
+        sources: the sources of the edges, such as SCIP indexers.
     """
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]

@@ -36,14 +36,14 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
 
     @classmethod
     def of(cls, kind: type[_Row], rows: Iterable[_Row]) -> PackedRows[_Row]:
-        """Return given rows as PackedRows, all packed."""
+        """Return the given rows as `PackedRows`, with all of them packed."""
         made = cls(kind)
         made.extend(rows)
         made.seal()
         return made
 
     def append(self, row: _Row) -> None:
-        """Append one row, which is packed together with its neighbours."""
+        """Append one row; rows are packed in batches."""
         self.extend((row,))
 
     def extend(self, rows: Iterable[_Row]) -> None:
@@ -53,17 +53,19 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
             self.seal()
 
     def extend_packed(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
-        """Append rows that are already packed.
+        """Append `count` rows that are already packed in one piece.
 
-        `data` has the bytes of the rows, or the position of these bytes in the spill (temporary store). `unpack` converts the bytes to
-        rows.
+        `data` is the packed bytes, or their position in the spill (temporary store). `unpack` converts the bytes to rows.
         """
         self.seal()
         if count:
             self._append(data, count, unpack)
 
     def extend_pickled(self, data: bytes | Piece, count: int) -> None:
-        """Append rows pickled as a list of tuples."""
+        """Append `count` rows that were pickled as a list of tuples; see `Spill`.
+
+        `data` is the bytes, or their position in the spill (temporary store).
+        """
         self.extend_packed(data, count, self._unpickled)
 
     def _unpickled(self, data: bytes) -> list[_Row]:

@@ -41,7 +41,7 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, UnresolvedRow, EdgeRow)
 
 
 class Kept(NamedTuple):
-    """An earlier state of the graph."""
+    """An earlier state of the graph, which a later index run replaced."""
 
     run: str  # id of the index run that made it
     next: str  # id of the run that replaced it
@@ -51,7 +51,10 @@ class Kept(NamedTuple):
 
 
 class Undo(NamedTuple):
-    """The inverse of an index run: the previous rows; None for new rows."""
+    """The inverse of an index run: the rows that the graph had before the run.
+
+    Each attribute maps ids to rows. None stands for a row that the run added.
+    """
 
     files: Mapping[str, FileRow | None]
     symbols: Mapping[str, SymbolRow | None]
@@ -61,12 +64,12 @@ class Undo(NamedTuple):
 
 
 def undo_of(delta: GraphDelta, old: Rows, before: GraphView) -> Undo:
-    """Return the inverse of a change.
+    """Return the inverse of a change, which restores the graph before it.
 
     Args:
         delta: the change.
         old: rows of the affected files before the change.
-        before: the graph before the change.
+        before: the whole graph before the change.
     """
     externals: dict[str, ExternalRow | None] = {row.id: None for row in delta.externals if row.id not in before.index_of}
     for one in delta.removed_externals:
@@ -96,9 +99,10 @@ def _edges_before(old: Iterable[EdgeRow], delta: GraphDelta) -> dict[tuple[str, 
 
 
 def joined(undos: Iterable[Undo]) -> GraphDelta:
-    """Return the change from the current graph back to an earlier graph.
+    """Join inverses of several runs to one change of the current graph.
 
-    `undos` are the inverses of the runs since the earlier graph, newest first.
+    The change leads back to an earlier graph. `undos` are the inverses of all runs since that graph, newest first, so the oldest row of
+    each id wins.
     """
     whole = Undo({}, {}, {}, {}, {})
     for one in undos:
@@ -144,9 +148,10 @@ class Past:
         self._most_bytes = most_bytes
 
     def keep(self, state: Kept, undo: Undo) -> None:
-        """Store a state that a run has replaced.
+        """Store a state that an index run has replaced, and the run's inverse.
 
-        Stored states that do not lead to the current graph are dropped; a restored backup leaves such states.
+        Only states that lead to the current graph are kept. A restored backup, for example, leaves states that do not, and these are
+        dropped.
 
         Raises:
             GraphMemError: the file cannot be read or written.
@@ -172,6 +177,8 @@ class Past:
     def states(self, run: str) -> list[Kept]:
         """Return the stored states that led to the result of a run, newest first.
 
+        `run` is the id of that run, usually the newest.
+
         Raises:
             GraphMemError: the file cannot be read.
         """
@@ -187,7 +194,9 @@ class Past:
         return found
 
     def undo(self, state: Kept) -> Undo:
-        """Return the inverse of the run that replaced a state.
+        """Return the inverse of the run that replaced `state`.
+
+        The inverse leads from the result of that run back to `state`.
 
         Raises:
             GraphMemError: the file cannot be read, or no longer has the state.

@@ -97,9 +97,9 @@ _PLAIN = Resolved("", "", 0, "", False, ())  # a file of a language without rule
 
 
 class _Kept(NamedTuple):
-    """Dependencies stored for other processes: their run, and their counts.
+    """The run whose dependencies are in the file of `Inputs`, with counts.
 
-    The counts are numbers of keys and of groups in the file of `Inputs`.
+    The counts are numbers of keys (inputs: parts of files that were read) and of groups (sets of inputs).
     """
 
     run: str = ""
@@ -293,10 +293,10 @@ class Indexer:
             notes.extend([Diagnostic("", "warning", "past", f"the earlier state of the graph was not kept: {error.message}", 0)])
 
     def warm(self, cancelled: Callable[[], bool]) -> bool:
-        """Load the data of an earlier process, so that the next run is fast.
+        """Load data that an earlier process stored, so that the next run is fast.
 
         Returns:
-            False if such data is missing. Then the next run resolves everything.
+            False if data is missing. Then the next run resolves all files.
 
         Raises:
             IndexCancelledError: `cancelled` returned True.
@@ -307,21 +307,25 @@ class Indexer:
         return self._resolver is not None
 
     def core_files(self) -> list[str]:
-        """Return the files that most files import, without tests."""
+        """Return the paths of the files with most imports of them, most first.
+
+        Tests are left out. There are at most `CORE_FILES` paths.
+        """
         view = self._projections.graph()
         imported = Counter(map(view.path, view.dst[kind_mask(("IMPORTS",))[view.edge_kind]].tolist()))
         return [path for path, _ in imported.most_common() if not view.in_tests(path)][:CORE_FILES]
 
     def answer_ahead(self, path: str) -> None:
-        """Cache the answers that a file needs, if the data of `warm` is loaded.
+        """Compute and cache the answers of resolution that a file needs.
 
-        Most files need answers about the core files, so the first change is then resolved as fast as later ones.
+        Most files need answers about the core files. So the first change after a start is then resolved as fast as later ones. The method
+        does nothing before `warm` has loaded the data.
         """
         if self._resolver is not None:
             self._resolver.answer_ahead(path)
 
     def end_warming(self) -> None:
-        """Index the answers that `answer_ahead` cached."""
+        """Index the answers that `answer_ahead` cached, by the inputs they used."""
         if self._resolver is not None:
             self._resolver.index_answers()
 
@@ -330,9 +334,9 @@ class Indexer:
         self._outside.close()
 
     def let_go(self) -> bool:
-        """Release the data kept for the next run; return whether any existed.
+        """Release the memory kept for the next run; return whether there was any.
 
-        The next run reads it from files.
+        The next run reads the data from files instead.
         """
         held, self._resolver = self._resolver, None
         if held is None:
@@ -361,10 +365,10 @@ class Indexer:
         spill: Spill | None = None,
         unfinished: Unfinished | None = None,
     ) -> dict[str, ParsedFile]:
-        """Return the parsed facts and the chunks of some files, by path.
+        """Parse files and return the results by path: facts and chunks.
 
-        Facts go to the cache, and chunks to `spill` (a temporary store) if it is given. A first index of many files also keeps what a run
-        after an interruption needs.
+        The facts are moved to the cache, and the chunks to `spill` (a temporary store) if it is given. In a first index of many files, the
+        results are also kept in `unfinished`, so that an interrupted run can continue.
         """
         with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
@@ -396,7 +400,7 @@ class Indexer:
         return parsed
 
     def _keep(self, fresh: list[ParsedFile], unfinished: Unfinished | None) -> None:
-        """Move the facts of parsed files to the cache.
+        """Move the facts of the parsed files `fresh` to the cache; clear `fresh`.
 
         If the cache cannot be written, the facts stay in memory.
         """
@@ -422,9 +426,17 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
-        """Return a resolver for the current files, and the affected files.
+        """Return a resolver for the current files, and the affected paths.
 
-        A file is affected if its edges may have changed.
+        A file is affected if its edges may have changed. The resolver of the last run is reused if possible.
+
+        Args:
+            meter: measures the time.
+            parsed: the files that this run has parsed, by path.
+            removed: paths of deleted files.
+            known: content hashes of the indexed files, by path.
+            on_progress: receives the progress of further parsing.
+            cancelled: whether to stop.
         """
         layout = self._tree.layout()
         facts = self._facts_of((self._tree.files[path] for path in parsed), parsed, cancelled)
@@ -452,7 +464,10 @@ class Indexer:
         return Resolver(self._project, layout, Shelf(self._source))
 
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
-        """Return a resolver restored from data of earlier processes, or None."""
+        """Return a resolver restored from the files of earlier processes, or None.
+
+        The result is None if facts or dependencies are missing, or the layout has changed.
+        """
         run = self._store.meta().get("run", "")
         found = self._inputs.load(run, _layout_key(layout))
         if found is None:
@@ -479,9 +494,10 @@ class Indexer:
         return resolver
 
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
-        """Store the dependencies of all files for other processes.
+        """Store for later processes on which files the edges of each file depend.
 
-        The dependencies are written before the graph. They are valid when the graph contains the result of this run.
+        This is done before the graph is written. The stored data names the run, and is used only if the graph contains the result of this
+        run.
         """
         kept, layout = self._kept, _layout_key(resolver.layout)
         follows = bool(kept.run) and kept.run == self._store.meta().get("run")
@@ -498,7 +514,8 @@ class Indexer:
     def _name_functions(self, *, anew: bool) -> None:
         """Write the framework keys of functions to the graph if they changed.
 
-        A framework key is a route's path, an event or a command.
+        A framework key is a route's path, an event or a command that a function handles. The flag makes the method write unchanged keys,
+        too.
         """
         rows = self._inputs.handles()
         if rows is None:
@@ -527,10 +544,10 @@ class Indexer:
     def _join_contracts(
         self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
     ) -> None:
-        """Link contracts between files; add changed files to `affected`.
+        """Link contracts between files, such as a route and its calls.
 
-        In a first index run, the contract ends of a file are collected while the file is resolved, because its parsed facts are in memory
-        then.
+        Files whose edges change by this are added to `affected`. In a first index run (`full`) the contract ends are collected later, while
+        each file is resolved and its parsed facts are in memory.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:
@@ -566,9 +583,20 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None, Undo | None]:
-        """Resolve the affected files; return the change of the graph.
+        """Resolve the affected files and return (delta, new rows, inverse).
 
-        Also returns the new rows and the inverse change, except in a first load.
+        The delta is the change of the graph. New rows and inverse are None in a first load, which has `spill` (a temporary store).
+
+        Args:
+            meter: measures the time.
+            resolver: knows the current files.
+            parsed: the files that this run has parsed, by path.
+            removed: paths of deleted files.
+            affected: paths of files whose edges may have changed.
+            spill: takes the new rows in a first load; None in other runs.
+            notes: receives the diagnostics.
+            on_progress: receives the progress.
+            cancelled: whether to stop.
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
@@ -638,9 +666,9 @@ class Indexer:
     ) -> tuple[GraphDelta, PackedDependencies] | None:
         """Resolve all files of a first load in other processes.
 
-        Returns all rows and the dependencies. The result is None if the calling process must resolve the files itself: for few files, with
-        outside evidence, if the cache lacks facts, or if the processes failed. A server, which keeps a resolver for the next run, makes
-        this resolver from the cache (`warm`).
+        Returns the delta with all rows, and the dependencies of the files. The result is None if the calling process must resolve the files
+        itself: there are few files, outside evidence is due, the cache lacks facts, or the processes failed. A server makes the resolver
+        for its next run from the cache (`warm`).
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)
@@ -703,9 +731,10 @@ class Indexer:
             new.chunks.extend(one.chunks)
 
     def _stored_rows(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
-        """Return the graph's rows of some files before the write.
+        """Return the rows that the graph has for some files before this run.
 
-        The edges come from the projection.
+        The edges come from the projection (the copy of the graph in memory), the other rows from a cache or the store. Chunks are read only
+        for files that were parsed or removed.
         """
         generation = self._store.generation()
         if self._projections.graph().generation != generation:  # updating after the last commit failed
@@ -734,9 +763,9 @@ class Indexer:
 
 
 def _made_by() -> str:
-    """Return the version of the code on which facts and edges depend.
+    """Return the version of the code that makes facts and edges, as a hash.
 
-    An index of another version is rebuilt.
+    An index that was made by other code is rebuilt.
     """
     keys = (extraction_key(language) for language in (*sorted(languages()), "text"))
     return stable_id(__version__, TEXT_FORMAT, digest("resolution"), digest("indexing"), digest("grammars"), *keys)
@@ -745,13 +774,14 @@ def _made_by() -> str:
 def _is_most(changed: int, files: int) -> bool:
     """Whether so many files have changed that all should be resolved again.
 
-    Many changes affect nearly all edges. Selecting the files, and dropping single cached answers, takes half the time of a full resolution.
+    Many changes affect nearly all edges. Then it does not pay to find the affected files and cached answers, which takes half the time of a
+    full resolution.
     """
     return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
 
 
 def _layout_key(layout: Layout) -> str:
-    """Hash of the project's layout, such as its import directories."""
+    """Return a hash of the project's layout, such as its import directories."""
     return stable_id(json.dumps(asdict(layout), sort_keys=True, default=str))
 
 

@@ -28,9 +28,9 @@ class _File(NamedTuple):
 
 
 class Recent:
-    """Cache of the graph's rows of up to `MAX_FILES` files written last.
+    """Cache of the graph's rows of the `MAX_FILES` files written last.
 
-    Every write to the graph must update it by `wrote`.
+    After every write to the graph, call `wrote` or `forget`.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,10 @@ class Recent:
     def rows_of(self, ask: Callable[[list[str], list[str]], StoredRows], paths: Sequence[str], chunks_of: Collection[str]) -> StoredRows:
         """Return the graph's rows of given files, from the cache if possible.
 
-        `ask` reads them from the store, and is called only for files that are not cached.
+        Args:
+            ask: reads rows from the store. It gets the paths that are not cached, and those of them in `chunks_of`.
+            paths: paths of the files.
+            chunks_of: the paths whose chunks are needed, too.
         """
         wanted = set(chunks_of)
         here = {path: one for path in paths if (one := self._known.get(path)) and (one.chunks is not None or path not in wanted)}
@@ -57,9 +60,12 @@ class Recent:
         )
 
     def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
-        """Update the cache after an index run has written its files.
+        """Update the cache after an index run has written files to the graph.
 
-        `rows` has the rows of all files that the run wrote, but chunks only of the files in `parsed`.
+        Args:
+            rows: the rows of all files that the run wrote, but chunks only of parsed files.
+            parsed: paths of the parsed files.
+            removed: paths of the deleted files.
         """
         before = self._known
         paths = [row.path for row in rows.files]
@@ -85,5 +91,5 @@ class Recent:
             del self._known[path]
 
     def forget(self) -> None:
-        """Clear the cache of rows, after the graph changed in another way."""
+        """Clear the cache; call this after a write other than an index run's."""
         self._known = {}

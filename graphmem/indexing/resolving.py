@@ -63,9 +63,9 @@ _log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """Positions of a batch's rows in the spill, and their numbers, by type.
+    """The rows of one batch: for each type, position and number of rows.
 
-    The spill is the temporary store of the run.
+    The position is in the spill, which is the temporary store of the run.
     """
 
     symbols: tuple[Piece, int]
@@ -105,12 +105,13 @@ def resolve_everything(
     If several processes fail, a single process tries again, because it needs less memory.
 
     Returns:
-        None if the program failed. Its error is in the log.
+        The rows, externals and dependencies, or None if the single process failed, too. The error is in the log.
 
     Raises:
         IndexCancelledError: `cancelled` returned true.
-        DiskFullError, ResourceError: the rows could not be written to disk.
-        ResourceError: the system killed the only process; the caller, which would need as much memory, should not try.
+        DiskFullError: the rows could not be written to disk.
+        ResourceError: the rows could not be written, or the system killed the single process. The caller should not resolve the files then,
+            because it would need as much memory.
     """
     with ExitStack() as ends:
         complaints = ends.enter_context(tempfile.TemporaryFile())
@@ -236,10 +237,10 @@ class _Run:
         self._externals.update((row.id, row) for row in batch.externals)
 
     def _dependencies(self, start: Start) -> PackedDependencies:
-        """Merge the dependencies of all children into one numbering.
+        """Merge the dependencies of all children, and number them in one sequence.
 
-        A dependency is an input (a part of another file that was read) or a group of inputs. Both are numbered as one resolver would number
-        them.
+        A dependency is an input (a part of another file that was read) or a group of inputs. In each child they have the child's own
+        numbers. The result has the numbers that a single resolver would give.
         """
         if len(self._ended) == 1:
             (only,) = self._ended.values()
@@ -303,6 +304,9 @@ def processes_for(files: int, size: int, workers: int | None, free: int | None) 
 
 
 def memory_of(processes: int, size: int) -> int:
-    """Estimate the total memory of a number of processes, in bytes."""
+    """Estimate the memory that some processes need together, in bytes.
+
+    `size` is the number of bytes of all files.
+    """
     facts = FACTS_SHARE * size
     return processes * (PROCESS_BYTES + INDEX_SHARE * size) + min(processes * facts, BUDGET_BYTES)

@@ -43,7 +43,7 @@ _NUMBER: Final = struct.Struct("<I")
 
 
 class Job(NamedTuple):
-    """Input of the resolving program: the project, its files and paths."""
+    """Input of the resolving program: the project, its files, and options."""
 
     project: str
     root: Path
@@ -69,7 +69,10 @@ class Resolved(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Result of resolving a batch of files; rows are pickled lists of tuples."""
+    """Result of resolving a batch of files.
+
+    Each type of rows is (rows pickled as a list of tuples, number of rows).
+    """
 
     number: int
     files: list[Resolved]
@@ -100,9 +103,9 @@ class End(NamedTuple):
 
 
 def main(outputs: Sequence[int]) -> None:
-    """Resolve the files of the job on standard input in several processes.
+    """Resolve the files of a job, which is read from standard input.
 
-    There is one process for each pipe that the caller opened.
+    `outputs` are pipes that the caller opened. The program forks one process for each of them, itself included.
     """
     message = receive(sys.stdin.buffer)
     if message is None:
@@ -164,7 +167,17 @@ def _work(
     outputs: Sequence[int],
     number: int,
 ) -> None:
-    """Resolve batches until none is left, in one of several processes."""
+    """Resolve batches in one of several processes, until none is left.
+
+    Args:
+        job: the input of the program.
+        resolver: has read the facts of all files.
+        batches: paths of files, in batches.
+        first: numbers of keys and of groups that all processes share; see `Start`.
+        orders: for each process, a pipe with the numbers of its batches.
+        outputs: for each process, the pipe for its results.
+        number: number of this process.
+    """
     for other in outputs:
         if other != outputs[number]:
             os.close(other)
@@ -179,7 +192,10 @@ def _work(
 
 
 def _orders(begin: int, end: int) -> int:
-    """Return a pipe from which processes take the numbers of batches."""
+    """Return a pipe that contains numbers of batches: `begin` up to `end` - 1.
+
+    Several processes take numbers from it.
+    """
     taking, giving = os.pipe()
     with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor
         for position in range(begin, end):
@@ -188,9 +204,9 @@ def _orders(begin: int, end: int) -> int:
 
 
 def _taken(orders: Sequence[int]) -> Iterator[int]:
-    """Yield batch numbers from each pipe until all pipes are empty.
+    """Take batch numbers from the pipes, in order, until all pipes are empty.
 
-    Other children read from the same pipes, so each number is yielded in only one child.
+    Other processes take numbers from the same pipes, so each number is yielded in only one process.
     """
     for order in orders:
         while len(taken := os.read(order, _NUMBER.size)) == _NUMBER.size:

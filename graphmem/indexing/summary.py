@@ -87,9 +87,9 @@ def summarise(
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
-    """Return how often each name occurs, given codes of names.
+    """Return how often each name occurs, most frequent first.
 
-    A code is the position in `names`. Names that do not occur are left out.
+    `codes` has one number for each occurrence: the position of the name in `names`. Names that do not occur are left out.
     """
     counts = np.bincount(codes, minlength=len(names)).tolist()
     return _ordered((name, count) for name, count in zip(names, counts, strict=False) if count)

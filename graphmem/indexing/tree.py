@@ -86,7 +86,10 @@ class Tree:
         return Look(changed, removed, found.skipped, found.diagnostics, is_whole)
 
     def _some(self, known: Mapping[str, str], paths: Collection[str]) -> Discovery | None:
-        """Scan only the given paths; None if the whole tree must be scanned."""
+        """Scan only the given paths; None if the whole tree must be scanned.
+
+        That is so if there are many paths, or one of them affects other files: a folder, a file of ignore rules, or a nested repository.
+        """
         if len(paths) > FEW:
             return None
         for path in paths:

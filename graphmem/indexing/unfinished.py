@@ -47,7 +47,7 @@ class Unfinished:
         self._fresh: list[tuple[str, str, str, bytes, bytes, int, bytes]] = []
 
     def keep(self, one: ParsedFile) -> None:
-        """Keep a parsed file in memory until `flush`."""
+        """Keep the chunks and properties of a parsed file in memory until `flush`."""
         if is_schema(one.head.path) and one.head.language not in languages():
             return  # its facts are in no cache
         packed = one.packed
@@ -56,7 +56,7 @@ class Unfinished:
         self._fresh.append((*key, head, packed.chunks, packed.chunk_count, _sum(head, packed.chunks)))
 
     def flush(self) -> None:
-        """Write the files kept since the last call.
+        """Write the files that were given to `keep` since the last flush.
 
         After a failed write, the SQLite file is deleted, and nothing more is kept.
         """
@@ -71,9 +71,10 @@ class Unfinished:
             self.discard()
 
     def take(self, files: Iterable[FoundFile], cache: FactsCache) -> Iterator[ParsedFile]:
-        """Yield the kept files among the given ones, with facts from the cache.
+        """Yield those of the given files that an interrupted run has parsed.
 
-        A file that has changed, or whose stored data is damaged, is left out.
+        Their facts are in the cache. A file is left out if it has changed since then, if the cache lost its facts, or if its stored data is
+        damaged.
         """
         if not self._path.exists():
             return
