@@ -36,7 +36,10 @@ MISMATCH: Final = "the bytes of the file do not match its checksum; graphmem doe
 
 
 class Proof(Enum):
-    """Result of comparing a file with its checksum: sound, open or damaged."""
+    """Result of comparing a file with its checksum: sound, open or damaged.
+
+    A file is open if it has no checksum, for example because another process has it open, or a crash left it.
+    """
 
     SOUND = "sound"  # each byte is what was there when it was closed
     OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
@@ -44,7 +47,7 @@ class Proof(Enum):
 
 
 def proof(path: Path) -> Proof:
-    """Read every byte of a file and compare it with its stored checksum.
+    """Read every byte of a file and compare it with the checksum inside it.
 
     Raises:
         OSError: the file cannot be read, or is missing.
@@ -117,7 +120,7 @@ def _sums(path: Path) -> tuple[int, int]:
 
 
 def sealed_json(value: Mapping[str, Any], **options: Any) -> bytes:
-    """Encode an object as JSON that ends with its own hash.
+    """Encode an object as JSON whose last entry, "sum", is a hash of the rest.
 
     Args:
         value: an object with at least one entry and no entry called "sum".

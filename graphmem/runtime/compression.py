@@ -20,9 +20,11 @@ _LEVEL: Final = 1  # of 0 to 3; as small as zlib's own first level
 def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
     """Compress a chunk of source: the prefix that describes it, and its text.
 
+    The line numbers are removed from the prefix, so that moved code gives the same bytes. `inflated` restores them.
+
     Args:
         prefix: description; may contain the line numbers.
-        text: the text itself.
+        text: the source text of the chunk.
         first: first line of the chunk, as in the prefix.
         last: last line of the chunk.
 
@@ -46,9 +48,9 @@ def deflate(data: bytes) -> bytes:
 
 
 def inflated(packed: bytes, first: int, last: int) -> tuple[str, str]:
-    """Return the prefix and text of a chunk that `deflated` compressed.
+    """Return (prefix, text) of a chunk that `deflated` compressed.
 
-    The prefix gets the given line numbers.
+    `first` and `last` are the chunk's current lines, which are put into the prefix.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `deflated`.

@@ -21,10 +21,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
-    """Wait after the block for the daemon threads that began in it.
+    """Wait after the block for graphmem's daemon threads that began in it.
 
     If some are still running after `wait_s` seconds, the process ends at once with exit code 0, without a shutdown of the interpreter. The
-    log then names these threads. An error of the block is raised unchanged.
+    log then names these threads. After an error in the block, the function does not wait.
     """
     before = frozenset(threading.enumerate())
     yield
@@ -37,9 +37,11 @@ def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
 
 
 def running(before: Collection[threading.Thread], wait_s: float) -> list[str]:
-    """Return names of graphmem's daemon threads that run after a wait.
+    """Wait for graphmem's daemon threads; return names of those still running.
 
-    Threads in `before` are left out.
+    Args:
+        before: threads for which the function does not wait.
+        wait_s: maximum wait for all other threads together.
     """
     until = time.monotonic() + wait_s
     here = threading.current_thread()

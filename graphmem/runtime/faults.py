@@ -28,7 +28,9 @@ _log = logging.getLogger("graphmem.faults")
 
 
 def fault(error: Exception, stage: str, path: str) -> str:
-    """Return one sentence about an error in the work on one file.
+    """Return one sentence about an unexpected error in the work on one file.
+
+    The sentence says where the error happened and asks the user to report it. `stage` is the work, such as parsing.
 
     Raises:
         Exception: the same error, if it concerns more than this file: memory, disk space, or an error of graphmem.

@@ -31,10 +31,10 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables for Git, without a repository's location.
+    """Return environment variables for Git that name no repository.
 
-    Inside a Git hook, inherited variables would name another repository. The variables also forbid prompts, and fetching of objects that a
-    partial clone lacks.
+    Inside a Git hook, inherited variables would name another repository than that of the working directory. The variables also forbid
+    prompts, and forbid fetching objects that a partial clone lacks.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
@@ -43,9 +43,9 @@ def environment() -> dict[str, str]:
 def answer(
     root: Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `git <arguments>` in `root` and return its result.
+    """Run `git <arguments>` in `root`; return the process with its output.
 
-    Any exit code is accepted.
+    An exit code other than 0 is not an error here; see `run`.
 
     Args:
         root: working directory of the command.
@@ -110,9 +110,9 @@ def is_no_repository(error: GitError) -> bool:
 
 
 def reason(stderr: bytes) -> str:
-    """Return the line of Git's error output that names the cause.
+    """Return the line of Git's error output that states the cause.
 
-    The other lines are advice and usage.
+    It is the first line with a prefix such as `fatal:`, without the prefix, or else the first line. Other lines are advice and usage.
     """
     lines = [line.strip() for line in os.fsdecode(stderr).splitlines() if line.strip()]
     for prefix in _PREFIXES:
@@ -123,9 +123,10 @@ def reason(stderr: bytes) -> str:
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:
-    """Return environment variables that disable all of Git's filters.
+    """Return environment variables that disable Git's filters.
 
-    A filter is a program in Git's settings. Variables are used because a filter name with an equals sign could bypass the option `-c`.
+    A filter is a program in a repository's settings. `configured` is Git's list of these settings. The option `-c` is not used, because the
+    name of a filter may contain an equals sign.
     """
     names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
     settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]

@@ -28,13 +28,13 @@ def few_arenas() -> None:
 
 
 def give_back(*, between: bool = False) -> None:
-    """Return freed memory from the allocators to the system.
+    """Return freed memory from this process's allocators to the system.
 
-    The call takes milliseconds. It has no effect if the C library lacks the function.
+    The call takes milliseconds. Memory of an allocator without a function for this stays in the process.
 
     Args:
-        between: whether the call is between two steps of the same work. Then nothing is released if the process is small, or has hardly
-            grown since the last call, because taking the same memory again for each step doubled the time for a small index.
+        between: whether the call is between two steps of the same work, which take the same memory again. If so, nothing is returned by a
+            process that is small or has hardly grown since the last call. A return doubled the time for a small index.
     """
     global _resident
     if between and 0 < resident_bytes() < max(SMALL, _resident + GROWN):

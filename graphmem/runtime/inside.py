@@ -6,9 +6,10 @@ from pathlib import Path
 
 
 def inside(root: Path, path: str | Path) -> Path | None:
-    """Return a resolved path, or None if it is invalid or outside `root`.
+    """Return the resolved `path`; None if it is invalid or outside `root`.
 
-    An invalid path contains a null or half a surrogate pair, leads through a cycle of links, or has a name that is too long for the system.
+    A relative path starts at `root`. Invalid are a null, half a surrogate pair, a cycle of links, and a name that is too long for the
+    system.
     """
     try:
         found = (root / path).resolve()

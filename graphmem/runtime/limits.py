@@ -32,7 +32,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """A resource that the system can refuse, and how to recognise its errors."""
+    """A resource, such as memory, and how errors from its lack are recognised."""
 
     name: str
     errnos: tuple[int, ...]
@@ -59,9 +59,9 @@ _OF_THE_PROCESS: Final = ("descriptors", "memory")
 
 
 def limited_memory() -> bool:
-    """Whether a limit can refuse memory although the machine has some left.
+    """Whether a limit of the process can refuse memory that the machine has.
 
-    If so, a process may run out of memory because of the limit and not because of its input.
+    If so, the process may run out of memory because of the limit, and not because its input is too large.
     """
     if soft_limit("AS") is not None or soft_limit("DATA") is not None:
         return True
@@ -104,13 +104,14 @@ def be_frugal() -> None:
 
 
 def kind_of(error: BaseException, path: str = "") -> str:
-    """Return the resource whose lack caused an error, or "".
+    """Return the name of the resource whose lack caused an error, or "".
 
-    The values are descriptors, memory, file_size, read_only, rights (no permission) and room (disk space). "" stands for any other failure.
+    The names are descriptors, memory, file_size, read_only (a read-only disk), rights (no permission) and room (disk space). The result is
+    "" for any other error.
 
     Args:
         error: the exception.
-        path: a file that the error's message may contain; this path is ignored in the message.
+        path: a path that may occur in the error's message; it is ignored, so that words in it do not count.
     """
     if isinstance(error, MemoryError):
         return "memory"
@@ -123,7 +124,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Convert an exception to an error that names the missing resource.
+    """Return an error of graphmem that names the resource an exception lacked.
 
     The result is None if the exception has another cause.
 
@@ -131,7 +132,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
         error: the exception.
         doing: the failed work, subject of the sentence, such as "reading graph.db".
         path: the file or folder.
-        elsewhere: an alternative for a path that cannot be written to.
+        elsewhere: advice for a path that cannot be written to, such as to choose another place.
     """
     kind = kind_of(error, str(path))
     if kind == "descriptors":
@@ -169,9 +170,9 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 
 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
-    """Raise an error if an exception means that descriptors or memory ran out.
+    """Raise an error if `error` means that descriptors or memory ran out.
 
-    For other exceptions, the function does nothing.
+    For any other exception the function does nothing, and the caller handles it.
 
     Raises:
         ResourceError: the whole process lacks descriptors or memory.
@@ -181,9 +182,9 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Convert an uncaught exception to an error that names the resource.
+    """Return an error of graphmem for an uncaught exception about a resource.
 
-    The result is None if the exception is not about a resource such as memory.
+    The result names the resource that was missing, such as memory. It is None for any other exception.
     """
     if isinstance(error, GraphMemError):
         return None

@@ -29,7 +29,7 @@ class OutboundError(Exception):
 
     Attributes:
         reason: too_large, unreachable, timeout, refused or redirected.
-        what: the failure, as the predicate of a sentence.
+        what: the failure as the end of a sentence, such as "the server answered 503".
     """
 
     def __init__(self, reason: str, what: str) -> None:
@@ -87,9 +87,11 @@ class Outbound:
     def post(self, body: bytes, until: float) -> bytes:
         """Send a body to the host and return the body of the answer.
 
+        A failed attempt is repeated if the host was unreachable or too busy.
+
         Args:
             body: JSON.
-            until: time of the clock after which the request is abandoned.
+            until: time of `clock` after which the request is abandoned.
 
         Raises:
             OutboundError: no attempt had a usable answer.
@@ -116,9 +118,9 @@ class Outbound:
         raise AssertionError("every attempt ended without an answer and without an error; report this defect to the authors of graphmem")
 
     def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
-        """Return status and body of one response.
+        """Send a body once; return (status, body) of the response.
 
-        A timer closes the connection at the time limit, even while bytes arrive slowly.
+        At the time `until`, a timer closes the connection, even while bytes still arrive slowly.
         """
         left = until - self._clock()
         if left <= 0:

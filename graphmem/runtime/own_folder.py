@@ -30,7 +30,7 @@ def hide_from_git(folder: Path) -> None:
 
 
 def is_hidden(folder: Path) -> bool:
-    """Whether graphmem wrote the `.gitignore` of a directory."""
+    """Whether the `.gitignore` of a directory is one that graphmem wrote."""
     return _text(folder) in (IGNORE, *_BEFORE)
 
 

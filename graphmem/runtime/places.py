@@ -35,7 +35,7 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
     """Pack a file's occurrences of names into bytes; b"" without occurrences.
 
     Args:
-        occurrences: distinct occurrences in any order. Equal sets may give different bytes, as the compressor does.
+        occurrences: distinct occurrences in any order. The bytes do not depend on the order, but on the version of the compressor.
         kinds: the kinds of edge that can occur; later versions may only append kinds.
     """
     rows = sorted(occurrences)
@@ -63,7 +63,9 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
 
 
 def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
-    """Return the names that `packed` packed, sorted by position.
+    """Return the occurrences that `packed` packed, sorted by position.
+
+    `kinds` are the kinds of edge, as they were given to `packed`.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `packed`.

@@ -15,9 +15,9 @@ _HINT: Final = re.compile(r"private", re.IGNORECASE)
 
 
 def private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of `<private>…</private>` blocks, with their tags.
+    """Yield (start, end) of each `<private>…</private>` block in a string.
 
-    The spans are in order and do not overlap.
+    The block includes its tags. The spans are in order and do not overlap; nested blocks give only the outer one.
     """
     if _HINT.search(text) is None:
         return
@@ -45,7 +45,10 @@ def without_private(text: str) -> str:
 
 
 def all_without_private(value: Any) -> Any:
-    """Apply `without_private` to every string in lists and mappings."""
+    """Return a value whose strings have no `<private>…</private>` blocks.
+
+    The strings in lists and mappings are changed at any depth; keys are not.
+    """
     if isinstance(value, str):
         return without_private(value)
     if isinstance(value, dict):

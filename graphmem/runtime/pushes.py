@@ -19,9 +19,9 @@ _CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
 
 
 def is_pushed(root: Path) -> bool:
-    """Whether a directory is a project on a server, filled by pushes.
+    """Whether a directory is a project on a server that pushes have filled.
 
-    It has no repository of its own. A repository around the server's directory is not the project's.
+    Such a project has no Git repository. A repository that contains the server's directory belongs to another project.
     """
     return (root / PUSHED_FILE).is_file()
 

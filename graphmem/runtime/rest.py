@@ -20,7 +20,9 @@ class RestingError(Exception):
 
 
 class Rest:
-    """Counts consecutive failures of a server. Thread-safe.
+    """Counts consecutive failures of requests to a server. Thread-safe.
+
+    After some failures, `watched` refuses requests for a minute. A success sets the count to 0.
 
     Args:
         clock: monotonic clock in seconds; for tests.
@@ -34,10 +36,12 @@ class Rest:
 
     @contextmanager
     def watched(self, failure: type[Exception]) -> Iterator[None]:
-        """Run a block that sends a request; count it as failed on `failure`.
+        """Run a block that sends a request; count an error of the type `failure`.
+
+        The error is raised unchanged.
 
         Raises:
-            RestingError: requests to the server are paused.
+            RestingError: the block was not run, because requests to the server are paused.
         """
         with self._lock:
             if self._clock() < self._until:

@@ -12,7 +12,7 @@ _SHOWN: Final = ("host", "port", "dbname", "user", "sslmode")  # options that ne
 def shown(url: str) -> str:
     """Return a database address for display, without its password.
 
-    Only options that never contain a secret are kept.
+    Of the options after `?`, only those that never contain a secret are kept.
     """
     if not url.startswith(SCHEMES):
         return "an invalid address" if url else ""

@@ -22,9 +22,9 @@ PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file; a new one may be read only by its owner.
+    """Open a file; a new file can be read only by its owner.
 
-    The permissions do not depend on the umask. The function is an `opener` for `open`.
+    The umask has no effect on this. The function is meant as the `opener` of `open`.
     """
     return os.open(path, flags | OPEN, PRIVATE)
 
@@ -57,11 +57,11 @@ class Sidefile:
 
         Args:
             path: path of the file.
-            create: create it if it is missing or empty.
-            memory: the content of an encrypted file, opened in memory; see `vault.connected`.
+            create: create the file if it is missing or empty.
+            memory: a database in memory with the decrypted content of the file, used instead of `path`; see `vault.connected`.
 
         Raises:
-            GraphMemError: of the class `error`: the file is damaged or unreadable, or has another format.
+            GraphMemError: the file is damaged or unreadable, or has another format. The class is `self.error`.
         """
         reading = not os.access(path.parent, os.W_OK) and path.exists()
         # SQLite creates files beside one with a log even for reading, unless it is told that there is no writer.
@@ -102,9 +102,9 @@ class Sidefile:
         return db
 
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
-        """Return an error with the reason why a SQLite file cannot be read.
+        """Return the error to raise for a SQLite file that cannot be read.
 
-        If the system caused the failure, the error does not call the file damaged.
+        If memory or descriptors ran out, the error says so, and not that the file is damaged.
         """
         if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
             return refused
@@ -119,7 +119,7 @@ class Sidefile:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return a file's time, size and inode, which change with each write."""
+    """Return a file's time, size and inode, to notice that it was written."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 

@@ -53,12 +53,17 @@ _ALARM_TEXT: Final = "Timeout ("  # how `faulthandler` begins
 
 
 def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> None:
-    """Lock an open file against other processes that lock it.
+    """Lock an open file against other processes that also call `lock`.
 
     The system releases the lock when the file is closed or the process ends.
 
+    Args:
+        descriptor: the open file.
+        shared: allow other shared locks, as readers do.
+        wait: wait until the file is free.
+
     Raises:
-        BlockingIOError: another process has it locked, and `wait` is false.
+        BlockingIOError: another process has locked the file, and `wait` is false.
     """
     if sys.platform == "win32":
         while True:
@@ -86,7 +91,13 @@ def unlock(descriptor: int) -> None:
 
 
 def _lock_bytes(descriptor: int, *, shared: bool) -> None:
-    """Lock the bytes of an open file that stand for its lock, on Windows."""
+    """On Windows, lock bytes of an open file that stand for the whole file.
+
+    A shared lock takes one of these bytes, and any other lock takes all of them.
+
+    Raises:
+        BlockingIOError: another process has locked the file.
+    """
     if sys.platform == "win32":
         for at, size in [(one, 1) for one in range(_READERS)] if shared else [(0, _READERS)]:
             os.lseek(descriptor, _LOCK_AT + at, os.SEEK_SET)
@@ -114,9 +125,9 @@ def write_at(descriptor: int, data: bytes, at: int) -> None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file, or a directory's entries, to disk.
+    """Flush a file, or the list of a directory's files, to disk.
 
-    Windows has no call for a directory, and needs the right to write to a file.
+    On Windows nothing is done for a directory, and a file must be writable.
     """
     if sys.platform == "win32":
         if path.is_dir():
@@ -133,7 +144,7 @@ def sync(path: Path) -> None:
 def is_own(status: os.stat_result) -> bool:
     """Whether a file belongs to the account of this process.
 
-    Windows does not say; the access list of the folder decides there.
+    On Windows the result is always True, because only the folder's access list protects files there.
     """
     if sys.platform == "win32":
         return True
@@ -169,7 +180,10 @@ def give_to(path: Path, account: str) -> None:
 
 
 def clone(source: IO[bytes], target: IO[bytes]) -> bool:
-    """Copy a file by sharing its blocks; return whether the disk supports it."""
+    """Copy a file by sharing its blocks on disk; return whether this worked.
+
+    It works only on Linux, on file systems that can share blocks.
+    """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             fcntl.ioctl(target.fileno(), _CLONE, source.fileno())
@@ -296,9 +310,9 @@ def is_alive(pid: int) -> bool:
 
 
 def own_group() -> dict[str, Any]:
-    """Return options of `subprocess.Popen` for a process without our Ctrl-C.
+    """Return options of `subprocess.Popen` for a process in its own group.
 
-    The process does not receive the Ctrl-C that ends this process.
+    A Ctrl-C that ends this process does not reach the new one.
     """
     if sys.platform == "win32":
         import subprocess
@@ -308,9 +322,9 @@ def own_group() -> dict[str, Any]:
 
 
 def detached() -> dict[str, Any]:
-    """Return options of `subprocess.Popen` for a process that outlives us.
+    """Return options of `subprocess.Popen` for a process that runs on alone.
 
-    It outlives the window that started it, and does not receive its Ctrl-C.
+    It continues when this process or its terminal window ends. A Ctrl-C in that window does not reach it.
     """
     if sys.platform == "win32":
         import subprocess
@@ -322,10 +336,10 @@ def detached() -> dict[str, Any]:
 def kill_group(pid: int) -> None:
     """Kill a process that was started with `own_group`, and its children.
 
-    Zero stands for the group of this process. Windows kills the process alone.
+    If `pid` is 0, the group of this process is killed. On Windows only the process itself is killed.
 
     Raises:
-        ProcessLookupError: it has ended and was waited for.
+        ProcessLookupError: the process has ended and was waited for.
     """
     if sys.platform == "win32":
         os.kill(pid, signal.SIGTERM)
@@ -334,9 +348,9 @@ def kill_group(pid: int) -> None:
 
 
 def alarm(cpu_s: float, wall_s: float) -> None:
-    """End this process after some time, even inside a library; 0 for never.
+    """End this process after some time, even while it runs a library's code.
 
-    Windows measures wall time alone.
+    The earlier of both times counts; 0 stands for never. On Windows only `wall_s` counts.
 
     Args:
         cpu_s: seconds of processor time.
@@ -355,21 +369,27 @@ def alarm(cpu_s: float, wall_s: float) -> None:
 
 
 def arm() -> None:
-    """Let `alarm` end this process, even if its parent ignored the signals."""
+    """Let the signals of `alarm` end this process.
+
+    The parent process may have ignored them, which a child inherits.
+    """
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
 
 
 def ended_by_alarm(code: int, stderr_text: str) -> bool:
-    """Whether `alarm` ended a process, from its exit code and error output."""
+    """Whether `alarm` ended a process, judged by exit code and error output."""
     if sys.platform == "win32":
         return _ALARM_TEXT in stderr_text
     return code in (-signal.SIGPROF, -signal.SIGALRM)
 
 
 def wait_for_signal() -> None:
-    """Wait until a signal arrives; its handler may raise."""
+    """Wait until a signal arrives; the signal's handler may raise an error.
+
+    On Windows the function returns after a second, so call it in a loop.
+    """
     if sys.platform == "win32":
         time.sleep(1)
     else:
@@ -377,7 +397,7 @@ def wait_for_signal() -> None:
 
 
 class Pipes:
-    """Tells which of several pipes have something to read, or have ended."""
+    """Tells which of several pipes can be read: those with data or at an end."""
 
     def __init__(self) -> None:
         self._keys: dict[IO[bytes], Hashable] = {}
@@ -402,7 +422,10 @@ class Pipes:
             self._selector.unregister(pipe)
 
     def ready(self, wait_s: float) -> list[Any]:
-        """Return the keys of pipes that can be read; wait for one up to `wait_s`."""
+        """Return the keys of pipes that have data or have ended.
+
+        If there are none, wait for one for up to `wait_s` seconds.
+        """
         if sys.platform == "win32":
             until = time.monotonic() + wait_s
             while not (found := [key for pipe, key in self._keys.items() if _has_data(pipe)]) and time.monotonic() < until:

@@ -61,9 +61,10 @@ class Vault:
         self._cipher = AESSIV(HKDF(SHA512(), 64, None, _INFO).derive(key))
 
     def seal(self, data: bytes, place: str = "") -> bytes:
-        """Encrypt bytes.
+        """Encrypt bytes; `opened` decrypts them.
 
-        `place` identifies where the bytes are stored; decryption needs the same value.
+        `place` identifies where the bytes are stored. Decryption needs the same `place`, so encrypted bytes cannot be moved to another
+        place.
         """
         return self.head + self._cipher.encrypt(data or b"\0", [place.encode(), b"" if data else b"empty"])
 
@@ -91,9 +92,11 @@ def is_sealed(data: bytes) -> bool:
 def opened(data: bytes, place: str = "") -> bytes:
     """Decrypt the output of `Vault.seal`; return other bytes unchanged.
 
+    `place` must be the value that was given to `seal`.
+
     Raises:
         EncryptionError: the key is not loaded.
-        ValueError: the bytes were changed.
+        ValueError: the bytes were changed, or belong to another place.
     """
     if not is_sealed(data):
         return data
@@ -102,7 +105,10 @@ def opened(data: bytes, place: str = "") -> bytes:
 
 
 def opened_text(text: str, place: str = "") -> str:
-    """Decrypt the output of `Vault.seal_text`; return other texts unchanged."""
+    """Decrypt the output of `Vault.seal_text`; return other strings unchanged.
+
+    `place` must be the value that was given to `seal_text`.
+    """
     if not text.startswith(MARK):
         return text
     start = len(MARK) + _ID + 1
@@ -158,9 +164,13 @@ def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
 
 
 def write_mark(data_dir: Path, vault: Vault, key_file: str, state: str = ON) -> None:
-    """Write `encryption.json`, which sets whether encryption is on.
+    """Write `encryption.json`: the hash of the key, and the state.
 
-    Later writes of this index are encrypted accordingly.
+    Args:
+        data_dir: the index directory.
+        vault: has the key.
+        key_file: path of the file with the key; "" if there is none.
+        state: `on`, `encrypting` (old values may still be plain) or `decrypting` (new values are plain).
     """
     replace_file(data_dir / FILE, sealed_json({"key_id": vault.id, "key_file": key_file, "state": state}), durable=True)
 
@@ -172,7 +182,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
         data_dir: the index directory.
         settings: they name the file of the key, or the command that prints it. If they name neither, the file named in `encryption.json` is
             used.
-        is_new: whether the index has no memories yet; then a key in the settings switches encryption on.
+        is_new: whether the index has no memories yet. A key in the settings then switches encryption on.
 
     Raises:
         EncryptionError: the key is missing or unreadable, or does not match the index.
@@ -215,7 +225,7 @@ def _key_of_journal(data_dir: Path) -> str:
 
 
 def loaded(key: bytes) -> Vault:
-    """Create the `Vault` of a key, and register it for decryption."""
+    """Return the `Vault` of a key, and register it, so that `opened` finds it."""
     vault = Vault(key)
     return _known.setdefault(vault.id, vault)
 
@@ -260,12 +270,12 @@ def key_of(file: str, command: str) -> bytes:
 
 
 def connected(path: Path, vault: Vault) -> sqlite3.Connection:
-    """Open an encrypted SQLite file as a database in memory.
+    """Open an encrypted SQLite file as a decrypted database in memory.
 
-    `store` writes the database back to the file.
+    Changes stay in memory until `store` writes the database back to the file.
 
     Raises:
-        sqlite3.DatabaseError: the file was changed.
+        sqlite3.DatabaseError: the file was changed by another program.
     """
     import sqlite3
 
