@@ -55,7 +55,8 @@ NO_MODEL: Final = "no language model is configured, so the answer is the ranked 
 def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls: Callable[[str, str], bool]) -> Reply:
     """Have the model answer a question from search hits; check each sentence.
 
-    A sentence that its cited hits do not support is dropped.
+    The reply always has the hits. It has no sentences without a model or hits, or if the model fails. A sentence that its cited hits do not
+    support is dropped.
 
     Args:
         model: the language model; None when none is configured.
@@ -108,7 +109,11 @@ def in_order(found: SearchAnswer, calls: Callable[[str, str], bool]) -> SearchAn
 
 
 def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[SearchHit]:
-    """Return search hits best first, each followed by the hits it calls."""
+    """Return search hits best first, each followed by the hits it calls.
+
+    `hits` are best first. `calls` returns whether the symbol with the first id calls the symbol with the second id. No hit is returned
+    twice.
+    """
     ordered: dict[str, SearchHit] = {}
 
     def add(hit: SearchHit) -> None:
@@ -124,9 +129,9 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
 
 
 def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
-    """Map the number of each search hit to the texts that the model sees.
+    """Map the number of each search hit, from 1, to the texts for the model.
 
-    The last hits are left out if the texts together are too long.
+    The texts are named: `where`, `title`, `name` and `text`. The last hits are left out if all texts together would be too long.
     """
     found: dict[int, dict[str, str]] = {}
     left = IN_ALL
@@ -141,10 +146,10 @@ def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
 
 
 def _checked(text: str, cites: list[int], question: str, shown: dict[int, dict[str, str]]) -> Sentence | None:
-    """Return a sentence of the model's answer if the cited hits support it.
+    """Return a sentence of the model's answer, or None if it fails a check.
 
-    It must cite only hits that the model was shown. Every name in it must occur in the cited hits or in the question. None if it fails a
-    check.
+    The sentence must not be too short or too long. It must cite at least one hit, and only hits in `shown`, which the model was given.
+    Every name in the sentence must occur in a cited hit or in `question`.
     """
     sentence = one_line(text)
     numbers = sorted(set(cites))

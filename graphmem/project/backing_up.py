@@ -40,9 +40,10 @@ def _is_rule(name: str) -> bool:
 
 
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
-    """Return which rules for agents in a backup differ from the project's.
+    """Return the rule files in a backup that differ from the project's.
 
-    Rules that the project does not have are included.
+    A rule file holds instructions for agents. Rule files that the project does not have are included. `staging` is the directory with the
+    unpacked backup.
     """
     return sorted(
         name.partition("/")[2] or name
@@ -54,7 +55,8 @@ def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> lis
 def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
     """Refuse a backup whose memories are encrypted with a different key.
 
-    An encrypted backup of a plain index, or a plain backup of an encrypted index, is refused, too.
+    An encrypted backup of a plain index, or a plain backup of an encrypted index, is refused, too. `archive` is the backup, and `staging`
+    the directory with its unpacked files.
 
     Raises:
         EncryptionError: restoring would mix plain and encrypted texts, or two keys.
@@ -101,7 +103,10 @@ class Backups:
         return self._made(Path(dest).expanduser() if dest is not None else None, portable=portable)
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
-        """Make a backup of the index; its file name contains `kind`."""
+        """Make a backup of the index; its file name contains `kind`.
+
+        `path` is a directory or a new .zip file; None for `backups` in the index directory.
+        """
         self.book.flush()
         return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)
 

@@ -57,7 +57,7 @@ class ChangeQuestions:
     def drift(self, base: str, head: str | None = None) -> Drift:
         """Compare modules, dependencies, cycles and public API of two revisions.
 
-        This reads the tree of each revision, which takes a while.
+        The files of each given revision are indexed, which takes a while.
 
         Args:
             base: the older revision.
@@ -168,9 +168,10 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the times at which commits changed the files of the graph.
+    """Return the time and the file of every change of a file by a commit.
 
-    The result is two arrays of shape (t,), with an entry for each file in each commit: the time of the commit, and the number of the file.
+    The two arrays are equally long and sorted by time. `place` maps the path of each file to its number in the second array. Other files
+    are left out.
     """
     times: list[float] = []
     owners: list[int] = []

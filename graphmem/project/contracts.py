@@ -77,13 +77,13 @@ class ContractQuestions:
         return [joined.contract(one) for one in joined.broken(base, paths)]
 
     def outside(self, reached: Mapping[str, float], *, dependents: bool = True) -> list[OutsideUse]:
-        """Return code of other projects that shares a contract with symbols.
+        """Return code of other projects that shares contracts with given symbols.
 
         For example, a client of a route that one of the symbols handles.
 
         Args:
-            reached: for the id of each symbol, the confidence of the path to it.
-            dependents: True returns code that uses contracts of the symbols; False returns code whose contracts the symbols use.
+            reached: the ids of the symbols, each with the confidence of the path by which it was found.
+            dependents: True for code that uses contracts of the symbols; False for code whose contracts the symbols use.
 
         Returns:
             The uses, most confident first. Empty if the organisation's list of projects does not include this project.
@@ -161,7 +161,10 @@ class _Joined:
         return asking.broken(self.rows, before, changed, self.read)
 
     def read(self, path: str) -> str:
-        """Return the text of a file that a contract names; "" if it is gone."""
+        """Return the text of a file that a contract names; "" if it is gone.
+
+        The path of a file in another project begins with the name of that project.
+        """
         if path not in self._texts:
             project, mark, inner = path.partition(BETWEEN + "/")
             place = self._roots[project] / inner if mark else self.root / path
@@ -172,13 +175,16 @@ class _Joined:
         return self._texts[path]
 
     def contract(self, found: Found) -> Contract:
-        """Convert a contract that was found to its form in answers."""
+        """Convert a contract found by the module `asking` to its form in answers."""
         asked = sorted((self.place(row, confidence) for row, confidence in found.asked), key=_order)
         offered = sorted((self.place(row, 1.0) for row in found.offered), key=_order)
         return Contract(found.kind, found.name, found.change, offered, asked)
 
     def place(self, row: ContractRow, confidence: float) -> ContractPlace:
-        """Convert one side of a contract to a place in code, for answers."""
+        """Convert one side of a contract to a place in code, for answers.
+
+        `row` is the code that offers the contract, or the code that uses it.
+        """
         project, mark, inner = row.path.partition(BETWEEN + "/")
         qualname = "" if row.qualname == "<module>" else row.qualname
         return ContractPlace(project if mark and project != self.name else "", inner if mark else row.path, row.line, qualname, confidence)

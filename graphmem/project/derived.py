@@ -70,7 +70,8 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 class Semantics:
     """Modules, flows and other results for one generation of the graph.
 
-    Hold `lock` around every use but `ready`. The first use of a result computes it, so two threads must not use the object at once.
+    A result is computed when it is first used, so two threads must not use the object at once. Hold `lock` during every use, except a call
+    of `ready`.
     """
 
     def __init__(
@@ -95,9 +96,9 @@ class Semantics:
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
-        """Whether the saved results belong to these modules.
+        """Whether the saved results were derived from the modules `made`.
 
-        They do if every module had the same files.
+        They were if the saved modules had the same ids, names and files.
         """
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 
@@ -148,7 +149,10 @@ class Semantics:
             return {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
 
     def _together(self) -> dict[tuple[str, str], float]:
-        """Return the pairs of files that change together, with a weight."""
+        """Map pairs of paths to how strongly the two files change together.
+
+        See `together` for the strength, a number from 0 to 1.
+        """
         history = self._history()
         with history.lock:
             paths = [node.path for node in history.nodes]
@@ -156,10 +160,10 @@ class Semantics:
         return together(changes)
 
     def _keep(self, made: Modules) -> None:
-        """Store the modules in the database.
+        """Store the modules in the database, so that their names and ids stay.
 
-        Then the next generation (committed change) of the graph keeps the modules' names and ids. Nothing is stored if the graph has
-        changed meanwhile.
+        The next generation (committed change) of the graph reads them there. Nothing is stored if the graph has changed since `made` was
+        derived.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -192,9 +196,9 @@ class Semantics:
 
     @cached_property
     def dead(self) -> tuple[list[DeadSymbol], int]:
-        """Dead code of any confidence, and how many symbols were skipped.
+        """Dead code of any confidence, and the number of unused public symbols.
 
-        Public symbols are skipped.
+        Public symbols are only counted, because code outside the project may use them.
         """
         if self._saved.has("dead"):
             dead: tuple[list[DeadSymbol], int] = self._saved.of("dead", tuple[list[DeadSymbol], int])
@@ -204,12 +208,12 @@ class Semantics:
         return judged(self.entries, found, self._mentions(names)), found.spared
 
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo] | None, list[Flow] | None]:
-        """Return modules and flows; None for those that are not derived.
+        """Return the modules and the flows; None for each that is not derived yet.
 
-        Derived results are read without `lock`, so they stay in answers while another thread derives others.
+        Unless `wanted` is true, the call does not wait for `lock`. So results that exist are returned while another thread derives others.
 
         Args:
-            wanted: if True, wait for the lock, and derive the missing results.
+            wanted: wait for the lock, and derive the missing results.
         """
         if wanted:
             with self.lock:
@@ -218,7 +222,10 @@ class Semantics:
         return made.infos if made is not None and "infos" in made.__dict__ else None, self._flows.get(None)
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
-        """Return the flows: the call paths from entry points of given kinds."""
+        """Return the flows: the call paths from entry points of given kinds.
+
+        None stands for all kinds except tests and fixtures.
+        """
         if kinds is None and kinds not in self._flows and self._saved_of(self.modules):
             self._flows[None] = self._saved.of("flows", list[Flow])
         if kinds not in self._flows:
@@ -255,13 +262,22 @@ class Semantics:
         return found
 
     def duplicates(self, least_tokens: int, similar: float, tests: bool) -> list[DuplicateGroup]:
-        """Return the groups of duplicated code."""
+        """Return the groups of duplicated code.
+
+        Args:
+            least_tokens: the minimum length of a duplicate, in tokens.
+            similar: the minimum similarity of two duplicates, from 0 to 1.
+            tests: whether the code of tests is compared, too.
+        """
         files = self.modules.files
         testing = {files.paths[i] for i in np.flatnonzero(files.is_test).tolist()}
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
 
     def _mentions(self, names: set[str]) -> Mentions:
-        """Count how often given names occur in the indexed texts."""
+        """Count how often given names occur in the indexed code and texts.
+
+        The result also has prefixes of computed names, such as "visit_" of f"visit_{kind}".
+        """
         code, prose = Counter[str](), Counter[str]()
         beginnings: set[str] = set()
         for row in self._chunks():
@@ -296,9 +312,9 @@ class Semantics:
 
 
 def _groups(made: Modules) -> str:
-    """Return a hash of all modules with their files.
+    """Return a hash of all modules with their names and files.
 
-    It tells whether two divisions of the files into modules are equal.
+    Two divisions of the files into modules are equal if their hashes are equal.
     """
     text = "\n".join(f"{one.id} {one.name} {' '.join(one.paths)}" for one in made.groups)
     return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
@@ -336,7 +352,7 @@ class SemanticSource:
     def derive_after(self, run: IndexSummary) -> bool:
         """Derive and save what the explorer shows first, after a large index run.
 
-        A run that took minutes takes some seconds more, and the first visit does not wait for these results.
+        A large run takes some seconds longer, but the first visitor of the explorer does not wait for the results.
 
         Returns:
             Whether the run was large.
@@ -349,7 +365,7 @@ class SemanticSource:
         return True
 
     def current(self) -> Semantics | None:
-        """The results for the newest graph, or None if they were not requested."""
+        """The results for the newest graph; None until `newest` was called for it."""
         here = self._newest
         return here if here is not None and here.view is self.graph.view() else None
 

@@ -33,7 +33,9 @@ class Diff(NamedTuple):
 
 
 def of_text(root: Path, text: str) -> Diff:
-    """Read a unified diff, whether or not it is applied to the working tree.
+    """Read a unified diff, and find the symbols that it changes.
+
+    The working tree may be in the state before or after the diff. The other state of each file is computed from the diff.
 
     Raises:
         BadInputError: the text is not a diff, or fits neither side of the working tree.
@@ -50,7 +52,8 @@ def of_text(root: Path, text: str) -> Diff:
 def of_range(root: Path, base: str, head: str | None) -> Diff:
     """Return the changes between two revisions as a diff with its symbols.
 
-    If `head` is None, the changes lead to the working tree.
+    `base` is the older revision, and `head` the newer one. If `head` is None, the newer side is the working tree, unless `base` is a range
+    such as `main..topic`.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.

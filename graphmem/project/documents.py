@@ -1,4 +1,7 @@
-"""Export documents about the code: views as images or data, the graph."""
+"""Export documents about the code: views, a report, and the whole graph.
+
+A view is an image or data for another tool.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
 
 @dataclass(eq=False, repr=False)
 class Documents:
-    """Exports knowledge of the code as documents."""
+    """Exports documents about the code: views, a report, and the whole graph."""
 
     store: GraphStore
     graph: GraphSource
@@ -55,7 +58,7 @@ class Documents:
         """Export a view as an image or in the format of another tool.
 
         Args:
-            view: modules (the map), or impact (three zones around the targets).
+            view: modules (the map), or impact (the targets, with their dependencies on the left and dependents on the right).
             format: svg, mermaid, dot, graphml or json.
             targets: references of the targets, for the view impact.
 

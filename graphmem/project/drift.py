@@ -40,8 +40,8 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
         project: name of the project.
         base: the older revision.
         head: the newer revision; None for the current index.
-        here: the state of the index.
-        index: reads a tree into a separate index.
+        here: the modules and entry points of the current index.
+        index: called with a tree of files and a directory for its index; a `with` block receives the graph.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.
@@ -73,9 +73,9 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 
 
 def _share_facts(known: Path, copy: Path) -> None:
-    """Copy parsed facts to another index, for files with the same content.
+    """Copy the project's cache of parsed facts to the index of a revision.
 
-    So files that did not change are not parsed again.
+    `known` and `copy` are files. A file that has the same content in the revision is then not parsed again.
     """
     if known.exists():
         address = f"file:{quote(str(known))}?mode=rw"

@@ -136,9 +136,12 @@ def _hashes(view: GraphView) -> dict[str, str]:
 
 
 def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[str]:
-    """Undo one run in the hashes of files; return the changed paths.
+    """Change `files` to its state before an index run; return changed paths.
 
-    `path_of` has the paths of files by their ids.
+    Args:
+        undo: the rows of files as they were before the run; None for a file that the run added.
+        files: the content hash of each path.
+        path_of: the path of each id of a file; paths of restored files are added.
     """
     changed = set()
     for id_, row in undo.files.items():
@@ -154,10 +157,14 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 
 
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the paths at which a graph is compared with a commit.
+    """Return the paths that decide whether a graph has the files of a commit.
 
-    `wanted` has the files that differ between the commit and the working tree. Of these, files that are never indexed, such as pictures,
-    are left out.
+    A path of `wanted` counts if one of the graphs has it, or if its language is indexed. So pictures do not count.
+
+    Args:
+        wanted: the files that differ between the commit and the working tree.
+        files: the files of the graph that is compared.
+        now: the files of the newest graph.
     """
     return {path for path in wanted if path in files or path in now or language_of_path(path) in languages()}
 
@@ -168,7 +175,7 @@ def _time(text: str) -> datetime:
 
 
 def _since(states: Sequence[Kept]) -> str:
-    """Return which states of the graph are kept, for the end of a message."""
+    """Say since when states of the graph are kept, for the end of a message."""
     return f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
 
 

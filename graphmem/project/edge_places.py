@@ -63,10 +63,11 @@ class EdgeQuestions:
         )
 
     def _ranges(self, view: GraphView, rows: list[int]) -> tuple[dict[int, list[TextRange]], list[str]]:
-        """Return where each edge's target is named, and the stale files.
+        """Return the ranges in which each edge's target is named, and stale files.
 
-        `rows` are the edges. A name belongs to the edge on the same line, or else to the edge that begins at the definition around the
-        name. A call may begin some lines above its name, so the lines may differ.
+        `rows` are the numbers of the edges, and the keys of the result. A range belongs to an edge if it is on a line of the edge. It also
+        belongs to the edge if it is in the definition at which the edge begins. A call may begin some lines above the name, so the line
+        alone does not suffice. Stale files have changed since they were indexed.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

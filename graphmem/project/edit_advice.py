@@ -56,7 +56,10 @@ class EditAdvice:
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
-        """Return what the given edits affect; None if the code is not indexed."""
+        """Return what the given edits affect; None if the code is not indexed.
+
+        None, too, while the graph is not in memory.
+        """
         view = self.projections.graph_if_ready()
         if view is None:
             return None
@@ -129,9 +132,9 @@ class EditAdvice:
         return file is not None and file.is_file()
 
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
-        """Return the innermost definitions that an edit of text touches.
+        """Return the innermost definitions that an edit touches, as graph nodes.
 
-        The list is empty if the edit replaces a whole file.
+        The list is empty if the edit replaces a whole file, or if its old and new text are both absent.
         """
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
@@ -160,7 +163,10 @@ def _changes_signature(view: GraphView, node: int, edit: Edit) -> bool:
 
 
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
-    """Return code that directly uses edited code, other files first."""
+    """Return code that directly uses edited code, other files first.
+
+    `edited` has the paths of the edited files.
+    """
     ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
     return tuple(
         Dependent(hit.symbol.path, hit.path[-1].line if hit.path else hit.symbol.start_line, hit.symbol.qualname)

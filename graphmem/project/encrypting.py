@@ -120,9 +120,9 @@ def decrypt(data_dir: Path, settings: Settings) -> Encryption:
 
 
 def _written_again(home: Path, settings: Settings) -> int:
-    """Rewrite journal, database and session files in the index's new state.
+    """Rewrite journal, database and session files, encrypted or as plain text.
 
-    The new files are encrypted if the index is encrypted now, else plain. Returns the number of memories.
+    They are encrypted if encryption of the index is on when the function is called. Returns the number of memories.
     """
     (home / "memories.projection").unlink(missing_ok=True)
     with closing(open_project(db=home, settings=settings)) as parts:
@@ -171,9 +171,9 @@ def _seal_file(path: Path, vault: vaults.Vault) -> None:
 
 
 def _copies(home: Path) -> list[Path]:
-    """Return backups and other files of the index with old plain texts.
+    """Return old backups and damaged files, which still hold plain texts.
 
-    They are deleted only on request, because a person may need them.
+    Encrypted backups are left out. The files are deleted only on request, because a person may need them.
     """
     sealed = {path for path, manifest in readable(home) if vaults.FILE in manifest.files}
     kept = [path for path in (home / BACKUPS).glob("*") if path.is_file() and path not in sealed]

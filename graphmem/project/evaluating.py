@@ -49,7 +49,10 @@ class ProjectChurn:
     _made: tuple[int, Mapping[str, float]] = field(default=(-1, {}), init=False)
 
     def __call__(self) -> Mapping[str, float]:
-        """Return how often each file changes, from 0 to 1, for search."""
+        """Map the path of each file to its present churn, from 0 to 1.
+
+        The churn says how often the file changes; see `churns`.
+        """
         history = self.history.known()
         if self._made[0] != len(history):
             self._made = (len(history), churns(history, [math.inf])[0])
@@ -157,10 +160,10 @@ class SearchWeighing:
 
 
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
-    """Return the churn of each file, from 0 to 1, at given moments.
+    """Return how often each file had been changed before given moments.
 
-    There is one mapping for each given moment, from the changes before it. The most changed file has 1. The weight of a change halves every
-    year. Counts are compared by their logarithms.
+    There is one mapping from path to churn for each of `moments`, in their order. A change counts half as much for each year of its age.
+    The churn is the logarithm of (1 + the sum of changes), divided by that of the most changed file. So the most changed file has 1.
     """
     found: dict[int, Mapping[str, float]] = {}
     with history.lock:
@@ -181,9 +184,10 @@ def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, floa
 
 
 def cases_of(root: Path, view: GraphView, most: int) -> list[tuple[float, evaluate.Case]]:
-    """Return the newest usable commits as test cases for search.
+    """Return the newest usable commits as test cases for search, newest first.
 
-    Each item is the commit's time and a case: the message as the query, the changed files as the right answer. The newest come first.
+    Each item is the commit's time and a case: the message as the query, the changed files as the right answer. A usable commit has a
+    message of at least three words, and changed a few indexed files other than tests. At most `most` commits are returned.
     """
     here = git_log.repository(root)
     found = git_log.newest(root, here, _READ, _MOST_FILES * 3) if here is not None else []

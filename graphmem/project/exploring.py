@@ -129,7 +129,10 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self, roles: Sequence[str] | None) -> tuple[Semantics, Atlas]:
-        """Return the newest modules and flows, and the map drawn from them."""
+        """Return the results derived from the newest graph, and the map.
+
+        The map shows only files with one of `roles`; None for all roles.
+        """
         for one in roles or ():
             one_of("roles", one, ROLES)
         key = ROLES if roles is None else tuple(sorted(set(roles)))
@@ -145,10 +148,11 @@ class Pictures:
 
 
 def _plan(here: Semantics, roles: set[str]) -> Plan:
-    """Return which modules the map shows, and in which row each is.
+    """Return which modules the map shows, and in which row each is drawn.
 
-    Only modules with files of the given roles are shown. Rows ignore dependencies of tests, which may use everything. Modules that hold
-    only tests are drawn on top, and files without code at the bottom.
+    Only modules with files of the given roles are shown. A module is drawn above the modules that it depends on; the modules of a cycle
+    share a row. Dependencies of tests are ignored, because tests may use everything. Modules that hold only tests are drawn on top, and
+    files without code at the bottom.
     """
     found = here.modules
     names = [group.name for group in found.groups]

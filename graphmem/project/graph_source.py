@@ -27,7 +27,7 @@ MAX_STALE: Final = 20  # changed files that an answer names; it counts all of th
 
 @dataclass(eq=False, repr=False)
 class IndexStatus:
-    """Which project an index is of, and whether answers match its files."""
+    """Answers which project an index is of, and whether it is up to date."""
 
     store: GraphStore
     projections: Projections
@@ -144,7 +144,7 @@ class GraphSource:
     def _empty(self) -> NotIndexedError:
         """Return the error for an index without a graph.
 
-        It reports a quarantined database, if there is one.
+        The message mentions a database that was damaged and therefore quarantined (renamed), if there is one.
         """
         why = f" ({'; '.join(self.store.notes)})" if self.store.notes else ""
         return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self.data_dir))

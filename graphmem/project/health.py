@@ -155,6 +155,6 @@ class Doctor:
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
     """Return, for each language, the share of calls that graphmem finds.
 
-    The shares were measured on benchmarks, not on this project.
+    The languages are those of the project. The shares were measured on benchmarks, not on the project. `sentence` is the share in words.
     """
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]

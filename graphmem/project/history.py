@@ -134,10 +134,11 @@ class CoAccess:
         return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes, known)
 
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
-        """Add to an impact report files that change with the targets' files.
+        """Return an impact report with files that change with the targets' files.
 
-        Only files without an edge to the targets are added, at most `ALSO_MOVES`. If the history log cannot be read, the report stays as it
-        is. `co_access` and `doctor` report the fault.
+        `files` has the paths of the targets' files. Files that the report has already, or that have an edge to `files`, are left out. At
+        most `ALSO_MOVES` files are added. If the history log cannot be read, the report stays as it is. `co_access` and `doctor` report the
+        fault.
         """
         if report.direction != "dependents" or not files or not self.history.log().exists:
             return report
@@ -176,6 +177,8 @@ class CoAccess:
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
         """Return the files that change most often together with given files.
+
+        If the history is not loaded yet or damaged, the list is empty, and the result says why.
 
         Args:
             places: files and folders.

@@ -74,9 +74,15 @@ class HistorySource:
         return self._counted[1]
 
     def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
-        """Read new commits from Git into the log; None if there are none.
+        """Read new commits from Git into the log.
 
-        A failure is reported as a note of the answers and does not stop indexing.
+        None if Git has no new commits, if the settings switch the history off, or if the reading fails. A failure does not stop indexing.
+        Answers report it in a note.
+
+        Args:
+            root: root of the working tree.
+            tell: called with the progress.
+            cancelled: polled often; when it returns true, the reading stops.
 
         Raises:
             IndexCancelledError: `cancelled` returned true.
@@ -102,7 +108,8 @@ class HistorySource:
     def learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
         """Make memories from new commits that explain a fix.
 
-        They are candidates until confirmed. Call this after the index run, so that the files that they name can be linked.
+        `reading` is the result of `read_commits`. The memories are candidates until confirmed. Call the method after the index run, so that
+        the memories can be linked to the files that they name.
         """
         if reading is None or not reading.lessons:
             return
@@ -124,8 +131,8 @@ class HistorySource:
     def derive_edges(self) -> None:
         """Update the graph's edges between files that change together.
 
-        They are CO_ACCESSED edges. This happens only when the history has grown by `EDGES_EVERY` changes or lost some. A log that cannot be
-        read adds a note and leaves the edges as they are.
+        The edges are of kind CO_ACCESSED. They are derived once for every `EDGES_EVERY` changes of the history, and after changes were
+        removed. If the log cannot be read, a note reports the fault, and the edges stay as they are.
         """
         log = self.log()
         if not log.exists:

@@ -82,8 +82,8 @@ class Hovers:
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
     """Return the symbols that use a symbol, for example its callers.
 
-    `tests` selects either tests or other code. The most confident come first, at most `limit`. The second value is their total number
-    without the limit.
+    `relation` selects the kind of use, such as "callers". With `tests`, only tests are returned, otherwise only other code. The most
+    confident symbols come first, at most `limit`. The second value is their number without the limit.
     """
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]

@@ -25,7 +25,7 @@ INPUTS: Final = "inputs.sqlite"
 class IndexerSource:
     """Creates the indexer of a tree of files when it is first needed.
 
-    Index runs are serialized, so one thread at a time uses it.
+    Index runs are serialized, so only one thread at a time uses the indexer.
     """
 
     store: GraphStore
@@ -39,7 +39,7 @@ class IndexerSource:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """Return the rules for which files of a tree are read."""
+        """The rules that decide which files of a tree are indexed."""
         return DiscoveryOptions(
             max_file_bytes=self.settings.max_file_kb << 10,
             include_vendored=self.settings.include_vendored,

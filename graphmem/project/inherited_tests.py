@@ -15,9 +15,10 @@ _INHERITS: Final = frozenset({"INHERITS"})
 
 
 def classes_of(view: GraphView, case: int) -> list[int]:
-    """Return the classes that run a test method, its own class first.
+    """Return the classes that run the test method `case`, as graph nodes.
 
-    The list is empty for a test that is not a method, and for a method whose class has no subclasses.
+    The class that defines the method comes first, if a test runner collects the class. Subclasses that inherit the method follow, by name.
+    The list is empty if `case` is not a method, or if no subclass inherits it.
     """
     owner = int(view.parent[case])
     if owner < 0 or view.info(case).kind != "method":
@@ -35,7 +36,7 @@ def classes_of(view: GraphView, case: int) -> list[int]:
 
 
 def _defines(view: GraphView, owner: int, name: str) -> bool:
-    """Whether a class defines a name itself, instead of inheriting it."""
+    """Whether the class `owner` defines `name` itself, not just inherits it."""
     return any(int(view.parent[node]) == owner for node in view.by_name(name).tolist())
 
 

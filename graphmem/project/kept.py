@@ -53,7 +53,7 @@ def key_of(view: GraphView, commits: int) -> str:
 def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
     """Write derived results, such as modules, to a file.
 
-    `parts` has the results by name. The file is replaced in one step.
+    `parts` has the results by name. `key` is the result of `key_of`. The file is replaced in one step.
 
     Raises:
         OSError: the file cannot be written; the old file still exists.
@@ -72,7 +72,7 @@ class Kept:
     Args:
         view: the graph.
         parts: the results as JSON values, by name.
-        symbols: ids of the symbols that the results name by number.
+        symbols: ids of symbols; a result refers to a symbol by its number in this list.
     """
 
     def __init__(self, view: GraphView, parts: dict[str, Any], symbols: list[str]) -> None:
@@ -84,7 +84,7 @@ class Kept:
     def load(cls, path: Path | None, key: str, view: GraphView) -> Kept:
         """Read the saved results of a graph.
 
-        The object is empty if the file is missing or damaged, or belongs to another state of the graph.
+        `key` is the result of `key_of`. The returned object is empty if the file is missing or damaged, or has another key.
         """
         try:
             saved = read_container(path, _KIND, _VERSION) if path is not None else None
@@ -113,7 +113,8 @@ class Kept:
 def _plain(value: Any, symbols: dict[str, int]) -> Any:
     """Convert a result to values for JSON.
 
-    A symbol becomes its number in `symbols`.
+    A symbol becomes its number in `symbols`, which maps ids to numbers; new symbols are added. A dataclass becomes a list of its fields,
+    and a dict a list of pairs.
     """
     if isinstance(value, SymbolInfo):
         return symbols.setdefault(value.id, len(symbols))
@@ -128,9 +129,9 @@ def _plain(value: Any, symbols: dict[str, int]) -> Any:
 
 @cache
 def _restorer(hint: Any) -> _Restore:
-    """Return a function that restores a value of one type from JSON.
+    """Return a function that restores a value of the type `hint` from JSON.
 
-    It reverses `_plain`. It takes the JSON value and the list of symbols, and returns the original value.
+    The function reverses `_plain`. Its arguments are the JSON value, and the list of symbols to which numbers refer.
     """
     if hint is SymbolInfo:
         return lambda value, infos: infos[value]

@@ -45,7 +45,7 @@ class KnownCode:
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
         """Return memories about the code in an impact report.
 
-        This includes the code around the targets and files that change with them.
+        The code around `targets`, and files that change together with them, are included.
         """
 
         def put(places: Places) -> None:
@@ -91,9 +91,10 @@ class KnownCode:
         return self._found(view, put)
 
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
-        """Map ids of symbols or files to memories about them and around them.
+        """Map ids of symbols or files to the memories about their code.
 
-        Around a node are its members, the enclosing definitions and the file.
+        The code of a symbol includes its members, the definitions around it and its file. There are at most `limit` memories for each id.
+        Unknown ids are left out.
         """
         return {
             one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]
@@ -109,9 +110,10 @@ class KnownCode:
         return nearby(index, view, self.now(), places, limit, self.branches) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
-        """Add the targets of a question to the places that are searched.
+        """Add the targets of a question, with the code around them, to `places`.
 
-        The symbols that contain the targets, their members and their files are added with less weight.
+        `places` are the symbols and files whose memories are searched, each with a weight. The symbols that contain the targets, their
+        members and their files have less weight than the targets.
         """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)

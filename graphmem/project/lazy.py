@@ -13,7 +13,7 @@ class Lazy(Generic[T]):
     """A value that is made when it is first requested. Thread-safe.
 
     Args:
-        make: makes the value.
+        make: called once to create the value.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:

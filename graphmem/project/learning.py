@@ -90,7 +90,8 @@ class SessionLearning:
     def session_receipts(self, session: str) -> list[Receipt]:
         """Return which findings of a session became memories, with the reasons.
 
-        For a finding that did not become a memory, the receipt says why. There is one receipt for each part of the session, oldest first.
+        A finding is a pattern in the events of the session. A receipt lists the outcome of each finding in one part of the session, such as
+        a finished task. For a finding that did not become a memory, it says why. The oldest receipt comes first.
 
         Args:
             session: id of the session, or an unambiguous beginning of it.
@@ -103,9 +104,10 @@ class SessionLearning:
         return [replace(receipt_of(body), undone=undone) for _, _, body, undone in ledger.receipts(known)]
 
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
-        """Retract what a session taught; it is not learnt again automatically.
+        """Retract the memories that were learnt from a session.
 
-        The answer lists as `kept` the memories that a person has confirmed since, or that another session also taught.
+        They are not learnt again automatically. The answer lists as `kept` the memories that a person has confirmed since, or that another
+        session also taught. Those are not retracted.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -116,7 +118,7 @@ class SessionLearning:
         """Return the summary of a session.
 
         Raises:
-            SessionNotFoundError: as for `session_receipts`.
+            SessionNotFoundError: as for `session_receipts`, or the summary was deleted after its retention period.
         """
         known = self._session_id(session)
         found = self.ledger().summary(known)
@@ -137,11 +139,12 @@ class SessionLearning:
         return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
-        """Return the last two sessions of the last seven days, newest first.
+        """Return summaries of the last two sessions of the last seven days.
 
-        Sessions in which nothing was edited, run, decided, fixed or abandoned are left out.
+        The newest comes first.
 
-        Callers must show them under the heading `observe.summary.OUTDATED`.
+        Sessions in which nothing was edited, run, decided, fixed or abandoned are left out. Callers must show the summaries under the
+        heading `observe.summary.OUTDATED`.
 
         Args:
             now: an aware time, or ISO 8601; None for the current time.
@@ -231,8 +234,8 @@ class SessionLearning:
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
         """Run the steps after the end of a session, such as its summary.
 
-        The steps are summary, history, trust level and synthesis. A failed step is logged and does not stop the others. All steps can be
-        repeated.
+        The steps are summary, history, trust level and synthesis. A failed step is logged and does not stop the others. If all succeed, the
+        ledger records it. Otherwise all steps are repeated when the session is learnt from again.
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),
@@ -270,7 +273,8 @@ class SessionLearning:
     def _moved_together(self, record: SessionRecord) -> None:
         """Record in the change history which files a session used together.
 
-        Such files were edited, or repeatedly read together.
+        The files are those that the session edited, and those that it repeatedly read together. Nothing is recorded if there is only one
+        file.
         """
         pairs = [one for one in record.co_accesses if one.edited or one.windows >= _TOGETHER]
         wanted = {one.path for one in record.files if one.edits} | {path for pair in pairs for path in (pair.a, pair.b)}

@@ -37,8 +37,8 @@ class Lookups:
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """Return a page of files that match a prefix and words, with the total.
 
-        A path must begin with `prefix` and contain every word of `query`. The order is by path. With a query, files whose name contains all
-        words come first, then shorter paths.
+        A path must begin with `prefix` and contain every word of `query`. Without a query, files are ordered by path. With a query, files
+        whose name contains all words come first. Among others, shorter paths come first.
         """
         page(limit, offset)
         view = self.graph.view()

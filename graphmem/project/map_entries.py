@@ -141,10 +141,10 @@ class MapNotes:
         return sorted(placed, key=lambda one: (not one.module, one.module))
 
     def _names(self, entries: list[MapEntry]) -> list[str]:
-        """Return the current module name of each map entry; "" if gone.
+        """Return the current module name of each map entry; "" if there is none.
 
-        An entry lists files of its module. It belongs to the module that now has most of these files. If none of them exists any more, it
-        belongs to the module with the name in the entry.
+        An entry lists files of its module. The entry belongs to the module that now has most of these files. If no module has any of them,
+        it belongs to the module with the name in the entry. If two entries belong to one module, the second one gets "".
         """
         modules = self._modules()
         names = {group.name for group in modules.groups}
@@ -191,7 +191,10 @@ def _plain(name: str) -> MapEntry:
 
 
 def _entry(one: dict[str, Any]) -> MapEntry:
-    """Check and read one map entry of the file, which anybody may write."""
+    """Read one map entry from `one`, a JSON object of the file of entries.
+
+    Every value is checked, because anybody may write the file.
+    """
     return MapEntry(
         validate.text("module", one["module"], validate.PATH_CHARACTERS, lines=False),
         validate.text("name", one.get("name", ""), NAME, least=0, lines=False),

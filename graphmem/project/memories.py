@@ -1,6 +1,6 @@
-"""Operations on memories: check arguments, write, inform the session.
+"""Operations on memories: check arguments, write, and inform sessions.
 
-For example, the use of a memory is also recorded in the session.
+For example, if an agent used a memory, the use is also recorded in the agent's session.
 """
 
 from __future__ import annotations
@@ -78,9 +78,8 @@ class Memories:
     ) -> RememberAnswer:
         """Store a piece of knowledge. Durable on return.
 
-        An agent's memory is held for review if its session contains external text. Until a person reviews it, no agent sees it. This
-        concerns the session that `given` names. Without one it concerns every session that runs in this project, because the caller is
-        unknown.
+        An agent's memory is held for review if its session contains external text. Until a person reviews it, no agent sees it. The session
+        is the one that `given` names. If `given` names none, every running session of the project counts, because the caller is unknown.
 
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
@@ -153,9 +152,14 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Mark a new memory if its session has read text from outside.
+        """Mark a new memory as contaminated if its session read external text.
 
-        Returns the memory to store, and the sources of that text.
+        Returns the memory to store, and the sources of the external text; () if there are none. If an agent's memory names no session, all
+        running sessions count.
+
+        Args:
+            item: the memory, as arguments of `remember`.
+            default: source of a memory that names none.
         """
         source, session = item.get("source") or default, item.get("session")
         named = session if isinstance(session, str) else ""
@@ -227,7 +231,8 @@ class Memories:
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
         """Record that a session's agent called a memory wrong.
 
-        A memory that a person wrote is not changed: only a person decides about it.
+        The memory is marked as disputed. A memory that a person wrote, confirmed, pinned or asked for stays unchanged. Only a person
+        decides about such a memory.
         """
         row = self.book.row(doubt.id)
         is_persons = row.user_verified or row.status == "pinned" or row.source == "user_taught" or set(WISH_TAGS) <= set(row.tags)
@@ -245,7 +250,7 @@ class Memories:
     def memory(self, id: str) -> MemoryInfo:  # noqa: A002
         """Return a memory by its id or short id.
 
-        Ids of memories that were merged into it lead to it too.
+        The id of a memory that was merged into another one leads to the other one.
 
         Raises:
             MemoryNotFoundError: the id is unknown.
@@ -286,7 +291,8 @@ class Memories:
     def prune_when_due(self) -> str:
         """Remove or exclude expired or decayed memories, if a check is due.
 
-        A decayed memory has lost strength because it was not used. The maintenance of an idle server calls this.
+        A decayed memory has lost strength because it was not used. The maintenance of an idle server calls the method. Returns a short
+        report, or "" if no check was due.
         """
         answer = retention.prune_when_due(self.book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""

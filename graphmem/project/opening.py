@@ -187,9 +187,9 @@ def open_project(
 
 
 def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True, patience_s: float = PATIENCE_S) -> Parts:
-    """Create every part of a project, in order: each after those it needs.
+    """Create every part of a project, each one after the parts that it needs.
 
-    A part implements some operations, such as search.
+    A part is an object that implements some operations, such as search.
     """
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)
@@ -403,33 +403,33 @@ def _followed(store: GraphStore, projections: Projections) -> Callable[[], None]
 
 
 def _commit_at(data_dir: Path, root: str) -> str:
-    """Return the commit that is checked out in the project's root.
+    """Return the commit checked out in the project's root; "" if unknown.
 
-    If `root` is "", the directory that contains `.graphmem` is used. "" if the commit is unknown.
+    If `root` is "", the directory that contains `.graphmem` is used instead.
     """
     place = _place(data_dir, root)
     return git_mark.head(place) if place is not None else ""
 
 
 def _branches_of(branches: OtherBranches, data_dir: Path, root: str, commit: str) -> list[str]:
-    """Return the other local branches that contain a commit."""
+    """Return the local branches, except the current one, that have a commit."""
     place = _place(data_dir, root)
     return branches.of(place, commit) if place is not None else []
 
 
 def _place(data_dir: Path, root: str) -> Path | None:
-    """Return the project's root.
+    """Return the project's root, or a guess if `root` is "".
 
-    If it is unknown, the directory that contains `.graphmem` is returned.
+    The guess is the directory that contains `.graphmem`. None if the index directory has another name.
     """
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     return Path(root) if root else beside
 
 
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
-    """Create the check that drops irrelevant memories; None without a model.
+    """Create the check that drops irrelevant memories; None if it is off.
 
-    A language model checks the memories that are chosen for an agent.
+    A language model checks the memories that are chosen for an agent. The check is off without a model, or if the settings switch it off.
     """
     if model is None or not settings.relevance:
         return None
@@ -440,7 +440,7 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """Index another tree of files in a separate directory; yield its graph."""
+    """Index the files of `tree` in the directory `folder`; yield the graph."""
     with contextlib.closing(open_project(folder, settings=replace(settings, store=""), keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
@@ -449,7 +449,7 @@ def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
     """Index a tree of files in a temporary directory; return its graph.
 
-    The ids in the tables of the graph contain the given project name.
+    Every id in the graph contains the name `project`.
     """
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
@@ -464,7 +464,7 @@ _open: Final[weakref.WeakSet[Parts]] = weakref.WeakSet()
 
 
 def _close_at_exit() -> None:
-    """Close an index that a script left open.
+    """Close the projects that a script left open, when the process exits.
 
     A thread that is still inside the engine would abort the process at exit.
     """

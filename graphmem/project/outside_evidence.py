@@ -1,6 +1,6 @@
 """Facts about the code from indexers, test runs and coverage.
 
-They are called outside evidence: submit them for the next index run, and report on them.
+These facts are called outside evidence. The module stores them for the next index run, and reports on them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_DISAGREEMENTS: Final = 20  # disagreements that are listed; all are counted
 
 
 class OutsideEvidence:
-    """Facts about the code from outside tools, of one index. Thread-safe.
+    """Facts that outside tools supplied about an index's code. Thread-safe.
 
     Args:
         data_dir: data directory of the index.
@@ -54,7 +54,8 @@ class OutsideEvidence:
     def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
         """Report which edges come from outside tools, and where tools disagree.
 
-        The report has edges by source, counts of rules, and the tools with their versions.
+        The report counts the edges by source. For each rule (a way to find edges) it counts stored facts and valid facts. It also names the
+        tools.
 
         Args:
             view: the graph.
@@ -99,7 +100,8 @@ class OutsideEvidence:
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
     """Return which tools supplied the facts of one rule.
 
-    Indexers have their version and the number of files that they covered.
+    `rows` has the stored origin by key. If indexers supplied the facts, each is listed with its version and the number of covered files.
+    Otherwise `rows` is returned.
     """
     tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
     if not tools:
@@ -111,7 +113,7 @@ def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
 def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, Any]]:
     """Return indexers that could read the project's files, but were not used.
 
-    An indexer is an outside tool that resolves names.
+    An indexer is an outside tool that resolves names. `taken` has the programs of the indexers that were used.
     """
     if not root:
         return []
@@ -129,9 +131,10 @@ def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[s
 
 
 def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, Any]]:
-    """Call sites where an indexer and graphmem resolve a name differently.
+    """Return calls that an indexer and graphmem resolve to different symbols.
 
-    Ordered by path and line.
+    Each item names the call, both symbols, and graphmem's rule. Items are ordered by path and line. Calls in code that has changed since
+    the indexer ran are left out.
     """
     ends = sidecar.ends()
 
@@ -182,7 +185,7 @@ def leave(
 ) -> list[str]:
     """Check files of outside tools, and store them for the next index run.
 
-    Any process may perform that run.
+    Any process may perform the next run.
 
     Args:
         data_dir: data directory of the index.

@@ -2,8 +2,8 @@
 
 They are written in the background, if a model is configured. An answer includes the paragraphs that exist and does not wait for others. The
 model's output is untrusted: each sentence may only name what the model was shown, and must not give instructions. Other sentences are
-dropped. The paragraph consists of the remaining sentences. The key is a hash of the text the model was shown, so a paragraph is rewritten
-only when that text changes.
+dropped. The paragraph consists of the remaining sentences. A paragraph is stored under a hash of the text that the model was shown. So the
+paragraph is rewritten only when the text changes.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ class Paragraphs:
             return [known.get(one.key, "") for one in asked]
 
     def state(self, subjects: Sequence[Subject], wait_s: float = 0.0) -> ParagraphState:
-        """Return how many paragraphs are written, after waiting if asked to.
+        """Return how many paragraphs of modules and flows are written.
 
-        It waits at most `wait_s` seconds.
+        The configured model writes missing ones in the background. The call waits for them at most `wait_s` seconds.
         """
         until = time.monotonic() + wait_s
         self.of(subjects)
@@ -191,7 +191,8 @@ class Paragraphs:
 def paragraph(model: LanguageModel, subject: Subject) -> str:
     """Have a language model describe a module or a flow in a paragraph.
 
-    A sentence is dropped if it names something the model was not shown. Returns "" when nothing remains.
+    A sentence is dropped if it names something the model was not shown. A sentence that would make the paragraph too long is dropped, too.
+    Returns "" when too little remains.
 
     Raises:
         LanguageModelError: the model does not answer, or not in the requested form.

@@ -37,8 +37,7 @@ class PhaseWeighing:
     def phase_weights(self) -> PhaseWeights:
         """Return how types of memories are weighed in each phase of work.
 
-        The answer also has proposed weights. A phase has proposed weights once 30 ended sessions were shown a memory in it. The call
-        changes nothing.
+        The answer also has proposed weights, once 30 ended sessions were shown a memory in any phase. The call changes nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}

@@ -52,7 +52,7 @@ class _Place(NamedTuple):
 class _Found(NamedTuple):
     """A name in the text of a file, with the symbols that it may mean.
 
-    The most likely one is first.
+    The most likely symbol is the first of `nodes`.
     """
 
     place: _Place
@@ -160,8 +160,8 @@ class Positions:
     def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
         """Return the positions at which names in a file refer to given nodes.
 
-        Each position comes with its range, and with the innermost definition around it (or -1). The second result tells whether the file
-        changed since it was indexed.
+        Each item is the stored name, its range, and the innermost definition around it. The definition is a node, or -1 if there is none.
+        The second result tells whether the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
@@ -249,7 +249,8 @@ def _bytes(root: Path, path: str) -> bytes:
 def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
     """Return all names in a file with their symbols, sorted by position.
 
-    If a position has a definition and a use, only the definition is returned.
+    `written` has the names that the index stored: uses and imports. Definitions come from the graph. If a position has a definition and a
+    use, only the definition is returned.
     """
     found: dict[_Place, _Found] = {}
     around = _enclosing_by_line(view, path)
@@ -278,8 +279,14 @@ def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: S
 def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return the symbols that a written name may mean, most likely first.
 
-    Each comes with its confidence. A call of a class also has an edge to its constructor, and a call may have edges to functions in its
-    arguments. So only symbols that are called like the written name are returned.
+    Each item is a node and its confidence. Symbols with the name `text`, or in `alias`, are preferred: if there are any, the others are
+    left out. The preference is needed because a call may also have edges to a constructor, or to functions in its arguments.
+
+    Args:
+        view: the graph.
+        text: the name as written in the file.
+        written: the edges that the index stored for the name.
+        alias: nodes that an import in the file bound to the name.
     """
     ranked: dict[int, tuple[int, float]] = {}
     for one in written:
@@ -319,9 +326,10 @@ def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[t
 
 
 def _enclosing_by_line(view: GraphView, path: str) -> npt.NDArray[np.int32]:
-    """Return, for each line of a file, the innermost definition around it.
+    """Return an array of the innermost definition around each line of a file.
 
-    The value is -1 for a line outside of any definition.
+    The index is the line number, from 1. The value is a node, or -1 for a line outside of any definition. The array ends with the last
+    definition.
     """
     nodes = [int(node) for node in view.by_path(path) if NODE_KINDS[view.kind[node]] != "module"]
     found = np.full(max((int(view.end_line[node]) for node in nodes), default=0) + 1, -1, np.int32)

@@ -35,7 +35,10 @@ class Feed(Generic[T]):
         self.put(None)
 
     def put(self, step: T | None) -> None:
-        """Add an event for a listener; drop its oldest unread event if full."""
+        """Add an event; if too many are unread, drop the oldest one.
+
+        None ends the listener's iteration.
+        """
         while self._queue.qsize() >= MAX_WAITING:
             try:
                 self._queue.get_nowait()

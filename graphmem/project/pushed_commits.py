@@ -25,18 +25,19 @@ _AUTHOR: Final = 64  # characters
 
 
 def digest_of(keys: Iterable[str]) -> str:
-    """Return a hash of a set of commits."""
+    """Return a hash of a set of commits, given by their Git hashes."""
     return hashlib.blake2b("\n".join(sorted(keys)).encode(), digest_size=16).hexdigest()
 
 
 def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
     """Yield the newest commits of a log that a server lacks, in parts.
 
-    The commits are lists of JSON values.
+    A part is small enough for one request. It lists commits, each as a list of JSON values that `commit_of` reads. The server takes at most
+    `MOST` commits.
 
     Args:
         log: the log of this machine.
-        known: keys of the commits that the server has.
+        known: the Git hashes of the commits that the server has.
     """
     there = set(known)
     commits = [one.change for one in log.since(0) if one.change.source == GIT and one.change.key not in there]
@@ -55,6 +56,8 @@ def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
 
 def commit_of(row: list[Any]) -> Change:
     """Return a commit that another machine sent.
+
+    `row` is the commit as a list of JSON values; see `lacking`.
 
     Raises:
         BadInputError: a value is invalid, or a path is outside the project.

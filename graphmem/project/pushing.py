@@ -1,7 +1,7 @@
 """Send the index of a project to a server of several projects.
 
-The server keeps a digest for each file. Only rows of files with a different digest are sent, with the text of these files. So a laptop and
-a CI runner can push alternately, from different indexes.
+The server keeps a digest (a hash of the rows in the graph) for each file. Only rows of files with a different digest are sent, with the
+text of these files. So a laptop and a CI runner can push alternately, from different indexes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
 
 
 class FileRows(NamedTuple):
-    """The rows of one file as JSON values, and their digest."""
+    """The graph's rows of one file as JSON values, with a hash of the rows."""
 
     path: str
     rows: dict[str, list[list[Any]]]  # table -> rows
@@ -143,7 +143,7 @@ class Pushing:
 
         Args:
             server: the server.
-            known: hash of the commits that the server has; None for a server that takes no commits.
+            known: hash of the server's commits, from `digest_of`; None for a server that takes no commits.
         """
         log = self.log()
         keys = log.keys(GIT)
@@ -172,7 +172,10 @@ class Pushing:
                 yield FileRows(path, tables, digest, hashes.get(path, ""))
 
     def _text(self, path: str, wanted: str) -> str | None:
-        """Return the text of a file as it was indexed; None if it has changed."""
+        """Return the text of a file as it was indexed; None if it has changed.
+
+        `wanted` is the hash of the indexed content.
+        """
         try:
             data = read_regular(str(self.graph.root() / path), LARGEST)
         except OSError:
@@ -206,6 +209,8 @@ class _Server:
 
     def ask(self, method: str, path: str, body: bytes = b"") -> dict[str, Any]:
         """Send a request and return the JSON object of its answer.
+
+        `path` is appended to the address to which indexes are pushed.
 
         Raises:
             GraphMemError: the server refuses the request, or cannot be reached.

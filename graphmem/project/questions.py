@@ -81,9 +81,9 @@ class ImpactQuestions:
         return self._beside(view, report, nodes)
 
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
-        """Add to an impact report the memories about its code.
+        """Add memories and code of other projects to an impact report.
 
-        Code in other projects that uses this code is added too.
+        The memories are about the code in the report. The code of other projects shares contracts with it.
         """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
@@ -96,13 +96,12 @@ class ImpactQuestions:
         return dataclasses.replace(report, known=known, outside=outside)
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
-        """Return the nodes of symbols and files named by references.
+        """Return the graph nodes of the symbols and files that `refs` name.
 
-        The second result has the references that do not match exactly one.
+        The second result has the references that are unknown or ambiguous.
 
         Raises:
-            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference matches exactly one node; the error is about the first
-                reference.
+            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference names a node; the error is about the first reference.
         """
         nodes: dict[int, None] = {}
         failures: list[tuple[str, GraphMemError]] = []
@@ -126,10 +125,10 @@ class ImpactQuestions:
     ) -> DiffImpact:
         """Return what a unified diff or a range of commits may break.
 
-        Without `head`, the range ends at the working tree.
+        Give either `diff`, or `base` for a range. Without `head`, the range ends at the working tree.
 
         Raises:
-            BadInputError: both or neither are given, the text is not a diff, or it fits neither side of the working tree.
+            BadInputError: both or neither of `diff` and `base` are given, or `diff` is invalid or does not fit the working tree.
             GitError: git is not installed, or the revision is unknown.
         """
         if diff is not None and base is not None:
@@ -186,7 +185,7 @@ class ImpactQuestions:
         return dataclasses.replace(answer, known=self.known.of_path(view, answer), rules=rules)
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
-        """Return the graph around given symbols and files, up to a distance.
+        """Return the graph around symbols and files, up to `depth` steps away.
 
         Raises:
             BadInputError: a bound is out of range.
@@ -200,7 +199,7 @@ class ImpactQuestions:
     def _runs(self, view: GraphView) -> Runs:
         """Return facts of the last test runs, such as which code a test ran.
 
-        They decide which tests to run.
+        The facts decide which tests an answer lists.
         """
         return self.evidence.runs(view, self.graph.project)
 
@@ -208,8 +207,8 @@ class ImpactQuestions:
 def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
     """Whether an added definition is a method of a class that is not new.
 
-    Such a method may hide an inherited method: calls that reached the inherited one may now reach the added one. Other added definitions
-    need no such check, because code that uses them must have changed, too.
+    `new` has all definitions that the diff adds. Such a method may hide an inherited method: calls that reached the inherited one may now
+    reach the added one. Other added definitions need no such check, because code that uses them must have changed, too.
     """
     owner = int(view.parent[node])
     return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"

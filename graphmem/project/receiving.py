@@ -50,9 +50,10 @@ class Receiving:
     data_dir: Path
 
     def held(self) -> dict[str, Any]:
-        """Return project, generation, file digests, and a hash of the commits.
+        """Return the state of the project here, so that a push sends the rest.
 
-        The digests are missing if the graph was changed by anything but a push. Then the client must send all files.
+        The result has the project's name, the generation of the graph, and a hash of the commits. It also has a digest (hash of the rows)
+        for each file. The digests are missing if the graph was changed by anything but a push. Then the client must send all files.
         """
         store = self.runs.store
         generation = store.generation()
@@ -68,11 +69,13 @@ class Receiving:
         }
 
     def commits(self) -> dict[str, Any]:
-        """Return the keys of the commits that the server has."""
+        """Return the Git hashes of the server's commits, as the value of `keys`."""
         return {"keys": self.runs.history.log().keys(GIT)}
 
     def take_commits(self, body: bytes) -> dict[str, Any]:
-        """Add commits of another machine to the history; return their number.
+        """Add commits of another machine to the history.
+
+        `body` is a packed part from `pushed_commits.lacking`. The result has the number of new commits as `added`.
 
         Raises:
             BadInputError: a commit is invalid; none of the body is kept.
@@ -90,6 +93,8 @@ class Receiving:
     def take(self, push: str, number: int, body: bytes) -> None:
         """Store one part of a push until the push is finished.
 
+        `push` is the name of the push, and `number` the position of the part, from 0.
+
         Raises:
             BadInputError: the name of the push is invalid.
             DiskFullError: the part cannot be written.
@@ -105,6 +110,8 @@ class Receiving:
 
     def finish(self, push: str, body: bytes) -> dict[str, Any]:
         """Apply a completely received push; return the new generation.
+
+        `body` describes the push: the number of parts, and the digest of each file of the project.
 
         Raises:
             BadInputError: a part is missing, or its rows do not fit together.
@@ -205,7 +212,10 @@ class Receiving:
             self.runs.store.put_handles(mark, project, rows)
 
     def _write_texts(self, parts: list[Mapping[str, Any]], removed: list[str]) -> None:
-        """Write the texts of changed files below the project's directory."""
+        """Write the texts of changed files below the project's directory.
+
+        The files in `removed` are deleted.
+        """
         root = self.data_dir.parent
         for path in removed:
             (root / path).unlink(missing_ok=True)

@@ -121,7 +121,8 @@ class Reviews:
     ) -> tuple[list[TestToRun], dict[str, Named]]:
         """Return the tests to run for a change, most certain first.
 
-        The second result has, for each test's id, its name for the test runner.
+        `named_in` has the tests of `_by_name`, which only may reach the change. The second result has, for each test's id, its name for the
+        test runner.
         """
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
@@ -184,7 +185,7 @@ class Reviews:
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
         """Return files that usually change with a diff's files, but did not.
 
-        The second result says which data is missing. A review does not fail because the history is damaged.
+        The second result gives reasons why the list may be incomplete. A review does not fail because the history is damaged.
         """
         if not found.files:
             return [], []
@@ -221,9 +222,10 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
-    """Yield tests that may call a changed method on an unknown receiver.
+    """Yield tests that may call a changed method, judged by its name.
 
-    A method that ran in a recorded test run is left out, because its tests are known.
+    Their call has the name of the method, on a receiver (object before the dot) of unknown type. A method that ran in a recorded test run
+    is left out, because its tests are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {
@@ -240,7 +242,10 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
 
 
 def _places(view: GraphView, node: int) -> Iterable[Place]:
-    """Yield where a runner finds a test: once for each class that runs it."""
+    """Yield the places where a test runner finds a test.
+
+    A method has one place for each class that runs it; see `classes_of`.
+    """
     info = view.info(node)
     classes = classes_of(view, node)
     for one in classes:
@@ -252,7 +257,10 @@ def _places(view: GraphView, node: int) -> Iterable[Place]:
 
 
 def _untested(view: GraphView, found: DiffImpact, floor: float) -> list[ChangedSymbol]:
-    """Return changed functions that no known test reaches."""
+    """Return changed functions that no known test reaches.
+
+    Removed functions and tests are left out. `floor` is the minimum confidence of the path from a test.
+    """
     nodes = {
         node: one
         for one in found.changed

@@ -95,7 +95,8 @@ class IndexRuns:
     ) -> IndexSummary:
         """Update the index from the tree, or only from some of its files.
 
-        `paths`, from the root, must include every file that changed since the last run; None for all files.
+        `paths` are the files to read, as paths from the root. They must include every file that changed since the last run. None stands for
+        all files. The other arguments are those of `index`.
         """
         if self.store.feed is not None:
             raise StoreBusyError(
@@ -171,7 +172,8 @@ class IndexRuns:
     def watch(self) -> None:
         """Follow file changes: mark files stale at once, index them soon after.
 
-        If the system cannot report changes, the files are polled, and the state's note says so. `close` stops the watching.
+        If the system cannot report changes, the files are polled, and a note in `state()` says so. Watching ends when the project is
+        closed.
 
         Raises:
             NotIndexedError: nothing was indexed yet, so the tree to watch is unknown.
@@ -212,7 +214,7 @@ class IndexRuns:
     def mark_stale(self, paths: Collection[str]) -> None:
         """Report files as changed since they were indexed.
 
-        Answers mark them until an index run has read them.
+        Answers mark the files as stale until an index run has read them.
 
         Args:
             paths: paths of the files, from the root, with '/'.
@@ -236,17 +238,17 @@ class IndexRuns:
         return bool(content_hash(data) == view.arrays.paths.content_hash[known].as_py())
 
     def indexed_folders(self) -> set[str]:
-        """Return folders that contain indexed files, from the root with '/'.
+        """Return the paths of the folders that contain indexed files.
 
-        "" is the root.
+        The paths start at the root and use '/'; "" is the root itself.
         """
         view = self.projections.graph_if_ready()
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
-        """Continue computing vectors after it stopped for lack of a resource.
+        """Resume the computation of vectors if a lack of resources stopped it.
 
-        Returns whether it had stopped.
+        An example is a full disk. Returns whether the computation had stopped.
         """
         memories = self.book.embed_again()
         return self.vectors.try_again() or memories
@@ -261,7 +263,7 @@ class IndexRuns:
         come first, because they are few. After a switch of models all vectors are missing.
 
         Raises:
-            EmbedderError: the model cannot be loaded; in the background the state's note reports it.
+            EmbedderError: the model cannot be loaded; in the background, a note in `state()` reports the fault instead.
         """
         if background:
             self.book.embed_soon()
@@ -272,7 +274,7 @@ class IndexRuns:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """Return the rules for which files of a tree are read."""
+        """The rules that decide which files of a tree are indexed."""
         return self.indexers.options
 
     def let_go(self, unused_s: float = 0.0) -> bool:

@@ -88,13 +88,13 @@ class SearchQuestions:
         return bool(self.graph.store.generation())
 
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
-        """Add modules and flows to the hits of a search, unless it excludes them.
+        """Add modules and flows to the hits of a search, if its filters allow it.
 
-        A search without a filter of kinds adds only modules and flows that are derived already, at most a quarter of its hits. Their scores
-        are fractions of the best hit's score.
+        If the search names no kinds, only results that are derived already are added, at most a quarter of all hits. Their scores are
+        fractions of the best hit's score.
 
         Returns:
-            The hits, and the reason for each of both that is not derived.
+            The hits. A dict maps "modules" and "flows" to the reason why they are missing, if they are not derived.
         """
         asked = request.kinds & SYSTEM_KINDS
         if (request.kinds and not asked) or request.types or request.within or request.as_of is not None or not self._is_indexed:

@@ -81,9 +81,9 @@ class Seeding:
 
 
 def is_only_seed(row: MemoryRow) -> bool:
-    """Whether a live memory comes from a file and was never confirmed.
+    """Whether a memory is live, comes from a file, and was never confirmed.
 
-    Verifying and pinning count as confirming.
+    A memory that was verified or pinned counts as confirmed.
     """
     is_taken = row.user_verified or row.status == "pinned" or row.confirmed_count
     return row.source == SEEDED and row.status in LIVE_STATUSES and not is_taken

@@ -218,9 +218,9 @@ class SystemQuestions:
         return EntryPointPage(found, len(chosen), counts, self.graph.state())
 
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
-        """Return the names under which frameworks know each symbol.
+        """Map the id of each symbol to the names that frameworks use for it.
 
-        For example, the path of a route.
+        An example of such a name is the path of a route.
         """
         found: dict[str, list[FrameworkName]] = {}
         for row in self.store.framework_keys():

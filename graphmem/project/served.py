@@ -30,7 +30,7 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """Interface of one project for operations on several projects."""
+    """The two functions of a project that queries of several projects use."""
 
     search: Callable[..., SearchAnswer]
     impact: Callable[..., ImpactReport]
@@ -87,7 +87,7 @@ def served(name: str, path: str, project: Project, *, is_open: bool) -> ServedPr
 def search_each(query: str, projects: Mapping[str, Askable], limit: int, notes: list[str]) -> ProjectsSearch:
     """Search several projects, and merge the hits by their ranks.
 
-    Hits of the same rank are ordered by their scores, then by project.
+    Hits of the same rank are ordered by their scores, then by project. A project that fails is left out. Its error is added to `notes`.
     """
     found: list[tuple[int, str, SearchHit]] = []
     answered: list[str] = []
@@ -107,16 +107,16 @@ def search_each(query: str, projects: Mapping[str, Askable], limit: int, notes: 
 def impact_across(
     target: str, home: str, projects: Mapping[str, Askable], folders: Mapping[str, Path], max_depth: int, limit: int
 ) -> ProjectsImpact:
-    """Walk from a symbol through several projects.
+    """Find the code of several projects that a change of a symbol may break.
 
-    Each project is asked for the dependents of its own code. Links between contracts lead from one project to the next. A project is
-    asked once for each place that uses a contract of affected code.
+    Each project is asked for the dependents of its own code. Links between contracts lead from one project to the next. A project is asked
+    once for each place that uses a contract of affected code.
 
     Args:
         target: the symbol.
         home: the project that has it.
-        projects: the projects that may be asked.
-        folders: the index directory of each.
+        projects: the projects that may be asked, by name.
+        folders: the index directory of each project, by name.
         max_depth: maximum number of steps inside each project.
         limit: maximum number of listed places for each project.
     """

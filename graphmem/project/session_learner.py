@@ -27,9 +27,9 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 
 
 class BookClock:
-    """A clock with the time of the memory repository's clock.
+    """A clock that gives the time of the memory repository's clock.
 
-    If the repository's clock is replaced, this clock uses the new one.
+    If the repository's clock is replaced, the new one is used.
     """
 
     def __init__(self, book: MemoryRepository) -> None:
@@ -86,7 +86,7 @@ class SessionLearner:
         return [record.info.id for record in ready]
 
     def sweep_when_due(self) -> None:
-        """End sessions that fell silent, if a check is due.
+        """End sessions that fell silent, in the background, if a check is due.
 
         A session falls silent when a terminal is closed, or when an agent reports no end.
         """
@@ -116,7 +116,7 @@ class SessionLearner:
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
         """Run a function in the thread for learning, so that answers do not wait.
 
-        An error is logged, and the work is repeated later.
+        An error in `work` is logged together with `doing`, the name of the work.
         """
 
         def guarded() -> None:

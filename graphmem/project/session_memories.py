@@ -46,9 +46,9 @@ class SessionMemories:
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """Record that an agent was shown memories or used them.
+        """Record that a session was shown memories or, if `used`, used them.
 
-        Without a session, the report counts for the sessions that were shown the memories.
+        If `session` is "", a use counts for every session that was shown the memory.
         """
         if not used:
             self.tell_shown(session, ids, "")

@@ -40,7 +40,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Session:
-    """A session that this program runs, as `GraphMem.session` returns it.
+    """A session that the calling program runs; see `Sessions.session`.
 
     Args:
         sessions: the sessions of the project.
@@ -58,7 +58,7 @@ class Session:
     def observe(self, *events: Mapping[str, Any]) -> ObserveAnswer:
         """Report events of this session, such as tool calls.
 
-        An event without a step number is a step of its own.
+        An event without a step number begins a new step.
         """
         told = []
         for event in events:
@@ -117,8 +117,9 @@ class Sessions:
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
         """Accept a batch of events, such as tool calls of an agent.
 
-        Invalid events are counted, not refused. A session starts with its first event if it was not started explicitly; `session_end` ends
-        it. Learning from it then runs in the background, in a thread of its own.
+        An invalid event is counted, and the others are accepted. A session starts with its first event, unless it was started before. The
+        event `session_end` ends the session. Learning from the session then runs in the background. While learning is off, only
+        `session_end` is accepted.
 
         Args:
             events: mappings with the fields of `observe.model.Event`, in any order; docs/observing.md has examples.
@@ -228,9 +229,9 @@ class Sessions:
         work.receipt = self.end_session(work.id, work.outcome).receipt
 
     def _keep_wish(self, wish: Wish) -> None:
-        """Store what a person asked to remember, at once and as confirmed.
+        """Store a memory that a person asked for in a session, as confirmed.
 
-        A failure is retried at the end of the session.
+        If the memory cannot be stored, it is tried again at the end of the session.
         """
         item = {
             "content": wish.statement,

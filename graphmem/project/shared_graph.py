@@ -1,8 +1,8 @@
 """Open a graph in PostgreSQL for an index directory.
 
-The directory keeps projections, the memories' journal and caches. These files belong to one graph and to its last writer. If the directory
-is opened with another graph, projections are deleted. If another server has written to the graph since this directory was last used, the
-journal is renamed.
+The directory keeps projections (copies of the graph for fast reads), the memories' journal and caches. These files belong to one graph and
+to its last writer. If the directory is opened with another graph, projections are deleted. If another server has written to the graph since
+this directory was last used, the journal is renamed.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ def expect_same_store(data_dir: Path, settings: Settings) -> None:
 
 
 def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
-    """Follow a graph that another server writes, and update copies of it.
+    """Update the projections whenever another server changes the graph.
 
-    The copies are the projections, for fast reads. Returns the function that stops following.
+    `feed` reports the changes. The projections are copies of the graph for fast reads. Returns a function that ends the updates.
     """
 
     def code(generation: int, delta: GraphDelta | None) -> None:

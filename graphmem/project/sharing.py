@@ -48,9 +48,9 @@ class Sharing:
         return self._exchanged(url or self.settings.sync_url, key, unasked=False)
 
     def sync_when_due(self) -> str:
-        """Exchange memories with the team, if sharing is on and the time has come.
+        """Exchange memories with the team, if sharing is on and it is time.
 
-        The maintenance of a server calls this.
+        The maintenance of a server calls the method. Returns a short report, or "" if nothing happened.
         """
         if not self.settings.sync_url or not self.settings.sync_seconds or time.monotonic() < self._due:
             return ""
@@ -185,7 +185,10 @@ def kept_key(data_dir: Path) -> str:
 
 
 def choose_key(data_dir: Path, root: Path | None, given: str = "") -> str:
-    """Choose the project's key in the team's database, for good; return it."""
+    """Choose and store the project's key in the team's database; return it.
+
+    The key is `given`, or is derived from the repository at `root`. Later exchanges use the same key.
+    """
     key = checked_key(given) if given else project_key(root)
     with open(data_dir / KEY, "w", encoding="utf-8", opener=private) as file:
         file.write(key + "\n")

@@ -119,7 +119,8 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 def _names(found: list[Occurrence]) -> dict[str, Any]:
     """Return where names are in a file, and the symbols they mean.
 
-    The result maps names of columns to equally long lists.
+    The result has two tables, `names` and `refs`. A table maps its columns to equally long lists. The column `ref` of `names` has row
+    numbers of `refs`.
     """
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}

@@ -1,7 +1,7 @@
 """Files known to have changed since they were indexed.
 
-Answers report them, so that outdated facts are marked. The set is kept in memory: it comes from the watcher, which first compares every
-file with the index (docs/decisions/0007-stale-at-once.md).
+Answers list these files, so that outdated facts are recognized. The list is kept in memory. It comes from the watcher, which first compares
+every file with the index (docs/decisions/0007-stale-at-once.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Collection
 class StaleFiles:
     """The paths of files that changed since they were indexed.
 
-    They are in the order in which they were marked. Thread-safe, and cheap to read.
+    The paths are sorted. Thread-safe, and cheap to read.
     """
 
     def __init__(self) -> None:
@@ -23,9 +23,9 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return the moment of the latest mark, to pass to `settle` later.
+        """Return the number of the latest mark, to pass to `settle` later.
 
-        Moments count the calls that marked files. A file that is marked later has a larger moment.
+        The number is called a moment, and counts the calls that marked files. A file that is marked later has a larger moment.
         """
         with self._lock:
             return self._count
@@ -35,7 +35,8 @@ class StaleFiles:
 
         Args:
             paths: paths of the files, from the root, with '/'.
-            moment: start of the run that found the change, so that the end of that run unmarks the files; None for a new moment.
+            moment: None for a new moment. For a change that an index run found, the result of `now` before the run, so that the end of the
+                run unmarks the files.
         """
         with self._lock:
             if moment is None:

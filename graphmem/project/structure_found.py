@@ -30,7 +30,7 @@ class Structure:
 
     Args:
         modules: the modules; None for those that are not derived yet.
-        flows: the same of flows.
+        flows: the flows; None if they are not derived yet.
     """
 
     def __init__(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> None:
@@ -42,14 +42,17 @@ class Structure:
                 self._having.setdefault(stem, []).append(position)
 
     def is_of(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> bool:
-        """Whether this was made from the same lists, which never change."""
+        """Whether the object was made from the given lists.
+
+        The lists are compared by identity, because they never change.
+        """
         return self._of[0] is modules and self._of[1] is flows
 
     def found(self, query: str) -> list[SearchHit]:
-        """Return modules and flows that have half of a query's words or more.
+        """Return modules and flows that have a query's words, best first.
 
-        The best come first. The score is the share of the query's words that the name or the description has; rare words count more. The
-        share must be at least half. The score is lower if the name has none of the words.
+        The score is the share of the query's words that the name or the description has. Rare words count more. Hits with a share below one
+        half are left out. The score is lower if the name has none of the words.
         """
         wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
         if not wanted:

@@ -34,7 +34,7 @@ class Subject(NamedTuple):
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
     """Return facts about a module, from which a language model describes it.
 
-    These are files, most used definitions and neighbouring modules.
+    The facts are its files, its most used definitions and its neighbouring modules.
     """
     view, files = modules.view, modules.files
     at = modules.find(info.id)
@@ -57,7 +57,7 @@ def of_module(modules: Modules, info: ModuleInfo) -> Subject:
 def of_flow(view: GraphView, flow: Flow) -> Subject:
     """Return facts about a flow (a path of calls), for a model to describe.
 
-    These are the steps in order, with signature and comment.
+    The facts are the steps in order, with signature and comment.
     """
     steps = [flow.entry, *(step.dst for step in flow.steps)]
     told = {

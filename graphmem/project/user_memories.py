@@ -54,9 +54,9 @@ class UserMemories:
             self._seen = now
 
     def keep(self, info: MemoryInfo) -> None:
-        """Store a memory that belongs to the person, in the person's file.
+        """Store a memory in the person's file, if it belongs to the person.
 
-        Its scope is `user`. A memory with external text stays in the project.
+        A memory with the scope `user` belongs to the person. Retired memories, and those with external text, stay in the project only.
         """
         if info.scope == USER and not info.contaminated and info.status in LIVE_STATUSES:
             self.own.put(Own(info.id, info.content, info.type, tuple(info.tags)))

@@ -1,8 +1,8 @@
 """Follow the files of a served tree: mark changes stale, then index them.
 
-One thread listens and marks changes. Another waits until nothing has happened for half a second, or less after an edit of one or two files,
-then indexes all changes since in one run. So a branch switch, a rebase or a flood of events is one batch. A save by writing a new file and
-renaming it counts as one edit. Only folders that can hold indexable files are watched.
+One thread listens and marks changes. Another waits until nothing has happened for half a second, then indexes all pending changes in one
+run. After an edit of one or two files it waits less. So a branch switch, a rebase or a flood of events is one batch. A save by writing a
+new file and renaming it counts as one edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
 # ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH118
@@ -51,16 +51,16 @@ class Host(Protocol):
         """Whether the index matches a file: same content, or both lack the file."""
 
     def indexed_folders(self) -> set[str]:
-        """Return folders that contain indexed files, from the root with '/'.
+        """Return the paths of the folders that contain indexed files.
 
-        "" is the root.
+        The paths start at the root and use '/'; "" is the root itself.
         """
 
     def mark_stale(self, paths: Collection[str]) -> None:
-        """Report these files as changed since they were indexed."""
+        """Report the given files as changed since they were indexed."""
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Stop reporting these files as changed; the reverse of `mark_stale`."""
+        """Stop reporting the given files as changed; reverses `mark_stale`."""
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Bring the index up to date with given files, or with all files.
@@ -83,7 +83,7 @@ class Watcher:
         root: the root directory, as a path without symbolic links.
         options: rules for skipping files, as for discovery.
         host: receives the changes.
-        notifier: opens the system's notifications of some folders, or polls them.
+        notifier: called with folders and a flag; reports changes in the folders. With the flag, the folders are polled.
 
     Attributes:
         note: one sentence about a fault; "" when all works.
@@ -228,9 +228,9 @@ class Watcher:
         return is_moved
 
     def _received_of_git(self, name: str) -> None:
-        """Process an event in git's directory.
+        """Process a change of the file `name` in git's directory.
 
-        Git's index decides which files are tracked, and tracked files count even if an ignore rule matches them.
+        Only the file `index` matters, because it decides which files are tracked. Tracked files count even if an ignore rule matches them.
         """
         if name == "index":
             forced = self._forced_files()
@@ -295,7 +295,7 @@ class Watcher:
     def _wait(self) -> bool:
         """Wait until files have changed and no more changes arrive.
 
-        Returns False after `stop`.
+        If changes keep arriving, the wait ends after `LONGEST_S`. Returns False after `stop`.
         """
         while not self._stopping.is_set():
             with self._news:
@@ -315,7 +315,7 @@ class Watcher:
 
 
 class Following:
-    """Watches a project's tree while its changes are to be indexed."""
+    """Watches a project's tree from `start` to `stop`, and indexes changes."""
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
