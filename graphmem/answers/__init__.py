@@ -1,9 +1,10 @@
 """Answer types of all operations, shared by every interface.
 
-They are frozen dataclasses of strings, numbers, lists and each other. `to_json` converts one to the output of `--json`, which
-the Python client decodes. Paths start at the repository's root and use '/', lines are 1-based, confidences are in (0, 1].
-Import the types of `semantic`, `injection` and `upkeep`, and the rest of `sessions`, from those modules. A module is loaded at
-the first use of one of its names, because a command needs few of them.
+The types are frozen dataclasses of strings, numbers, lists and each other. `to_json` converts an answer to the output of `--json`, which
+the Python client decodes. Paths start at the repository's root and use '/'. Lines are 1-based. Confidences are above 0 and at most 1.
+
+Only the types in `__all__` can be imported from here. Import all others from the module that defines them, such as
+`graphmem.answers.semantic`. A module is loaded at the first use of one of its names, because a command needs few of them.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def share_in_words(recall: float) -> str:
 def calls_told(rows: Sequence[KnownCalls]) -> str:
     """One line on the measured share of calls in some languages; "" for none.
 
-    Every interface shows it once in each answer that follows calls.
+    Every interface shows the line once in each answer that follows calls.
     """
     return f"calls known, measured on other projects: {', '.join(map(_recall_text, rows))}" if rows else ""
 

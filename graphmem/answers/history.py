@@ -52,7 +52,10 @@ class CoAccessHit:
 
 
 def without_support(hit: CoAccessHit) -> str:
-    """Explain why a file is listed that never changed with the requested ones."""
+    """Explain why a file is listed that never changed with requested files.
+
+    Returns "" for a file that did change with them.
+    """
     if hit.support:
         return ""
     return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited recently; nothing else is known"

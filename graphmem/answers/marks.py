@@ -33,9 +33,9 @@ class GlobalId(NamedTuple):
     Every interface accepts both forms.
 
     Args:
-        type: name of the GraphQL type, or name of the field of the same object that holds it.
-        sibling: whether `type` names a field of the same object, whose values `types` maps to GraphQL types.
-        types: maps values of that field to GraphQL types; other values are GraphQL types themselves.
+        type: name of the GraphQL type. If `sibling` is true, name of a field in the same object, whose value decides the type.
+        sibling: whether `type` names a field.
+        types: pairs of a value of the field and a GraphQL type. A value without a pair is itself the type's name.
     """
 
     type: str

@@ -165,9 +165,9 @@ def age(since: str, now: datetime) -> str:
 
 
 def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
-    """The links of a memory to code, one for each name.
+    """The links of a memory to code, at most one for each name.
 
-    Overloads share a name; the most informative anchor is kept.
+    Overloads share a name. Of their links, only the one whose state of the code says most is kept.
     """
     found: dict[str, MemoryAnchor] = {}
     for one in info.about:

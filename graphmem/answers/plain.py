@@ -17,8 +17,9 @@ def answer(*, name: str = "", node: bool = False, page: str = "") -> Callable[[_
 def answer(cls: Any = None, /, *, name: str = "", node: bool = False, page: str = "") -> Any:
     """Make a class a frozen dataclass with slots, compiled on first use.
 
-    It equals `dataclass(frozen=True, slots=True)`, which compiles four functions for each class at once. Here all classes share their
-    comparison and `repr`, and `__init__` is compiled for the first object. There are a hundred classes, and a command needs few of them.
+    The class behaves as with `dataclass(frozen=True, slots=True)`, which would compile four functions for each class at once. Here all
+    classes share one comparison and one `repr`. `__init__` is compiled when the first object is made. There are a hundred classes, and a
+    command needs few of them.
 
     Args:
         cls: the class.
@@ -42,7 +43,10 @@ def _answer(cls: Any, name: str, node: bool, page: str) -> Any:
 
 
 def _made_when_needed(cls: type) -> Callable[..., None]:
-    """An `__init__` that replaces itself with the compiled one."""
+    """Return an `__init__` that compiles the real one when it is first called.
+
+    From then on the class has the compiled `__init__`.
+    """
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         compiled = _compiled_init(cls)
@@ -53,7 +57,7 @@ def _made_when_needed(cls: type) -> Callable[..., None]:
 
 
 def _compiled_init(cls: type) -> Callable[..., None]:
-    """The `__init__` that `dataclass` would write for a frozen class."""
+    """Compile the `__init__` that `dataclass` would write for a frozen class."""
     names: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
     taken, lines = [], []
     for one in dataclasses.fields(cls):
@@ -75,7 +79,7 @@ def _compiled_init(cls: type) -> Callable[..., None]:
 
 
 def _refused(self: object, name: str, *value: object) -> None:
-    """Raise an error for a change of an answer, which is frozen."""
+    """Raise the error for an attempt to change an answer, which is frozen."""
     raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
 
 
