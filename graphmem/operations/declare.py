@@ -1,8 +1,8 @@
 """The decorator `@operation` and marks, which declare operations.
 
-Signature, docstring and answer type are the contract. The GraphQL root field, the client's request and decoder, the access rule
-and the reference pages are derived from it. The marks below add facts that a type hint cannot express. They are used in
-`Annotated[...]`, like those of `graphmem.answers.marks`.
+Signature, docstring and answer type of a declared method are the contract. The GraphQL root field, the client's request and decoder, the
+access rule and the reference pages are derived from it. The marks below add facts that a type hint cannot express, such as bounds. They are
+used in `Annotated[...]`, like the marks of `graphmem.answers.marks`.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ class Bounds(NamedTuple):
 
 
 class Within(NamedTuple):
-    """A number, or the length of a list, that a limit of the server bounds.
+    """Mark of a number or a list; the server limits its value or its length.
 
     Args:
-        limit: the name of the limit.
+        limit: the name of the server's limit.
     """
 
     limit: str
 
 
 class Ref(NamedTuple):
-    """A reference to a node: what a person types, a raw id, or a global id.
+    """Mark of a reference to a node of the graph.
+
+    A reference is a name that a person types, a raw id, or a global id of GraphQL.
 
     Args:
         to: the type of the node, such as `Memory`; "" for any.
@@ -59,13 +61,13 @@ class Words(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """An optional parameter that is positional in a command."""
+    """Mark of an optional parameter that is positional in a command."""
 
 
 class Spelled(NamedTuple):
-    """The form of a parameter in a command, where it differs from the rule.
+    """Mark of a parameter whose form in a command differs from the rule.
 
-    `graphmem.cli.derived` has the rule.
+    `graphmem.cli.derived` derives commands from operations, and has the rule.
 
     Args:
         flags: flags of the option.
@@ -81,30 +83,33 @@ class Spelled(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """A parameter that an interface fills in itself.
+    """Mark of a parameter that an interface fills in itself.
 
     Args:
-        by: `actor`: the caller, for the audit. `clock`: the arrival of the request, by `time.monotonic`. `network`: whether the
-            caller is remote.
+        by: which value it fills in. `actor` is the caller, for the audit. `clock` is the arrival of the request, by `time.monotonic`.
+            `network` is whether the caller is remote.
     """
 
     by: Literal["actor", "clock", "network"]
 
 
 class Local(NamedTuple):
-    """A parameter for callers in the same process, such as a callback.
+    """Mark of a parameter for callers in the same process, such as a callback.
 
-    GraphQL does not have it.
+    The operation has no such parameter in GraphQL.
 
     Args:
-        by_command: whether the CLI command generated from the operation has it, too.
+        by_command: whether the command derived from the operation has the parameter, too.
     """
 
     by_command: bool = False
 
 
 class FileName(NamedTuple):
-    """A file by path; over the network by name, in the index's directory."""
+    """Mark of a parameter that names a file.
+
+    A local caller gives a path. A remote caller gives the name of a file in the index's directory.
+    """
 
 
 class Sight(StrEnum):
@@ -174,13 +179,14 @@ def operation(
         needs: the scope that a token needs.
         shows: how memories are hidden from callers who may not see them.
         also_reads: the answer contains stored knowledge, so a token also needs `read`.
-        slow: it may take minutes, so the deadline of a request does not apply.
-        sizes: parameter -> the lists of the answer that it bounds, nested ones with dots; () is the answer itself.
-        packed: a TypedDict of its parameters; GraphQL has one argument `input` of this type.
+        slow: the operation may take minutes, so the deadline of a request does not apply.
+        sizes: for each parameter that bounds the length of lists, the lists' names in the answer, such as `hits` or `impact.hits`. () means
+            that the answer itself is the list.
+        packed: a TypedDict with the operation's parameters; GraphQL has one argument `input` of this type.
         renamed: earlier name of a parameter -> current name. In Python the earlier name works with a DeprecationWarning.
         client: `derived`: the remote client calls the root field. `own`: the client has a handwritten method. `none`: it has none.
         command: the name of the derived command; `memory show` belongs to the family `memory`.
-        searches: it searches by words and by meaning, so a command waits until both indexes are ready.
+        searches: the operation searches by words and by meaning, so a command waits until both indexes are ready.
     """
     hints = Hints(root, needs, shows, also_reads, slow, sizes, packed, renamed, client, command, searches)
 
@@ -343,7 +349,7 @@ _hints: Final[dict[tuple[str, str], Any]] = {}  # by module and text
 def type_hints(declared: Any) -> dict[str, Any]:
     """Return `typing.get_type_hints` with metadata, for a class or a function.
 
-    Most annotations of a module are alike, and each text is evaluated once.
+    Results are cached by module and text, because most annotations of a module are alike.
     """
     found: dict[str, Any] = {}
     for one in reversed(declared.__mro__) if isinstance(declared, type) else (declared,):
@@ -366,7 +372,7 @@ def _evaluated(module: str, hint: Any) -> Any:
 
 
 def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type hint and the marks of its `Annotated`."""
+    """Split a type hint into the plain type and the marks of its `Annotated`."""
     if typing.get_origin(hint) is typing.Annotated:
         inner, *marks = typing.get_args(hint)
         return inner, tuple(marks)
@@ -374,22 +380,25 @@ def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def camel(name: str) -> str:
-    """The GraphQL name of a Python name: `max_depth` is `maxDepth`.
+    """Convert a Python name to its GraphQL name: `max_depth` to `maxDepth`.
 
-    A trailing underscore is dropped: `from_` is `from`.
+    A trailing underscore is dropped: `from_` becomes `from`.
     """
     head, *tail = name.rstrip("_").split("_")
     return head + "".join(part.capitalize() for part in tail)
 
 
 def pascal(name: str) -> str:
-    """The name of an operation's document: `co_access` is `CoAccess`."""
+    """Return the name of an operation's document: `co_access` has `CoAccess`.
+
+    A document is a GraphQL query or mutation that is stored under this name.
+    """
     text = camel(name)
     return text[:1].upper() + text[1:]
 
 
 def operations_of(*declared: type) -> dict[str, Operation]:
-    """The operations that classes declare by name, in declaration order."""
+    """Map names to the operations that classes declare, in declaration order."""
     found: dict[str, Operation] = {}
     for cls in declared:
         for name, value in vars(cls).items():

@@ -54,7 +54,10 @@ def find_command(name: str) -> Operation | None:
 
 
 def _in_order(likely: str = "") -> list[tuple[str, str]]:
-    """Return the modules in which to search, those loaded already first."""
+    """Return the pairs (module, class) that declare operations, likely first.
+
+    The module `likely` comes first, then those loaded already.
+    """
     return sorted(DECLARED_IN, key=lambda one: (one[0] != likely, f"graphmem.operations.{one[0]}" not in sys.modules))
 
 

@@ -56,7 +56,7 @@ def registry() -> dict[str, Operation]:
 def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
     """The method that implements each operation, by name.
 
-    Each checks the declared bounds, and accepts earlier names of parameters.
+    Each method checks the declared bounds of its arguments, and accepts earlier names of its parameters.
 
     Args:
         parts: objects whose own methods implement the operations of the same names.
