@@ -82,17 +82,18 @@ def states(delta: GraphDelta) -> dict[str, State]:
 
 
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
-    """Return the moves of a change that links must follow: old id to new id.
+    """Map old ids to new ids of code moves that links of memories must follow.
 
-    In such a move, the change contains the new node, and the old node is deleted.
+    A move counts if the change contains the new node and deletes the old one. `now` is the result of `states`.
     """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Divide links, after a change of code, into unmoved and moved ones.
+    """Divide links of memories, after a code change, into unmoved and moved.
 
-    If a moved link equals an existing one, the existing one stays.
+    Returns two lists: links that keep both ends, and links with a new end. The anchors of ABOUT links are updated in both. A moved link is
+    dropped if another link already has the same ends and role.
 
     Args:
         links: all stored links of one table.
@@ -182,7 +183,7 @@ class Following:
 def _linked_ids(transaction: Transaction, label: NodeTable) -> set[str]:
     """Return ids of nodes of one label, such as File, linked with memories.
 
-    For files, both files of a co-access edge count too.
+    Files at either end of a co-access edge (between files that change together) are included.
     """
     found: set[str] = set()
     for pair in KNOWLEDGE_PAIRS:

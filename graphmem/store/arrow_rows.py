@@ -1,8 +1,8 @@
 """Convert rows of graphmem.model to Arrow tables of the database's schema.
 
-Three columns have another form in the database. Prefix and text of a chunk are deflated together: a string column is written in powers of
-two, and code deflates to half. The lines of an edge, such as the lines of all calls from one function to another, are stored as distances
-from the first line, so that moved code changes one number.
+Three columns are stored in another form. `prefix` and `text` of a chunk are compressed together, to half their size. That saves room,
+because the engine enlarges a string column in powers of two. An edge such as all calls from one function to another has several lines. They
+are stored as distances from the first line. So moved code changes only one number.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ SLICE: Final = 2000  # rows converted to Arrow and passed to the engine at a tim
 
 
 def node_slices(label: NodeTable, rows: Iterable[NamedTuple]) -> Iterator[pa.Table]:
-    """Yield rows of one label as tables of up to `SLICE` rows.
+    """Yield rows of one label as Arrow tables of up to `SLICE` rows each.
 
-    `stale_at` is null.
+    The column `stale_at` is null in every row.
 
     Raises:
         BadInputError: a value does not fit its column (for example half a surrogate pair, a number of more than 64 bits, or another type).
@@ -65,10 +65,12 @@ def _packed_texts(prefixes: Sequence[str], texts: Sequence[str], firsts: Sequenc
 
 
 def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
-    """Apply `convert` to the values of one column.
+    """Return `convert(*values)`, the converted values of one column.
+
+    `label` and `column` name the table and its column in the error message.
 
     Raises:
-        BadInputError: a value does not fit the column.
+        BadInputError: `convert` failed, because a value does not fit the column.
     """
     try:
         return convert(*values)
@@ -122,7 +124,8 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 def to_offsets(line: int, lines: str) -> str | None:
     """Convert the lines of an edge to distances from its first line.
 
-    The first line 12 and the lines "12,48,101" give "36,89". None if the edge has one line only.
+    With `line` 12 and `lines` "12,48,101" the result is "36,89". It is None if `line` is the only line. Lines that `to_lines` could not
+    restore are kept as they are, after a marker.
     """
     if lines == (str(line) if line else ""):
         return None

@@ -77,7 +77,7 @@ class Knowledge(NamedTuple):
 class StoredModule(NamedTuple):
     """A module (a group of files) as it was last computed and stored.
 
-    Files that no longer exist are left out.
+    `paths` has the paths of its files, without files that no longer exist.
     """
 
     id: str
@@ -87,7 +87,7 @@ class StoredModule(NamedTuple):
 
 
 class ModuleRow(NamedTuple):
-    """A module that is written to the store."""
+    """A module (a group of files), ready to be written to the store."""
 
     id: str
     name: str
@@ -97,7 +97,7 @@ class ModuleRow(NamedTuple):
 
 
 class FlowRow(NamedTuple):
-    """A flow that is written to the store."""
+    """A flow (path of calls from an entry point), ready to be written."""
 
     id: str
     name: str
@@ -110,7 +110,7 @@ class FlowRow(NamedTuple):
 class CoAccessRow(NamedTuple):
     """Number of changes to one file (`src`) that also touched another (`dst`).
 
-    The same pair in the other direction is another row.
+    The opposite direction, from `dst` to `src`, is a row of its own.
     """
 
     src: str  # id of a file
@@ -263,8 +263,8 @@ class GraphWrites(Protocol):
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of the code with meta values; return the new generation.
 
-        The commit is atomic. In an empty graph this is a bulk COPY that is invisible until complete; otherwise one transaction. A crash at
-        any time leaves the old or the new graph, never a mixture.
+        The commit is atomic: a crash at any time leaves the old or the new graph, never a mixture. An empty graph is filled by a bulk copy,
+        which stays invisible until it is complete. Any other change is one transaction.
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -274,14 +274,14 @@ class GraphWrites(Protocol):
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories and sessions; return its generation.
+        """Commit a change of memories and sessions, and count it.
 
-        One transaction takes the change, its vectors and its meta values. Ten thousand memories can be one call. The code graph's
-        generation does not change. Applying a delta again changes nothing.
+        Returns the new generation of the memories; that of the code does not change. The change, its vectors and its meta values become
+        visible together. One call may write ten thousand memories. Applying a delta again changes nothing.
 
         Args:
-            delta: the change. ABOUT links to unknown nodes are left out, except those in `delta.files`. The anchor of each link is computed
-                from the stored code (see `store.anchors`); the anchor in the row is ignored.
+            delta: the change. ABOUT links to unknown nodes are left out, except links to files in `delta.files`. The anchor of each link is
+                computed from the stored code (see `store.anchors`); the anchor in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
             meta: meta values to set.
 
@@ -293,13 +293,14 @@ class GraphWrites(Protocol):
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Replace the stored modules and the dependencies between them.
 
-        The generation of the code does not change.
+        `generation` is that of the code from which the modules were computed; it does not change. Each dependency is (id of the dependent
+        module, id of the module that it needs, number of edges).
         """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Replace the stored flows (paths of calls from entry points).
 
-        A step whose symbol no longer exists is left out.
+        `generation` is that of the code from which the flows were computed. A step whose symbol no longer exists is left out.
         """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
@@ -326,13 +327,13 @@ class GraphWrites(Protocol):
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
-        The generation does not change.
+        The generations of code and memories do not change.
         """
 
     def forget_vectors(self, model: str) -> int:
         """Delete all vectors of one embedding model; return how many were deleted.
 
-        The generation does not change.
+        The generations of code and memories do not change.
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
@@ -361,9 +362,9 @@ class LocalFile(Protocol):
         """
 
     def copy_to(self, target: Path) -> None:
-        """Copy the database file as it is now, completely written to disk.
+        """Write a complete copy of the database file to `target`, on disk.
 
-        Reads continue, writes wait.
+        Reads continue during the copy, and writes wait.
         """
 
     def dump(self, folder: Path) -> dict[str, int]:
@@ -373,9 +374,9 @@ class LocalFile(Protocol):
         """
 
     def exchange(self, new: Path) -> int:
-        """Replace this database by a closed one; return the new generation.
+        """Replace this database by the closed database file `new`.
 
-        Both databases must be of the same engine and on the same disk.
+        Returns the new generation of the code. Both databases must be of the same engine and on the same disk.
         """
 
     def checkpoint(self) -> None:
@@ -388,9 +389,9 @@ class LocalFile(Protocol):
         """Return how many code changes occupy RAM that a checkpoint would free."""
 
     def rest(self, unused_s: float) -> bool:
-        """Close an idle database file; return whether it was closed.
+        """Close the database file if nothing used it for `unused_s` seconds.
 
-        The next use opens it again.
+        Returns whether this call closed the file. The next use opens it again.
         """
 
 
@@ -416,8 +417,8 @@ class Feed(Protocol):
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
 
-        A callback gets the new generation. For the code it also gets the change since the previous generation. A change of None means that
-        the whole graph must be read again.
+        `on_code` gets the new generation of the code, and the change since the previous one. None instead of a change means that the whole
+        graph must be read again. `on_knowledge` gets the new generation of the memories.
         """
 
     def close(self) -> None:

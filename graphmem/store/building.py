@@ -39,11 +39,11 @@ class OpenOptions(NamedTuple):
         return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
     def for_a_new_file(self, size: int) -> OpenOptions:
-        """Return options for writing a file of about `size` bytes.
+        """Return options for writing a new file of at most about `size` bytes.
 
-        The buffer pool is so large that the write cannot fill it. A checkpoint holds a column of 131,072 rows in the pool, and two copies
-        while the column grows. An engine whose pool is full may end the process. The size is an upper bound: intermediate checkpoints keep
-        the use far below it.
+        The buffer pool gets at least twice that size, if the address space allows. An engine whose pool is full may end the process. A
+        checkpoint holds a column of 131,072 rows in the pool, and two copies while the column grows. Intermediate checkpoints keep the
+        actual use far lower.
         """
         return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
 
@@ -71,7 +71,7 @@ def build(
     *,
     onto_copy: bool = False,
 ) -> None:
-    """Fill the file `path`.next; remove it again on failure.
+    """Build a new database file at `path`.next; remove it again on failure.
 
     Args:
         path: path of the database that the new file will replace.
@@ -80,8 +80,8 @@ def build(
         content: the content to write; it is iterated once.
         meta: all values of Meta.
         further: more values for Meta, written only if the code change moved links of memories.
-        onto_copy: start from a copy of the database at `path`, which must be closed and still without content. This saves creating forty
-            tables.
+        onto_copy: whether to start from a copy of the database at `path`, which must be closed and still without content. This saves
+            creating forty tables.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.

@@ -48,7 +48,7 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 class Fill(NamedTuple):
     """The values that may replace a placeholder in a query, such as `@label`.
 
-    The engine accepts no parameter at these places.
+    A placeholder stands where the engine accepts no parameter, such as at a table name.
     """
 
     name: str
@@ -78,10 +78,10 @@ class NamedQuery:
         """Return the query's text with filled placeholders, and its parameters.
 
         Args:
-            values: one value for each parameter and each fill.
+            values: one value for each parameter and each fill (placeholder).
 
         Raises:
-            QueryParameterError: names are missing or unknown, or a fill is not allowed by its header.
+            QueryParameterError: names are missing or unknown, or the query's header does not allow the value of a fill.
         """
         declared = {*self.params, *(fill.name for fill in self.fills)}
         missing, extra = sorted(declared - values.keys()), sorted(values.keys() - declared)
@@ -155,9 +155,9 @@ def load_catalog() -> Catalog:
 
 
 def read_catalog(folder: Traversable, suffix: str = ".cypher") -> Catalog:
-    """Return the queries of all files in a directory with a suffix.
+    """Return the queries of the files in a directory that end in `suffix`.
 
-    Names that start with a dot or a digit are ignored.
+    Files whose names start with a dot or a digit are ignored.
 
     Raises:
         QueryFileError: see `load_catalog`.

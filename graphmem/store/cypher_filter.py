@@ -108,7 +108,8 @@ def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
     Args:
         query: the user's text.
         params: values by name: strings, numbers, booleans, and lists of these.
-        most_rows: maximum number of rows; each part of a UNION is limited to one row more, to detect that more rows exist.
+        most_rows: maximum number of rows to return. Each part of a UNION is limited to `most_rows` + 1 rows, so that the caller notices
+            further rows.
 
     Raises:
         BadInputError: a token is not on the lists, or a parameter is missing, unused or not a value.
@@ -157,9 +158,10 @@ def _values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
-    """Return a query's tokens from a position on, and its strings.
+    """Split a query, from position `at` on, into tokens; extract its strings.
 
-    The strings are returned by the names of the parameters that replace them. A token that is not on a list of allowed tokens is refused.
+    A parameter takes the place of each string. The second result maps the names of these parameters to the strings. A token that is not on
+    a list of allowed tokens is refused.
     """
     found: list[Token] = []
     texts: dict[str, str] = {}

@@ -37,7 +37,10 @@ _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser"
 
 
 def main(engine: str, path: str, max_db_bytes: str) -> int:
-    """Run the query on standard input, print its answer; always return 0."""
+    """Run the query that standard input contains, and print the answer.
+
+    The result is always 0; if the query fails, the printed answer names the error.
+    """
     request = json.load(sys.stdin)
     _confine(request["seconds"])
     try:
@@ -58,7 +61,10 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
 
 
 def _confine(seconds: float) -> None:
-    """Limit the resources of this process for good, except memory."""
+    """Limit this process permanently: CPU time, written files, core dumps.
+
+    `seconds` is the time limit of the query. `_confine_query` limits the memory.
+    """
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
     set_limit("CPU", cpu, cpu)
     set_limit("FSIZE", 0, 0)

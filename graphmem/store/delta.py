@@ -132,9 +132,9 @@ def _moved_table(numbers: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:
-    """Delete nodes with their edges, except those that memories link to.
+    """Delete nodes with their edges; keep the nodes in `held`, but mark them.
 
-    The excepted nodes are in `held`. They are marked as stale.
+    Memories link to the nodes in `held`. They are marked as stale since `moment`.
     """
     if not ids:
         return
@@ -147,9 +147,10 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete every remaining edge of nodes that will be deleted.
+    """Delete the remaining edges of nodes that will be deleted.
 
-    A complete delta has removed all edges of the code already. A leftover or derived edge would block the deletion of the node.
+    A complete delta has already removed all edges of the code. A leftover or derived edge would block the deletion of its node. Links of
+    memories to the nodes in `kept` stay.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):
@@ -160,9 +161,9 @@ def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Col
 
 
 def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
-    """Return the edges that these nodes still have.
+    """Return the edges that nodes still have, one row for each edge and node.
 
-    Each row is (kind, label of src, label of dst, id, outward).
+    A row is (kind, label of src, label of dst, id of the node, outward). `outward` is true if the edge begins at the node.
     """
     if len(ids) <= FEW:
         return [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]

@@ -1,7 +1,7 @@
 """Write modules, flows and other data derived from the code (layer 2).
 
-All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. Edges are replaced as a
-whole. A module that no longer exists is kept and marked stale while a memory is linked to it.
+All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. All edges of a kind are
+replaced together. A module that no longer exists is kept and marked stale while a memory is linked to it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
 
 
 def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
-    """Return the edges from each flow to its symbols, with positions from 1."""
+    """Return the edges from each flow to the symbols along it, in order.
+
+    An edge is (flow id, symbol id, position from 1, confidence, rule, line).
+    """
     return [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
 
 
@@ -118,9 +121,10 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
 
 
 def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return framework keys, sorted by id, and the edges of their handlers.
+    """Return framework keys, such as routes, and the edges of their handlers.
 
-    There is one edge for each function and key.
+    A key is (id, kind, name, framework), sorted by id. An edge is (symbol id, key id, confidence, rule, line). There is one edge for each
+    function and key.
     """
     keys: dict[str, tuple[str, str, str, str]] = {}
     joined: dict[tuple[str, str], HandlesRow] = {}

@@ -3,9 +3,9 @@
 A dump moves a project between kuzu and ladybug.
 
 A dump is a directory: one file for each node table, each table of vectors and each kind of edge between two node tables, and `meta.json`.
-Tables without rows have no file. A dump is written from one read transaction. `rebuild.fill` loads a dump. It also fills every other new
-file, so the result equals that of `compact`. A dump records the schema version of its rows. The rows are loaded into tables of that
-version, and later migrations then update the tables.
+Tables without rows have no file. A dump is written from one read transaction. A dump is loaded by `rebuild.fill`, which fills every new
+file. So the result is as compact as that of `compact`. A dump records the schema version of its rows. The rows are loaded into tables of
+that version, and later migrations then update the tables.
 """
 
 from __future__ import annotations
@@ -171,7 +171,10 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 
 
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
-    """Yield (table name, its rows in pieces), node tables before edge tables."""
+    """Yield (table name, its rows in pieces), node tables before edge tables.
+
+    `names` are the tables that the database has; other tables are skipped.
+    """
     read = Pieces.of(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):
         if label in names:

@@ -32,7 +32,9 @@ class Vectors(NamedTuple):
 
 
 def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
-    """Validate the vectors of a change of memories; None without vectors.
+    """Validate the vectors that belong to a change of memories.
+
+    The result is None if `rows` is None or empty.
 
     Raises:
         BadInputError: the memories name no model or several; see also `checked_vectors`.
@@ -143,7 +145,7 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
     """Yield the ids of all vectors of a model in batches, to delete them.
 
-    A batch has the ids in a column `wanted`. It is small enough for one transaction.
+    Each item is (table of the vectors, ids in a column `wanted`). A batch is small enough for one transaction.
     """
     for table in tables:
         ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class EngineSpec(NamedTuple):
-    """Properties in which kuzu and ladybug differ, such as the file's magic.
+    """Properties in which kuzu and ladybug differ, such as the file format.
 
-    They are known before a database is opened.
+    The properties are known before a database is opened.
     """
 
     module: str
@@ -64,7 +64,7 @@ ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engin
 def _least(path: Path) -> int:
     """Return the least address space, in bytes, for a database and its log.
 
-    The result is a power of two.
+    The result is a power of two, and at least twice the size of both files.
     """
     least = LEAST_DB_BYTES
     held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())
@@ -74,10 +74,10 @@ def _least(path: Path) -> int:
 
 
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
-    """Return sizes of address space to try for a file, the largest first.
+    """Yield sizes of address space to try for a file, the largest first.
 
-    The first one is `wanted`, halved until it is at most half of `room`, the address space that this process has left. Each further size is
-    half of the previous one. The file fits into every size.
+    The first size is `wanted`, halved until it is at most half of `room`. `room` is the address space that this process has left; None
+    means no limit. Each further size is half of the previous one. The file fits into every size.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):
@@ -324,9 +324,10 @@ class Connection:
         self._end("COMMIT")
 
     def roll_back(self) -> None:
-        """Undo a transaction.
+        """Undo a transaction, unless the engine has already undone it.
 
-        A statement that failed in the engine has already undone it. A statement that never reached the engine has not.
+        The engine itself undoes the transaction of a statement that fails there. A statement that fails before it reaches the engine leaves
+        the transaction open.
         """
         self._end("ROLLBACK")
 

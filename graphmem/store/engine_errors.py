@@ -44,7 +44,7 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
     Args:
         engine: name of the engine.
         error: the RuntimeError or MemoryError of the engine.
-        path: path of the database; it is removed from the engine's text before the cause is searched.
+        path: path of the database. It is removed from the engine's message before the message is searched for known phrases.
         max_db_bytes: address space reserved for the file.
         text: text of the statement that failed.
         pool_bytes: size of the buffer pool, which cannot be larger than the address space.

@@ -126,15 +126,17 @@ RECOVER: Final = "move the file to another place and index again, or restore a b
 
 
 def damaged(path: Path, message: str) -> DatabaseDamagedError:
-    """Return the error for a database file whose bytes were found to be wrong.
+    """Return the error for a database file whose bytes are proven wrong.
 
-    The error has `proven` set. Do not use it when the only evidence is an error of the engine.
+    The error has the fact `proven`. Do not call this if the only evidence is an error of the engine.
     """
     return DatabaseDamagedError(message, path=str(path), reason=message, proven=True)
 
 
 def quarantine(files: list[Path], why: str) -> list[str]:
     """Rename unusable database files to `*.quarantine`; never delete them.
+
+    `why` is the reason, which each returned sentence states.
 
     Returns:
         One sentence for each file, for the operator.
@@ -210,9 +212,10 @@ def cut(log: Path, whole: int) -> None:
 
 
 def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
-    """Quarantine a copy of a write-ahead log; truncate it to `whole` bytes.
+    """Quarantine a full copy of a write-ahead log, then truncate the log.
 
-    The intact part of the log exists at every moment.
+    The first `whole` bytes stay; because the copy is made first, they exist at every moment. Returns a sentence for the operator that gives
+    the reason `why`.
     """
     target = _quarantined(log)
     copy(log, target)
@@ -221,7 +224,7 @@ def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
 
 
 def remove(path: Path) -> None:
-    """Delete the files of a database that is half built, or of a copy.
+    """Delete the files of an incomplete database or of a copied one.
 
     The database must not be in use. Its file is truncated first, because an abandoned engine object may still hold it open.
     """
@@ -259,12 +262,13 @@ def check_room(path: Path, needed: int) -> None:
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """Replace a database by another closed, complete one, atomically.
+    """Replace the database at `path` by the database `new`, atomically.
 
-    Neither database may have a log. Then renaming one file is the whole change, and after a crash one complete database exists.
+    `new` must be complete. Both databases must be closed and without a log. Then renaming one file is the whole change, and after a crash
+    one complete database exists.
 
     Raises:
-        DatabaseDamagedError: one of them still has a log.
+        DatabaseDamagedError: one of the two databases still has a log.
     """
     for database in (new, path):
         if left := side_files(database):

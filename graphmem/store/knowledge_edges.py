@@ -71,7 +71,10 @@ def key_of(shape: LinkShape, link: Link) -> Link:
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Return the stored links from (or to) the memories with given ids."""
+    """Return the stored links that lead from the memories with given ids.
+
+    If `inward` is true, the links that lead to these memories are returned instead.
+    """
     if not ids:
         return []
     if len(ids) <= FEW:

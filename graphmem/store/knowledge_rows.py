@@ -35,7 +35,7 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 class Shape(NamedTuple):
     """Columns and named queries of one node table: memories or sessions.
 
-    A query sets one column of `texts` at a time. One query sets all other columns together, in place.
+    Each column in `texts` is set by a query of its own. A single query sets all other columns together, in place.
     """
 
     label: NodeTable
@@ -66,7 +66,7 @@ SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 def stored_form(row: Sequence[Any]) -> list[Any]:
     """Return the values of a memory or session in the engine's form.
 
-    Times are not converted here, because the connection converts them.
+    A tuple becomes a list, or None if it is empty. Times are not converted here, because the connection converts them.
     """
     return [(list(value) or None) if isinstance(value, tuple) else value for value in row]
 

@@ -63,8 +63,8 @@ def open_store(
             way, too.
         query_timeout_s: default time limit of one read.
         at_rest: leave a properly closed file closed until the engine is needed; see `store.resting`.
-        keep: called before the schema of a database changes, with a function that writes a dump of the database. If `keep` raises, the
-            database stays as it is.
+        keep: called before a schema change. Its arguments are the first new schema version, the meta values, and a function that writes a
+            dump into a directory. If `keep` raises, the database stays unchanged.
 
     Raises:
         StoreBusyError: this or another process has the database open.
@@ -164,9 +164,9 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories and sessions; return its generation.
+        """Commit a change of memories and sessions, and count it.
 
-        See `GraphWrites.apply_knowledge`.
+        Returns the new generation of the memories. See `GraphWrites.apply_knowledge`.
 
         Raises:
             BadInputError: the delta contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
@@ -183,9 +183,9 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
 
     def copy_to(self, target: Path) -> None:
-        """Copy the database file as it is now, completely written to disk.
+        """Write a complete copy of the database file to `target`, on disk.
 
-        Reads continue, writes wait.
+        Reads continue during the copy, and writes wait.
 
         Raises:
             DiskFullError: the disk has too little room; no part of the copy remains.

@@ -90,7 +90,7 @@ def write_copy(
     meta: Mapping[str, str],
     moment: datetime,
 ) -> None:
-    """Write a copy of the database at `path`, with a change, to `path`.next.
+    """Copy the database at `path` to `path`.next, and apply a change there.
 
     On failure no part of the new file remains.
 
@@ -132,9 +132,9 @@ def write_copy(
 
 
 def _transact(target: Path, options: OpenOptions, catalog: Catalog, change: Callable[[Transaction], object]) -> None:
-    """Open the file, commit one piece of the change, and close the file.
+    """Open `target`, run `change` in one transaction, and close `target`.
 
-    The file is closed because an old handle must not be read after a checkpoint.
+    `change` writes one piece of the whole change. The file is closed each time, because an old handle must not be read after a checkpoint.
     """
     database = options.open(target)
     try:

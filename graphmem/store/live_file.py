@@ -243,9 +243,9 @@ class LiveFile:
         return index_id(self._file.parent) == self._folder
 
     def _expect_in_place(self) -> None:
-        """Refuse to continue if the directory was replaced.
+        """Raise an error if the directory of the database was replaced.
 
-        This matters because the engine opens files by path, and creates missing ones.
+        The engine opens files by path and creates missing ones. So it would write into the new directory.
 
         Raises:
             StoreClosedError: the directory was moved, deleted or replaced.
@@ -340,9 +340,9 @@ class LiveFile:
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
         """Merge the write-ahead log into the file and reopen it, without readers.
 
-        During an open read the engine waits for seconds and gives up. If edges were created and deleted again since the last checkpoint,
-        kuzu's state in memory is wrong after this one, although the file is right. The next read would crash the process. Therefore the old
-        handle is closed and never read again.
+        With an open read, the engine would wait for seconds and give up. The file is reopened, because a read through the old handle may
+        crash the process. If edges were created and deleted again since the previous checkpoint, kuzu's state in memory is wrong after this
+        one. The file itself is right.
         """
         if not beside(self._file, ".wal").exists():
             return
@@ -406,7 +406,8 @@ class LiveFile:
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
         """Checkpoint and close the file for a `with` block, then reopen it.
 
-        The file is reopened even if the block fails. The caller must hold the gate exclusively.
+        The values in `meta` are stored before the checkpoint. The file is reopened even if the block fails. The caller must hold the lock
+        `gate` exclusively.
         """
         self._expect_in_place()  # a rebuild may have written for minutes
         with self._on_the_live_file(gated=True):
@@ -421,12 +422,12 @@ class LiveFile:
             self._open_again()
 
     def _take_place(self, new: Path) -> None:
-        """Replace the file by a new one, inside `_reopened`.
+        """Replace the closed database file by the file `new`.
 
-        The replacement is refused if the directory was replaced meanwhile.
+        Call this only within a `with` block of `_reopened`, which closes the file before and opens it after.
 
         Raises:
-            StoreClosedError: the directory was moved, deleted or replaced.
+            StoreClosedError: the directory was moved, deleted or replaced meanwhile; nothing was changed.
         """
         self._expect_in_place()
         files.put_in_place(new, self._file)
@@ -444,10 +445,11 @@ class LiveFile:
 
     @contextmanager
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
-        """Reopen the file in its previous state after a failed write.
+        """Undo a failed write of the `with` block, and reopen the file.
 
-        The database object is abandoned: the engine would continue with a half-written log, and closing it ends the process. Opening a log
-        that ends in the middle of a large transaction sometimes crashes the process, too. So everything after `whole` bytes is cut off.
+        After a failure the engine would continue with a half-written log, and closing its database object would end the process. So the
+        object is abandoned, and a new one is opened. Opening a log that ends in the middle of a large transaction sometimes crashes the
+        process, too. So everything after `whole` bytes is cut off.
 
         Args:
             gated: whether the caller already holds the lock `gate`.

@@ -47,7 +47,7 @@ class Record(NamedTuple):
 
     @property
     def owner(self) -> dict[str, Any]:
-        """Return the part of the record about the owner."""
+        """Return the owner's part of the record: process id, host, start, version."""
         return {"pid": self.pid, "host": self.host, "since": self.since, "version": self.version}
 
 
@@ -100,7 +100,8 @@ class DatabaseLock:
     def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0, known: str = "") -> None:
         """Record the state of the database.
 
-        The record is written at once, so that a killed process leaves either this record or the previous one.
+        The arguments are fields of `Record`. The record is written at once, so a killed process leaves either this record or the previous
+        one.
         """
         if self._descriptor is None or self._shared:
             return

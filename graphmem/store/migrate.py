@@ -1,7 +1,7 @@
 """Create tables from the numbered files of `queries/schema`.
 
 Each file is applied and recorded in one transaction. A database records the files that were applied to it. A gap, a changed file or a
-database made by a newer graphmem is refused. Comments and white space of a file do not count.
+database made by a newer graphmem is refused. A change of comments or white space does not count as a changed file.
 """
 
 from __future__ import annotations

@@ -173,9 +173,10 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
 
 
 def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, catalog: Catalog, version: str) -> RawDatabase:
-    """Keep a copy of the database before a schema change; open it again.
+    """Save the database before a schema change, and open it again.
 
-    A copy of the file remains usable with the older graphmem, and a dump is usable with every engine.
+    A copy of the file stays next to it, for the older graphmem. If `options.keep` is set, it can also write a dump, which every engine can
+    load. `version` is the first missing schema version.
     """
     kept = beside(path, f".before-{version}")
     files.check_room(path, path.stat().st_size)
@@ -202,9 +203,9 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 
 
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
-    """Check a database that was not closed by its last owner.
+    """Check a database that its last owner did not close; repair its log.
 
-    Engines have crashed on such files, so a child process opens copies first.
+    Engines have crashed on such files, so a child process opens copies first. Returns one sentence for each quarantined file.
     """
     copy = _probe_copy(path)
     left = files.side_files(path)
@@ -243,9 +244,9 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 
 
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Return the error that a child process reports for a database.
+    """Let a child process open a database; return "" or the error it reports.
 
-    The result is "" if the child process can open the database. This is called when this process could not open it.
+    Call this after this process has failed to open the database.
 
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
@@ -270,9 +271,9 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is an intact older copy of the database.
+    """Return whether the file is intact but has a state that was not recorded.
 
-    A person may have restored it. Such a file may be smaller than recorded, but is not damaged.
+    That is so if a person restored an older copy. Such a file may be smaller than `previous` records, but is not damaged.
     """
     copy = _probe_copy(path)
     try:
@@ -285,9 +286,9 @@ def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
 
 
 def _probe_copy(path: Path) -> Path:
-    """Return an unused name for a copy of the database that is only tested.
+    """Delete old test copies of a database; return the path for a new one.
 
-    A child of a killed process may still have an old copy open.
+    The name is always new, because a child of a killed process may still have an old copy open.
     """
     for old in path.parent.glob(f"{path.name}{PROBE}*"):
         if not old.name.endswith((".wal", ".shadow")):

@@ -30,7 +30,8 @@ class Pieces:
     A table without rows yields one empty piece with all its columns.
 
     Args:
-        ask: runs a named query with its values. The pieces are consistent inside a read transaction, or while no other connection writes.
+        ask: runs a named query with its values. The pieces are consistent only if `ask` reads in one transaction, or if no other connection
+            writes.
     """
 
     def __init__(self, ask: Callable[..., pa.Table]) -> None:

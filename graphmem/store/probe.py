@@ -1,8 +1,8 @@
 """Open a database in a separate process and report whether it works.
 
-Usage: `python -m graphmem.store.probe`. It prints `ok`, the database's identity and its checkpoint, separated by tabs, or one sentence. The
-exit code is the result: only `DAMAGED` means that the file's bytes are wrong. If the system refuses memory or access, the file may still be
-intact.
+Usage: `python -m graphmem.store.probe`. If the database works, the process prints `ok`, the database's identity and the number of its
+checkpoint, separated by tabs. Otherwise it prints one sentence. The exit code is the result: only `DAMAGED` means that the file's bytes are
+wrong. If the system refuses memory or access, the file may still be intact.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def _say(sentence: str, code: int) -> int:
 
 
 def _counts(names: set[str]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return a count query for each existing table of the schema.
+    """Yield a query that counts rows, for each existing table of the schema.
 
-    Tables outside the schema are not counted; a later check reports them.
+    Each item is (name of the query, its values). Of `names`, the tables that the schema does not know are skipped.
     """
     nodes, edges = set(map(str, NodeTable)), set(map(str, RelTable))
     for name in sorted(names):

@@ -48,14 +48,14 @@ class StoreReads(LiveFile):
         return int(self._meta.get(KNOWLEDGE, "0"))
 
     def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
-        """Return rows of a named read query, in its declared order.
+        """Return the rows of a named read query, in the order the query declares.
 
-        Times are aware, in UTC.
+        A row maps columns to values. Times are aware, in UTC.
 
         Args:
             query: name of the query.
             timeout_s: time limit in seconds; None for the store's own limit, 0 for no limit.
-            **params: parameters and fills of the query.
+            **params: parameters and fills (placeholders) of the query.
 
         Raises:
             QueryParameterError: the query is unknown or writes, or parameters are missing or unknown.
@@ -201,9 +201,9 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Yield a function for reads in one snapshot, and its meta values.
+        """Yield a function that runs queries in one snapshot, and the meta values.
 
-        Checkpoints wait while the snapshot is open.
+        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open.
         """
         with self._passage() as connection:
             connection.set_timeout(0)

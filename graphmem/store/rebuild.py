@@ -61,7 +61,7 @@ class Content:
 
     Attributes:
         knowledge_changed: whether a link of a memory was moved or an anchor set; known after `edges` was consumed.
-        schema: the migrations of the schema that the rows have; None for the newest schema.
+        schema: the migrations that create tables for these rows; None for all migrations.
     """
 
     schema: tuple[Migration, ...] | None = None
@@ -187,7 +187,10 @@ class Content:
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
-        """Map each kind of edge to the edges that the delta adds or removes."""
+        """Map each kind of edge to the edges that the delta adds or removes.
+
+        An edge is written as the id of its source followed by the id of its destination.
+        """
         found: dict[str, set[str]] = defaultdict(set)
         for kind, src, dst, *_ in self._delta.edges:
             found[kind].add(src + dst)
@@ -212,13 +215,16 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _live_ids(self, label: NodeTable) -> set[str]:
-        """Return the ids of the rows of a node table that will not be stale."""
+        """Return the ids of a table's nodes that are not stale in the new file."""
         if label not in self._live:
             self._live[label] = set(self._fresh[label].to_pylist())
         return self._live[label]
 
     def _between(self, table: pa.Table, pair: Pair, present: Callable[[NodeTable], Collection[str]]) -> pa.Table:
-        """Return a table of edges without those whose code no longer exists."""
+        """Return the edges of `table` whose ends in the code still exist.
+
+        `present` returns the ids of the existing nodes of a label.
+        """
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
                 table = table.filter(_among(table[column], present(label)))

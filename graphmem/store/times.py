@@ -1,6 +1,6 @@
 """Convert times for the engine, which stores them naive and in UTC.
 
-The engine drops the offset of an aware time (12:00+05:00 becomes 12:00), so nothing else may be stored.
+The engine drops the offset of an aware time: it would store 12:00+05:00 as 12:00. So only naive times in UTC may be stored.
 """
 
 from __future__ import annotations
@@ -27,5 +27,5 @@ def to_naive_utc(moment: datetime, name: str = "time") -> datetime:
 
 
 def from_naive_utc(moment: datetime) -> datetime:
-    """Convert a time from the engine to an aware one."""
+    """Convert a naive UTC time from the engine to an aware time in UTC."""
     return moment.replace(tzinfo=UTC)

@@ -76,14 +76,15 @@ class Transaction:
     def each(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
         """Run a query for each parameter set; return the first row of each result.
 
-        The query is planned once.
+        `fills` are values of placeholders, the same for every set; each of `rows` is a parameter set. A result without rows gives []. The
+        query is planned once.
         """
         return [found[0] if found else [] for found in self.each_rows(query, fills, rows)]
 
     def each_rows(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """Run a named query for each parameter set; return all rows.
+        """Run a named query for each parameter set; return all rows of each.
 
-        The query is planned once.
+        `fills` are values of placeholders, the same for every set; each of `rows` is a parameter set. The query is planned once.
         """
         if not rows:
             return []

@@ -36,7 +36,7 @@ def plain(name: str, row: Any) -> list[Any]:
 
 
 def row_of(name: str, values: list[Any]) -> Any:
-    """Return the row of the table `name` that `plain` converted."""
+    """Return the row of the table `name` from a list that `plain` made."""
     if name == "occurrences":
         values = [*values[:_BYTES], base64.b64decode(values[_BYTES]), *values[_BYTES + 1 :]]
     return ROWS[name]._make(values)

@@ -104,10 +104,10 @@ class EdgeChanges:
 
 
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
-    """Shift line numbers of all edges below a line of a file by one distance.
+    """Shift the lines of a file's edges by one distance, if that is possible.
 
-    One statement does this. It runs only if many edges move by the same distance, and every edge below that line changed. Returns the edges
-    that still need their new lines.
+    `rows` are the changed edges of the file. A single statement shifts all edges of the file from one line on. It runs only if many edges
+    move by this distance and `rows` has every edge from that line on. Returns the edges of `rows` that still need their new lines.
     """
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
@@ -180,7 +180,8 @@ def few_or_many(
 ) -> None:
     """Run query `one` for each item if the items are few, else `many` once.
 
-    At most `few` items count as few.
+    At most `few` items count as few. `values` converts an item to the parameters of `one`; `table` converts all items to the table for
+    `many`. `fills` are values of placeholders in both queries.
     """
     if len(items) <= few:
         transaction.each(one, fills, [values(item) for item in items])
@@ -189,9 +190,9 @@ def few_or_many(
 
 
 def once(what: str, keys: Sequence[Any]) -> None:
-    """Raise BadInputError if a change contains a key twice.
+    """Raise BadInputError if `keys` of a change contains a key twice.
 
-    The engine would silently write a null into one of the rows.
+    `what` names the keys in the message. Without this check the engine would silently write a null into one of the rows.
     """
     if len(set(keys)) != len(keys):
         raise BadInputError(f"the {what} of the delta have the same entry twice; include each entry once", argument=what)

@@ -101,7 +101,10 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
 
 
 def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
-    """Delete memories and all their links; return the links from them."""
+    """Delete memories with all their links; return the links they had.
+
+    Only links that led from these memories are returned. Each item is (shape of the link's table, link).
+    """
     found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
     inward = stored_links(transaction, RELATES, ids, inward=True)
     for shape, links in found:
@@ -164,7 +167,8 @@ def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence
 def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, fresh: set[str]) -> list[tuple[LinkShape, Link]]:
     """Replace the links to code of the memories in `delta.anchored`.
 
-    Returns their old links.
+    `fresh` has the ids of new memories, which have no stored links. A named file that is not indexed gets a node that is stale since
+    `moment`. Returns the replaced links as (shape of the link's table, link).
     """
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)
@@ -185,7 +189,7 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 
 
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
-    """Return the states of the nodes with given ids, as `anchors` needs them.
+    """Map the ids of nodes to the nodes' states, as `anchors` needs them.
 
     Unknown ids are left out.
     """
@@ -222,7 +226,10 @@ def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, str]], tables: Sequence[EmbeddingTable]) -> None:
-    """Delete vectors of unused texts, given as (model, text hash)."""
+    """Delete the `released` vectors whose texts are no longer used.
+
+    Each is given as (model, text hash). Texts of memories and of chunks are in use.
+    """
     texts = sorted({text_hash for model, text_hash in released if model and text_hash})
     if not texts:
         return

@@ -41,7 +41,7 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
         transaction: an open transaction.
         label: the label of the nodes: File, Symbol or External.
         rows: rows of the label's type, with distinct ids.
-        before: stored rows by id that are known and not stale; the other stored rows are read.
+        before: stored rows, by id, that the caller has already read; none of them is stale. All other stored rows are read here.
     """
     stored: dict[str, Sequence[Any]] = {row[0]: (*before[row[0]], None) for row in rows if row[0] in before}
     stored.update(stored_nodes(transaction, label, [row[0] for row in rows if row[0] not in before]))

@@ -62,7 +62,7 @@ class Writer:
             raise
 
     def post(self, job: Callable[[], object]) -> None:
-        """Queue a job without waiting, after all queued ones.
+        """Queue a job after all queued jobs, and return without waiting for it.
 
         The job does not count for the capacity of the queue, and its exceptions are logged.
         """

@@ -72,10 +72,10 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
 
 
 def removing_the_rest(queries: Queries, full: GraphDelta) -> GraphDelta:
-    """Return a delta that makes the stored code equal to a whole graph.
+    """Return a delta that makes the stored code equal to the graph `full`.
 
-    The delta also removes the stored files, symbols and externals that are not in the whole graph. Stored chunks and edges are deleted
-    here.
+    It is `full` with the ids of those stored files, symbols and externals that `full` lacks, as removed ones. Stored chunks, unresolved
+    calls, name positions and edges are deleted here at once.
     """
     removed = {label: set(queries.column("live_ids", label=label)) - {row[0] for row in rows} for label, rows in _nodes(full)}
     for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED, NodeTable.OCCURRENCES):
@@ -93,7 +93,7 @@ def _nodes(delta: GraphDelta) -> tuple[tuple[NodeTable, Sequence[Any]], ...]:
 
 
 def _noted(pieces: Iterable[pa.Table], linked: set[str]) -> Iterator[pa.Table]:
-    """Yield tables of chunks; add the symbols of these chunks to `linked`."""
+    """Yield tables of chunks unchanged; add their symbol ids to `linked`."""
     for piece in pieces:
         linked.update(piece["symbol_id"].to_pylist())
         yield piece
@@ -121,9 +121,9 @@ def _delete_edges(queries: Queries, delta: GraphDelta) -> None:
 
 
 def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes with their edges, except those that memories link to.
+    """Delete nodes with their edges, or mark them as stale since `moment`.
 
-    The excepted nodes are marked as stale.
+    A node is marked instead of deleted if a memory links to it.
     """
     if not ids:
         return
@@ -137,6 +137,8 @@ def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime
 
 def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterator[pa.Table]:
     """Check the new edges and yield them as Arrow tables.
+
+    `known` maps each label to the ids of the nodes that exist.
 
     Raises:
         BadInputError: an edge joins labels that its kind does not join, or an end is missing.

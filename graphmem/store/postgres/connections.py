@@ -97,7 +97,7 @@ class Connections:
             self._give_back(connection)
 
     def migrate(self) -> None:
-        """Make the schema of the project, or bring it up to date.
+        """Create the schema of the project, or migrate it to the newest version.
 
         Raises:
             SchemaTooNewError: the tables were written by a newer graphmem.

@@ -62,9 +62,9 @@ def _replace(
     rows: Sequence[tuple[Any, ...]],
     ends: Mapping[int, NodeTable],
 ) -> None:
-    """Replace all rows of a table of edges.
+    """Replace all rows of one table of edges.
 
-    A row with a missing end is left out.
+    `ends` maps the position of an end in a row to the node table of that end. A row with a missing end is left out.
     """
     queries.run("delete_all_edges", edge=edge)
     for end, label in ends.items():

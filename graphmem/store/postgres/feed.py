@@ -68,8 +68,9 @@ class Feed:
         """Call back in a thread for each change of the code and of memories.
 
         Args:
-            on_code: gets the generation, and the change since the previous one; None to read everything again.
-            on_knowledge: gets the generation of the memories.
+            on_code: gets the new generation of the code, and the change since the previous one. None instead of a change means that the
+                whole graph must be read again.
+            on_knowledge: gets the new generation of the memories.
         """
         self._thread = threading.Thread(target=self._run, args=(on_code, on_knowledge), name="graphmem-feed", daemon=True)
         self._thread.start()

@@ -145,7 +145,10 @@ def _replace(
 
 
 def _check(queries: Queries, shape: LinkShape, label: NodeTable, links: Iterable[Link], end: int) -> None:
-    """Raise BadInputError if a link leads from or to a missing node."""
+    """Raise BadInputError if one end of a link is a missing node.
+
+    `end` selects the end to check: 0 is the source, 1 the destination. `label` is the table of its node.
+    """
     ends = {link[end]: link for link in links}
     missing = sorted(ends.keys() - set(queries.column("existing", label=label, ids=sorted(ends)))) if ends else []
     if missing:

@@ -51,7 +51,7 @@ def open_postgres(
     Args:
         url: `postgresql://…`, as libpq reads it.
         project: key of the project, the same for every server.
-        folder: path in the index directory that this process locks; None to lock nothing there.
+        folder: path of a file in the index directory; this process locks that directory. None to lock nothing.
         root: the project's directory on this machine; "" for the directory that was indexed.
         home: identity of the index directory, which is recorded as the last writer.
         follow: only read, and take over the changes of the server that writes.
@@ -147,7 +147,10 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories with its vectors; return its generation."""
+        """Commit a change of memories; return the memories' new generation.
+
+        The vectors and meta values are committed with the change.
+        """
         check_delta(delta)
         delta = delta if self._vault is None else sealed(delta, self._vault)
         checked = embeddings.checked_for(delta, vectors)

@@ -1,7 +1,7 @@
 """Copy Arrow tables to and from PostgreSQL, as CSV through COPY.
 
-PostgreSQL refuses the character U+0000 in a string. It is stored as an escape sequence of two characters. The first of these is doubled
-where it occurs in a string.
+PostgreSQL refuses the character U+0000 in a string. It is stored as an escape sequence of two characters. Where the first of these two
+characters occurs in a string itself, it is doubled.
 """
 
 from __future__ import annotations
