@@ -145,17 +145,18 @@ class GraphArrays:
 
 
 def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
-    """Encode (source, kind, destination) of edges as numbers, keeping order.
+    """Encode each edge (src, kind, dst) as a number that sorts like the edge.
 
-    With `src` and `dst` exchanged, the numbers sort edges by destination.
+    With `src` and `dst` exchanged, the numbers sort edges by (dst, kind, src).
     """
     return (src.astype(np.int64) << 33) | (kind.astype(np.int64) << 28) | dst.astype(np.int64)
 
 
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:
-    """Return the position of each row's first entry in a sorted column.
+    """Return where the entries of each row begin in a list sorted by row.
 
-    The entries of row i are result[i] to result[i + 1] - 1 (compressed sparse rows). The result is int32, shape (n + 1,).
+    Row i has the entries result[i] to result[i + 1] - 1 (compressed sparse rows). `counted` has the row number of each entry, and `n` is
+    the number of rows. The result is int32, shape (n + 1,).
     """
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])
@@ -165,7 +166,8 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
 def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
     """Return the number of entries of each given row, and their positions.
 
-    `indptr` is a result of `pointers`. The positions of a row follow those of the previous row.
+    `indptr` is a result of `pointers`. All positions are in one array: first those of the first row in `rows`, then those of the second,
+    and so on.
     """
     starts = indptr[rows].astype(np.int64)
     counts = indptr[rows + 1].astype(np.int64) - starts

@@ -71,10 +71,12 @@ def positions(values: Any, known: Any) -> I32:
 
 
 def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
-    """Return the position of each word in a fixed list, such as edge kinds.
+    """Return the position of each of `values` in the fixed list `vocabulary`.
+
+    A vocabulary is, for example, the list of edge kinds. `what` names it in the error.
 
     Raises:
-        LimitError: the list lacks a word.
+        LimitError: the vocabulary lacks a value.
     """
     encoded = text(values).dictionary_encode()
     words = encoded.dictionary.to_pylist()
@@ -175,7 +177,8 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return the edges, the rules in use and the number of dangling edges.
 
-    Edges are sorted by (src, kind, dst). A dangling edge has an end outside the graph.
+    Edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. A dangling edge has an end outside the graph;
+    it is left out.
     """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")
@@ -276,7 +279,10 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
 
 
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
-    """Return the arrays of nodes in another order, with new ids and parents."""
+    """Return the arrays of nodes in another order, with new ids and parents.
+
+    `order` has, for each position in the new order, the position in `columns`. `ids` and `parent` are already in the new order.
+    """
     rows = pa.array(order)
     taken: dict[str, Any] = {}
     for name in NodeColumns.__slots__:

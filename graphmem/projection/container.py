@@ -52,7 +52,7 @@ class Container(NamedTuple):
 def write_container(path: Path, what: str, version: int, generation: int, sections: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
     """Write numpy arrays and Arrow tables atomically.
 
-    The new file replaces the previous one.
+    The new file replaces the previous one. `what` is the kind of the file, and `version` the number of its format.
 
     Raises:
         OSError: the write failed; the old file still exists.

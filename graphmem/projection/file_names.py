@@ -20,13 +20,13 @@ class FileNames:
                 self._of_part.setdefault(part, []).append(path)
 
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Return the files whose paths have the longest common end with a path.
+        """Return the files whose paths share the longest end with a given path.
 
-        The second value is the number of common parts at the end: `/home/a/app/base.py` and the file `app/base.py` have two. The result is
-        ([], 0) if no file has the last part as its name.
+        The second value is the number of shared parts: `/home/a/app/base.py` shares two with the file `app/base.py`. The result is ([], 0)
+        if no file has the last part as its name.
 
         Args:
-            parts: parts of the path.
+            parts: the given path, split into its parts.
         """
         name = parts[-1] if parts else ""
         named = self._of_part.get(name, [])
@@ -42,7 +42,7 @@ class FileNames:
         return found, 1 if found else 0
 
     def files_named(self, place: str) -> list[str]:
-        """Return the files that a query names by path, module or directory.
+        """Return the files that `place` names by path, module or directory.
 
         They are in ascending order. `place` is tried as the end of a path such as "app/base.py", then as a module such as "app.base" or
         "base", then as a directory. The first interpretation that finds files is used.

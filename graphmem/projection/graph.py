@@ -66,7 +66,7 @@ class Unresolved(NamedTuple):
 class FileSymbols(NamedTuple):
     """The symbols of a file as plain lists, which are fast to scan.
 
-    They are in the order of `GraphView.by_path`.
+    Each list has one entry for each symbol, in the order of `GraphView.by_path`.
     """
 
     nodes: list[int]
@@ -100,7 +100,10 @@ class _Lookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> _Lookup:
-        """Return this index for the column after a change of its rows."""
+        """Return the index of `column`, made from this index of the old column.
+
+        `merge` is the plan by which the old column became `column`.
+        """
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(_Lookup)
         new._code_of = self._code_of
@@ -137,7 +140,7 @@ class _Numbers(Mapping[str, int]):
         return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a value like `Mapping.get`; a missing key gives the default."""
+        """Return the node number of the id `key`, or `default` if it is unknown."""
         at = self._met.get(key)
         if at is None:
             at = bisect_left(self._ids, key)
@@ -404,7 +407,10 @@ class GraphView:
 
     @cached_property
     def is_runnable(self) -> Bool:
-        """Mask of nodes that a test runner can run, shape (n,)."""
+        """Mask of test cases and of the modules of test files, shape (n,).
+
+        These are the nodes that a test runner can run.
+        """
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
@@ -550,13 +556,13 @@ class GraphView:
         return nodes[nodes >= 0]
 
     def file_node(self, path: str) -> int | None:
-        """Return the node of a file."""
+        """Return the number of a file's node; None for an unknown path."""
         number = self.path_number.get(path)
         node = -1 if number is None else int(self.arrays.paths.node[number])
         return node if node >= 0 else None
 
     def file_info(self, path: str) -> FileInfo | None:
-        """Return a file in the form used in all answers."""
+        """Return a file in the form used in all answers; None if it is unknown."""
         node, number = self.file_node(path), self.path_number.get(path, -1)
         if node is None:
             return None
@@ -601,17 +607,17 @@ class GraphView:
     # ---- edges
 
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Return the edge rows that begin at a node, by (kind, destination).
+        """Return the row numbers of the edges that begin at node `i`.
 
-        They are sorted. If kinds are given, only edges of these kinds are returned.
+        They are sorted by (kind, destination). If `kinds` are given, only edges of these kinds are returned.
         """
         rows = np.arange(self.out_ptr[i], self.out_ptr[i + 1], dtype=np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
     def in_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Return the edge rows that lead to a node, sorted by (kind, source).
+        """Return the row numbers of the edges that lead to node `i`.
 
-        If kinds are given, only edges of these kinds are returned.
+        They are sorted by (kind, source). If `kinds` are given, only edges of these kinds are returned.
         """
         rows = self.in_edge[self.in_ptr[i] : self.in_ptr[i + 1]].astype(np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]

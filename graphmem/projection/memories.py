@@ -49,7 +49,7 @@ class MemoryFilter(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A neighbour of a memory in time, and how far it is away."""
+    """A memory that is near another one in time, with their distance."""
 
     id: str
     steps: int  # memories from one to the other along the timeline
@@ -149,8 +149,8 @@ class MemoryIndex(MemoryLinks):
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Return everything except the vectors, in the form `restored` accepts.
 
-        The result is columns by name, and values that `marshal` supports. These are the index's own objects, not copies, so the caller must
-        be inside `reading`.
+        The first result maps names to columns. The second maps names to values that `marshal` supports. Both contain the index's own
+        objects, not copies, so the caller must hold the lock of `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -167,7 +167,10 @@ class MemoryIndex(MemoryLinks):
 
     @classmethod
     def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any]) -> MemoryIndex:
-        """Build the index from the result of `state`, without vectors."""
+        """Build the index, without vectors, from the two results of `state()`.
+
+        `columns` is the first result and `rest` the second.
+        """
         index = cls(generation)
         for name in _COLUMNS:
             setattr(index, name, columns[name].copy())
@@ -184,7 +187,10 @@ class MemoryIndex(MemoryLinks):
         return index
 
     def reading(self) -> AbstractContextManager[bool]:
-        """Return a lock that prevents changes between several reads."""
+        """Return a lock; while a caller holds it, no memory changes.
+
+        A caller holds it for several reads that must agree with each other.
+        """
         return self._lock
 
     # ---- rows
@@ -251,7 +257,10 @@ class MemoryIndex(MemoryLinks):
     # ---- links that need the columns
 
     def live_about(self, node_id: str) -> list[str]:
-        """Return ids of live memories about a node, unordered."""
+        """Return ids of live memories about a node, unordered.
+
+        A memory is live unless it is superseded or deprecated.
+        """
         with self._lock:
             return [one for one in self._visible(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
 
@@ -264,9 +273,9 @@ class MemoryIndex(MemoryLinks):
     # ---- time
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
-        """Return a memory and its neighbours in time, oldest first.
+        """Return ids of a memory and of its neighbours in time, oldest first.
 
-        Superseded and deprecated memories are left out.
+        `before` and `after` are the greatest numbers of earlier and later neighbours. Superseded and deprecated neighbours are left out.
         """
         with self._lock:
             place = self._place(memory_id)
@@ -282,9 +291,9 @@ class MemoryIndex(MemoryLinks):
         return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
 
     def created_between(self, spans: Iterable[tuple[datetime, datetime]], most: int) -> dict[str, datetime]:
-        """Return live memories created within given periods, with their times.
+        """Map ids of live memories to creation times within given periods.
 
-        For a period with more than `most` memories, the oldest memories are returned.
+        For a period with more than `most` memories, the oldest `most` memories are returned.
         """
         found: dict[str, datetime] = {}
         with self._lock:
@@ -317,9 +326,9 @@ class MemoryIndex(MemoryLinks):
         return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
 
     def asking(self, memory_id: str) -> float:
-        """Return the share of a memory's content that is in questions.
+        """Return the share of a memory's content that is in questions, 0 to 1.
 
-        If it is over 0, the next memory may be the answer.
+        If the share is over 0, the memory learnt next may be the answer.
         """
         with self._lock:
             slot = self._slot_of.get(memory_id)
@@ -543,9 +552,9 @@ class MemoryIndex(MemoryLinks):
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return text hashes of live memories that are not in `have`.
+        """Map text hashes of live memories, except those in `have`, to memory ids.
 
-        Each hash is mapped to the id of one memory with this text.
+        Each hash is mapped to the id of one live memory with this text.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -553,7 +562,7 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count live memories: (with a text hash in `have`, all)."""
+        """Count live memories: (those whose text hash is in `have`, all)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
@@ -567,7 +576,7 @@ class MemoryIndex(MemoryLinks):
     # ---- inside
 
     def _mask(self, only: MemoryFilter) -> Bool:
-        """Return which slots hold memories that match a filter, as booleans."""
+        """Return a mask of the slots (rows) whose memories match a filter."""
         n = len(self._id_at)
         mask: Bool = self._used[:n].copy() if only.retired or only.before is not None else self._live[:n].copy()
         if only.before is not None:
@@ -583,7 +592,10 @@ class MemoryIndex(MemoryLinks):
         return mask
 
     def _hidden(self) -> AbstractSet[int]:
-        """Return the slots that the caller may not see; the lock must be held."""
+        """Return the slots (rows) of the memories that the caller may not see.
+
+        The lock must be held.
+        """
         which = seen()
         if which is None:
             return _NONE
@@ -602,9 +614,9 @@ class MemoryIndex(MemoryLinks):
         return [one for one in ids if self._slot_of[one] not in hidden] if hidden else ids
 
     def _best(self, rows: Rows, scores: F32, limit: int) -> list[tuple[str, float]]:
-        """Return the memories with the best scores: (id, score), best first.
+        """Return the `limit` memories with the best scores: (id, score).
 
-        Ties are ordered by id.
+        `rows` are slots of memories, and `scores` their scores. The best come first; ties are ordered by id.
         """
         rows, scores = best_rows(rows, scores, limit)
         found = [(self._id_at[row], float(score)) for row, score in zip(rows, scores, strict=True)]
@@ -615,9 +627,10 @@ class MemoryIndex(MemoryLinks):
         return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
-        """Return the next live memories before or after a position in time.
+        """Return ids of at most `count` live memories near a position in time.
 
-        The nearest come first.
+        With `step` 1 they are later than the position `place`, with -1 earlier. The nearest come first. Memories that the caller may not
+        see are left out.
         """
         hidden = self._hidden()
 
@@ -679,7 +692,10 @@ class MemoryIndex(MemoryLinks):
         self._words.remove(old)
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
-        """Remove a memory from the indexes by id, text and time."""
+        """Remove a memory from the indexes by id, text, visibility and time.
+
+        If `keep_vector` is false, its vector is dropped, too.
+        """
         drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:
             del self._by_short_id[row.short_id]

@@ -21,7 +21,7 @@ _SESSION_TIMES: Final = tuple(SessionRow._fields.index(name) for name in ("start
 class MemoryLinks(ABC):
     """The links of all memories, in both directions.
 
-    Thread-safe to read; a patch needs the lock.
+    Any thread may read. A thread that patches must hold the lock.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class MemoryLinks(ABC):
     def targets(self, memory_id: str) -> dict[str, str]:
         """Return the nodes that a memory is about, with their anchors.
 
-        The result maps node ids to anchors, by ascending id.
+        The result maps node ids, ascending, to anchors. An anchor tells whether the node's code still exists unchanged.
         """
         packed = self._about.get(memory_id)
         return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
@@ -81,14 +81,18 @@ class MemoryLinks(ABC):
             return sorted(self._visible(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of a file that a memory names, given the file's id.
+        """Return the path of the file with this id, if a memory names the file.
 
-        Only files named after the index was built are known. The code graph may lack such a file.
+        The code graph may lack such a file. Only files that memories named after the index was built are known; for others the result is
+        None.
         """
         return self._files.get(file_id)
 
     def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Return a memory's links from and to other memories, sorted."""
+        """Return a memory's links from and to other memories, sorted.
+
+        A link is left out if the caller may not see one of its two memories.
+        """
         with self._lock:
             rows = self._relates.get(memory_id, {})
             return [rows[key] for key in sorted(rows) if len(self._visible(key[:2])) == 2]

@@ -48,7 +48,7 @@ def unpack(packed: bytes) -> MemoryRow:
 def searched(row: MemoryRow) -> str:
     """Return the text for word search: title, content and tags.
 
-    The title is included only if it adds words to the content.
+    The title is left out if the content begins with it.
     """
     opening = row.title.removesuffix("…").rstrip()
     parts = [row.content, *row.tags]
@@ -58,8 +58,8 @@ def searched(row: MemoryRow) -> str:
 def asking(row: MemoryRow) -> float:
     """Return the share of a memory's content that is in questions, 0 to 1.
 
-    A memory that only asks seldom answers; the one learnt right after it may. A label in front, such as the name of a speaker, does not
-    count.
+    A memory that only asks seldom answers a query, but the memory learnt after it may. A label before the content, such as a speaker's
+    name, does not count.
     """
     if _ASKED.search(row.content) is None:
         return 0.0

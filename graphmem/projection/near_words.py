@@ -38,8 +38,8 @@ class NearWords:
         The most frequent words come first; ties are ordered by the words. The first of these searches that finds anything is used:
 
         - words that begin with the misspelt word;
-        - words that differ from it by one edit after the third letter, or from it without an ending;
-        - its longest prefix that is an indexed word and longer than half of it.
+        - words that differ by at most one edit, after the third letter, from the misspelt word, with or without its ending;
+        - the longest prefix of the misspelt word that is an indexed word and longer than half of it.
 
         Args:
             db: a connection that sees the generation and has the table `temp.vocabulary` of its words (fts5vocab, row).
@@ -84,10 +84,10 @@ def _has(words: Sequence[str], word: str) -> bool:
 
 
 def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
-    """Yield spellings that differ by one edit from a word or from its prefix.
+    """Yield spellings that differ by at most one edit from a form of a word.
 
-    An edit inserts, removes or replaces a letter, or exchanges two neighbours. Only letters with which some indexed word continues are
-    inserted.
+    The forms are the whole word, and the word without its last one to three letters. An edit inserts, removes or replaces a letter, or
+    exchanges two neighbours. A new letter is tried only if some indexed word continues with it.
 
     Args:
         words: sorted words that begin with the word's first letters.

@@ -64,7 +64,7 @@ class Merge:
     Attributes:
         gather: for each row in the new order, its position among old rows followed by new rows.
         remap: maps an old row to its new row, or -1 if removed; the last entry is -1, so that -1 is mapped to -1.
-        placed: the row number after the merge of each new row, in input order.
+        placed: for each new row, in the order of `at`, its row number after the merge.
         is_replacement: whether every old row keeps its number.
     """
 
@@ -95,9 +95,10 @@ class Merge:
 
     @cached_property
     def _runs(self) -> list[tuple[bool, int, int]]:
-        """Return runs of contiguous rows: (whether new rows, first, end).
+        """Return the merged column as runs of rows that are copied together.
 
-        The list is empty if copying so many runs would not be faster.
+        A run is (whether its rows are new rows, first row, row after the last). The list is empty if copying so many runs would not be
+        faster.
         """
         gather, n_old = self.gather, self._n_old
         if not len(gather):
@@ -365,7 +366,8 @@ def _edges(
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
     """Return the positions of new edges among old edges, and broken edges.
 
-    An old edge is broken if its source or destination was removed. The second result has the row numbers of these edges.
+    The first result has, for each of `new_keys`, the old row before which the edge belongs. The second has the row numbers of old edges
+    whose source or destination was removed.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -377,9 +379,10 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 
 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
-    """Return the rules that edges use after the change, and their new codes.
+    """Return the rules that edges use after the change, and a map of codes.
 
-    The new codes are indexed by old code. The result is None if no code changes.
+    A code is the position of a rule in the list of rules. The map has the new code at the position of the old code; it is None if no code
+    changes.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0

@@ -37,7 +37,7 @@ _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of th
 class Elsewhere(NamedTuple):
     """Counts of texts with each word in another index, such as that of code.
 
-    These counts are added when the rarity of a word is computed.
+    The counts are added to those of this index when the rarity of a word is computed.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -47,7 +47,7 @@ class Elsewhere(NamedTuple):
 class WordScores(NamedTuple):
     """BM25 scores of texts by slot, and the known words of the query.
 
-    A chunk without any of the words has the score 0.
+    A slot is the number of an indexed text. Texts without any of the words have the score 0.
     """
 
     scores: F32
@@ -98,7 +98,7 @@ class Stemmer:
 class Postings:
     """An inverted index: maps each stem to the slots of texts with it.
 
-    Not thread-safe: the owner must hold its lock.
+    A slot is the number that the owner of the index gave to a string. Not thread-safe: the owner must hold its lock.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class Postings:
         return words, self._length.tobytes(), self._texts, self._words
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Restore the index from the result of `state`."""
+        """Restore the index from the value that the method `state` returned."""
         words, length, self._texts, self._words = state
         self._slots = {word: array("i", slots) for word, (slots, _) in words.items()}
         self._counts = {word: array("H", counts) for word, (_, counts) in words.items()}
@@ -176,15 +176,15 @@ class Postings:
             self._words -= len(words)
 
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
-        """Return the score of each text for a query, by slot.
+        """Return the score of each text for a query, by slot (number of the text).
 
-        The score is BM25 multiplied by a power of the covered share, which is the part of the query's words that the text has. The result
-        has the slots below `size`. Stop words count only if there are no other words. Words that no text has are ignored in the score and
-        in the share. Each word takes one pass over the texts that have it.
+        The score is BM25 multiplied by a power of the covered share. This share is the part of the query's words that the text has,
+        weighted by rarity. Stop words count only if there are no other words. Words that occur nowhere are ignored in the score and in the
+        share. Each word takes one pass over the texts that have it.
 
         Args:
             words: normalised words of the query.
-            size: number of slots.
+            size: number of slots in the result.
             elsewhere: counts of texts in another index that are ranked together with these texts. The rarity of a word must be computed
                 over all searched texts, because it is unreliable in an index of few texts.
         """
@@ -218,14 +218,14 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int) -> F32:
-        """Score each text, by slot, by the rare words that given texts have.
+        """Score all texts, by slot, by the rare words that `texts` contain.
 
         Source: Abdul-Jaleel et al. 2004 (RM3): a second query of the words that the best hits have.
 
         Args:
-            texts: the given texts, each with the weight of its words.
+            texts: the best hits, each with the weight of its words.
             without: words that do not count: those of the query.
-            size: number of slots.
+            size: number of slots (numbers of texts) in the result.
         """
         split = [([word for word in normalise(text).split() if word not in STOP_WORDS], worth) for text, worth in texts]
         stem = self._stem([*(word for words, _ in split for word in words), *without])
@@ -247,9 +247,9 @@ class Postings:
         return total
 
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
-        """Return the stem of each word, and the texts that contain it.
+        """Map each word to its stem and to the texts that contain the stem.
 
-        A value is (stem, number of texts with it, slots with it). Only slots from the argument `slots` are returned.
+        A value is (stem, number of texts with it, those of `slots` whose texts have it).
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

@@ -457,6 +457,8 @@ class Projections:
     def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
         """Retry a load that failed for lack of memory, descriptors or disk space.
 
+        Nothing happens without such a failure, or soon after the previous attempt.
+
         Args:
             load: the load to retry.
             wait: whether to return only when the load is ready or has failed again.
@@ -507,7 +509,7 @@ class Projections:
                     self._memories_settled.set()
 
     def _load(self) -> None:
-        """Load the saved projections; build those that are missing from the store."""
+        """Load the saved projections; build missing ones from the store."""
         generation = self._store.generation()
         graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
         if graph is not None:
@@ -641,9 +643,9 @@ class Projections:
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:
-        """Rebuild a word index that a reader found damaged.
+        """Rebuild a word index that a reader found damaged; return a new bundle.
 
-        The new bundle is returned if it is ready in time.
+        The call waits at most `patience_s` seconds for the new index. If the index is not ready by then, the bundle has no words.
         """
         with self._state:
             first = self._words is words

@@ -23,14 +23,14 @@ class Seen(NamedTuple):
 
     Attributes:
         levels: visibilities of which the caller sees every memory.
-        ids: ids of further memories, by visibility; a memory counts while it has this visibility.
+        ids: for each visibility, ids of further memories that the caller sees. A memory counts only while it has this visibility.
     """
 
     levels: frozenset[str]
     ids: Mapping[str, frozenset[str]] = NONE
 
     def has(self, memory: str, visibility: str) -> bool:
-        """Whether the caller may see a memory of a visibility."""
+        """Whether the caller may see the memory with this id and visibility."""
         return visibility in self.levels or memory in self.ids.get(visibility, ())
 
 
@@ -60,7 +60,7 @@ def seen() -> Seen | None:
 
 @contextmanager
 def meeting(which: Seen) -> Iterator[None]:
-    """Compare new memories with only some others in a `with` block.
+    """Compare new memories only with memories in `which`, in a `with` block.
 
     A writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its author may
     not see.
@@ -73,6 +73,9 @@ def meeting(which: Seen) -> Iterator[None]:
 
 
 def may_meet(memory: str, visibility: str) -> bool:
-    """Whether a new memory's text may be compared with a memory."""
+    """Whether a new memory may be compared with an existing memory.
+
+    `memory` is the id of the existing memory.
+    """
     which = _met.get()
     return which is None or which.has(memory, visibility)

@@ -64,7 +64,10 @@ def normalise(text: str) -> str:
 
 
 def normalised_lines(text: str) -> str:
-    """Return the words of a string as `normalise` does; line ends are words."""
+    """Return the words of a string as `normalise` does, plus line breaks.
+
+    Each line break is a word of its own.
+    """
     if text.isascii():
         words = text.encode("ascii").translate(_SPACED_LINES).replace(b"\n", b" \n ").decode("ascii").split(" ")
     else:

@@ -60,7 +60,9 @@ class VectorIndex:
         return self._hashes[: len(self)]
 
     def add(self, hashes: Sequence[str], vectors: F32) -> int:
-        """Append vectors with new text hashes; return their number.
+        """Append vectors with new text hashes; return how many were appended.
+
+        Vectors whose hashes already exist are ignored.
 
         Args:
             hashes: text hashes of the vectors.

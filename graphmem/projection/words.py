@@ -1,7 +1,7 @@
 """The `words` projection: word search over chunks in one SQLite file.
 
-An FTS5 table without contents indexes normalised text and ranks by BM25. A table `entries` has the data of each row. It includes the text
-in the store's form, because FTS5 needs the old text when a row is deleted. A generation (number of the last change of the graph) is stored
+An FTS5 table without contents indexes normalised text and ranks by BM25. A table `entries` has the data of each row. An entry also has the
+chunk's text as stored, because FTS5 needs the old text to delete a row. A generation (number of the last change of the graph) is stored
 beside the rows and is updated in the same transaction. A reader sees the generation for which it was opened, regardless of later writes.
 Symbols have no separate rows. As measured, such rows did not improve the results, and made the file a third larger
 (docs/decisions/0003-projections.md).
@@ -330,9 +330,9 @@ class WordIndex:
         return WordAnswer(hits, left_out, replaced, found, total)
 
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
-        """Return the number of chunks with each given word, and of all chunks.
+        """Return the number of chunks with each of `words`, and of all chunks.
 
-        Words are normalised. Words without chunks are left out.
+        `words` must be normalised. Words that no chunk has are left out.
         """
         with self._reading(None) as db:
             counts = {word: self._count(db, word) for word in words}
@@ -474,8 +474,8 @@ class WordIndex:
     def _bring_up_to_date(self) -> None:
         """Empty the write-ahead log before a write.
 
-        Readers that pin a position in the log would make it grow without limit. No write has happened since these readers were opened, so
-        they see the same rows afterwards.
+        For that, each reader gives up its position in the log. A held position would make the log grow without limit. No write has happened
+        since these readers were opened, so they see the same rows afterwards.
         """
         with self._entry:
             connections = [self._readers.get() for _ in range(_READERS)]
@@ -500,7 +500,10 @@ _SCORED: Final = f"SELECT rowid, -bm25(words, {_WEIGHTS}) FROM words WHERE words
 
 
 def _summed(of_words: Sequence[_Scores]) -> _Scores:
-    """Add up the scores of words; return the rows, ascending, with the sums."""
+    """Add up the scores that rows have for several words.
+
+    Returns the row numbers, ascending, and the sum for each row.
+    """
     total = np.zeros(max(int(rows.max(initial=0)) for rows, _ in of_words) + 1)
     for rows, scores in of_words:
         total[rows] += scores
