@@ -40,7 +40,10 @@ def _rebuild(kind: type[GraphMemError], message: str, facts: dict[str, Any]) -> 
 
 
 class BadInputError(GraphMemError, ValueError):
-    """An invalid argument. The facts have its name, its limit and its value."""
+    """An argument is invalid.
+
+    Facts: `argument`, and often `value`, `limit` or `allowed`.
+    """
 
     code = "BAD_INPUT"
 

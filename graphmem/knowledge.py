@@ -149,9 +149,10 @@ class NamedFile(NamedTuple):
 class KnowledgeDelta(NamedTuple):
     """All changes of one accepted write.
 
-    `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in `about`; other
-    memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory removes its edges, and its vector
-    unless another memory shares the vector. `removed_sessions` names sessions that have no memories after the write.
+    The rows of `memories` and `sessions` are new, or replace the stored rows with the same ids. Rows of `relates` and `learnt` are new, or
+    replace stored ones with the same ends and kind. `anchored` has ids of memories: their ABOUT edges are replaced by those in `about`,
+    while other memories keep theirs. Removing a memory removes its edges, and its vector unless another memory shares the vector.
+    `removed_sessions` has ids of sessions that have no memories after the write.
     """
 
     memories: Sequence[MemoryRow] = ()

@@ -107,6 +107,8 @@ class LanguageModel:
     ) -> Any:
         """Ask the model to do a task; return JSON that matches a schema.
 
+        `schema` is a JSON Schema. The other arguments are those of `text`.
+
         Raises:
             LanguageModelError: as for `text`; also `malformed` if the answer is not JSON or does not match the schema.
         """

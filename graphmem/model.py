@@ -183,7 +183,7 @@ class EdgeRow(NamedTuple):
 
 
 class HandlesRow(NamedTuple):
-    """A function, and its name in a framework, such as a route."""
+    """A function that handles a framework key, such as a route or an event."""
 
     kind: str  # route | event | command | task
     name: str  # as written: "/users/<id>"; for an event the variable that holds it
@@ -239,8 +239,8 @@ class GraphDelta(NamedTuple):
     """All changes of one index run, from the old graph to the new one.
 
     `removed_*` hold ids (edges: (kind, src, dst)). The other sequences of rows are upserts: new rows, and rows that replace stored ones
-    with the same id. A changed edge is removed and added. A first load has only upserts. In a first load, either all chunks are packed or
-    none. `moves` lists removed files and symbols that exist under a new id.
+    with the same id. A changed edge is in both `removed_edges` and `edges`. A first load has only upserts. In a first load, either all
+    chunks are packed or none. `moves` lists removed files and symbols that exist under a new id.
     """
 
     removed_files: Sequence[str]
@@ -271,9 +271,9 @@ class GraphDelta(NamedTuple):
         return not any(rows for rows in self if rows is not self.before)
 
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
-        """Whether only the line numbers of a chunk differ from the stored chunk.
+        """Whether a chunk differs from the stored chunk only in line numbers.
 
-        False if that is unknown.
+        False if the stored chunk is not in `before`, or if `chunk` is packed.
         """
         old = self.before.chunks.get(chunk.id)
         if old is None or isinstance(chunk, PackedChunkRow):

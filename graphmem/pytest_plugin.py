@@ -92,7 +92,10 @@ class _Recording:
         self._recorder.start()
 
     def _place(self, given: str | None) -> tuple[Path, Path | None]:
-        """Return the trace's path, and the directory of its index (or None)."""
+        """Return the trace's path, and the directory of its index (or None).
+
+        `given` is the value of the option `--graphmem-trace`. With it, no index is needed.
+        """
         if given:
             return Path(given).absolute(), None
         from graphmem.evidence.inbox import FOLDER
@@ -107,7 +110,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Assign to a test all code that runs between its setup and teardown."""
+        """Assign to a test all code that runs from its setup to its teardown."""
         test = self._running[item.nodeid] = _Test(item)
         self._tests.append(test)
         before = self._recorder.into(test.reached)
@@ -118,16 +121,16 @@ class _Recording:
             del self._running[item.nodeid]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Record whether the test ran to its end."""
+        """Record the outcome of one phase of a test: setup, call or teardown."""
         test = self._running.get(report.nodeid)
         if test is not None:
             test.phases.append(report.outcome)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Record the fixture values of the test, before their teardown.
+        """Record which fixture values a test uses, before their teardown.
 
-        They include values made for earlier tests and values requested by name.
+        Values made for earlier tests and values requested by name are included.
         """
         test = self._running.get(item.nodeid)
         used = getattr(getattr(item, "_request", None), "_fixture_defs", {})
@@ -137,7 +140,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """Assign the code that a fixture's setup runs to the fixture value."""
+        """Assign to a fixture value the code that its setup and teardown run."""
         value = self._values[fixturedef] = _Fixture()
         before = self._recorder.into(value.reached)
         try:
@@ -148,7 +151,7 @@ class _Recording:
             fixturedef.addfinalizer(lambda: self._taken_away.append((fixturedef, self._recorder.into(value.reached))))
 
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        """Mark the end of the teardown of a fixture value."""
+        """Stop assigning code to a fixture value at the end of its teardown."""
         if self._taken_away and self._taken_away[-1][0] is fixturedef:
             self._recorder.into(self._taken_away.pop()[1])
 

@@ -464,7 +464,8 @@ class Location:
 def find_project(start: Path) -> Path:
     """Find the root of the project for a command without a path.
 
-    The root is the nearest directory at or above `start` with an index, or else with a git repository, or else `start`.
+    The root is the nearest directory at or above `start` that has an index. Without one, it is the nearest directory with a git repository,
+    or else `start`. The search ends at the root of a linked git worktree.
     """
     start = start.resolve()
     line = [start, *start.parents]
@@ -489,7 +490,7 @@ def _is_worktree(directory: Path) -> bool:
 def _is_persons(directory: Path) -> bool:
     """Whether `.graphmem` in a directory is a user's folder, not an index.
 
-    This is so in the home directory if `.graphmem` contains no database.
+    That is the case only in the home directory, and only if `.graphmem` contains no database there.
     """
     return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 
@@ -497,8 +498,8 @@ def _is_persons(directory: Path) -> bool:
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
     """Determine the location of a project's index.
 
-    The setting `db` takes precedence. Without it, an existing index is used, in the project or under the user's data directory. The setting
-    `home` determines where a new index is created.
+    The setting `db` takes precedence. Then the setting `home` selects the user's data directory. Without both, the index is in the project,
+    unless only the user's data directory has one.
 
     Raises:
         SettingsError: neither a project nor `db` is given, or `db` is a file.
@@ -539,7 +540,7 @@ def user_data_dir(environ: Mapping[str, str]) -> Path:
 def _directory_name(root: Path) -> str:
     """Return a directory name: the project's name and a hash of its path.
 
-    So two projects with the same name have different directories.
+    The hash distinguishes projects of the same name.
     """
     import hashlib
 

@@ -119,7 +119,7 @@ def _encoding(
 ) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
     """Yield a function that encodes texts, and the number of texts per call.
 
-    The function uses several threads if the embedder allows it.
+    The function uses several threads if the embedder allows it. It calls `step_back` before it encodes.
     """
 
     def together(texts: list[str]) -> F32:

@@ -34,7 +34,7 @@ class IdleProcessors:
 
     Args:
         most: maximum number of threads.
-        now: returns the current readings of the clocks.
+        now: returns the current readings of the clocks; None to read the clocks of this machine.
     """
 
     def __init__(self, most: int, now: Callable[[], Moment] | None = None) -> None:

@@ -29,7 +29,7 @@ class PackagedFile(NamedTuple):
         return self.package.replace("_", "-")
 
     def path(self) -> Path | None:
-        """Path of the model's file, or None if its package is not installed."""
+        """Path of the file, or None if its package is not installed."""
         spec = importlib.util.find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
             return None

@@ -36,7 +36,9 @@ def describe(file: Path) -> Path:
 
 
 def prepare(file: Path) -> None:
-    """Write the model's computation graph and its description atomically.
+    """Make the 8-bit computation graph and write it to `file`, atomically.
+
+    A description of the graph is written next to it; see `describe`.
 
     Raises:
         EmbedderError: the packaged weights are missing, or differ from the published weights.
@@ -110,8 +112,8 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
 def _drop_mask(nodes: list[Any]) -> None:
     """Remove the attention mask, which hides padding, from the graph.
 
-    Softmax then reads the unmasked scores. The packaged graph also replaces NaN, which fully masked tokens cause. Without a mask there is
-    no NaN, so this replacement is removed, too.
+    Softmax then reads the scores without the mask. The packaged graph also replaces NaN, which fully masked tokens cause. No NaN occurs
+    without a mask, so this replacement is removed, too.
     """
     by_output = {name: node for node in nodes for name in node.output}
     plain: dict[str, str] = {}

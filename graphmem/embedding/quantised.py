@@ -1,7 +1,7 @@
 """The packaged embedding model, run with 8-bit integers in onnxruntime.
 
-The model loads in a third of a second and takes a fifth of the memory; with sentence-transformers, loading takes six seconds. `prepare.py`
-makes the computation graph once from the packaged weights, in its own process. The graph is stored with its hash.
+It loads in a third of a second, where sentence-transformers takes six seconds, and needs a fifth of the memory. `prepare.py` makes the
+computation graph once from the packaged weights, in its own process. The graph is stored with its hash.
 """
 
 from __future__ import annotations

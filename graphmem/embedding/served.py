@@ -25,7 +25,10 @@ _PROBE: Final = "length of a vector"
 
 
 class Protocol(NamedTuple):
-    """Request path and answer format of a kind of embedding server."""
+    """Request path and answer format of a kind of embedding server.
+
+    The name is the first part of the ids under which vectors are stored.
+    """
 
     path: str
     name: str  # of the models, in ids of vectors

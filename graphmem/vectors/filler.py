@@ -91,7 +91,9 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Also compute vectors of memories when the embedding model changes.
+        """Include the memories in `book` when the embedding model changes.
+
+        Their vectors are then computed with the new model, like those of code.
 
         Args:
             book: the repository of the memories.
@@ -112,7 +114,8 @@ class VectorFiller:
         The vectors stored for the model are loaded first.
 
         Args:
-            model_id: id of the model that computed the caller's vectors; "" for the model currently used for queries.
+            model_id: id of the model with which the caller's stored vectors were computed. If it is "" or unknown here, the model in use
+                for queries is returned.
         """
         self._asked = time.monotonic()
         with self._choosing:
@@ -245,7 +248,7 @@ class VectorFiller:
     def _open(self) -> None:
         """Determine which model is used for queries, and load its vectors.
 
-        The caller holds the lock `_choosing`.
+        Once this has been done, later calls do nothing. The caller holds the lock `_choosing`.
         """
         wanted, book = self._embedder, self._book
         if self._opened or wanted is None or book is None or self._projections.graph_if_ready() is None:
@@ -322,7 +325,7 @@ class VectorFiller:
         self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete vectors of former models when the new ones are complete."""
+        """Delete the vectors of former models once the new model has all vectors."""
         covered, chunks = self._projections.covered()
         embedded, memories = self._book.index().covered() if self._book is not None else (0, 0)
         if not self._unused or (covered, embedded) != (chunks, memories) or self._projections.snapshot().words is None:

@@ -24,7 +24,10 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 
 
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
-    """Return the number of stored vectors of each model except the wanted."""
+    """Map each former model to the number of its stored vectors.
+
+    `stored` has the numbers for all models, and `wanted` is the current model. Models whose ids graphmem did not make are left out.
+    """
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
 
@@ -35,9 +38,9 @@ class ModelSwitch:
 
     Args:
         store: stores the vectors of both models.
-        projections: list the chunks.
-        book: lists the memories.
-        old: the model that searches use until the end.
+        projections: gives the list of the chunks.
+        book: gives the list of the memories.
+        old: the model whose vectors searches use until the switch is complete.
         new: the model that computes the new vectors.
     """
 
@@ -50,7 +53,7 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """Count texts of chunks and memories: (those with a new vector, all)."""
+        """Count the chunks and memories: (those with a new vector, all)."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
