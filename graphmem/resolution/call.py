@@ -48,7 +48,10 @@ class Call:
         self.passed = passed  # types of leading arguments that have no term of their own
 
     def term(self, term: int) -> Type:
-        """Infer the type of any expression at the line and scope of the call."""
+        """Infer the type of an expression at the line and scope of the call.
+
+        `term` is the position of the expression in the file's list of expressions.
+        """
         return self._evaluator.term(self.entry, self.scope, term, self.line)
 
     def argument(self, position: int) -> Type | None:
@@ -75,14 +78,14 @@ class Call:
         return None
 
     def written(self, position: int, name: str) -> int | None:
-        """Return the expression that the call gives for a parameter.
+        """Return the index of the expression that the call passes for a parameter.
 
         Args:
             position: position of the parameter after the receiver, or -1 if it is only given by name.
             name: name of the parameter.
 
         Returns:
-            The term; -1 if the call leaves the parameter to its default, None if that is not known.
+            The index in `FileFacts.terms`; -1 if the call leaves the parameter to its default. None if that is unknown, as with `f(*args)`.
         """
         if self.callee < 0 or self.passed:
             return None
@@ -97,7 +100,7 @@ class Call:
         return self.args[position] if 0 <= position < len(self.args) else -1
 
     def rest(self, position: int) -> Type:
-        """Return the union of the types of the last positional arguments.
+        """Return the union of the types of the call's last positional arguments.
 
         `position` is the first argument to include. Spread arguments (`*args`) are left out.
         """

@@ -156,7 +156,7 @@ class Classes:
     def has(self, symbol: Symbol, name: str) -> bool:
         """Whether a class itself, not a base, defines or assigns an attribute.
 
-        A placeholder such as `name = None` does not count, unless other code assigns the attribute.
+        A placeholder such as `name = None` counts only if other code assigns the attribute, too.
         """
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
@@ -253,7 +253,7 @@ class Classes:
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
         """Return the type of an attribute as its class defines it.
 
-        The value is not yet bound to an object: a method is still a plain function.
+        The attribute is not yet bound to an object: a method is still a plain function.
         """
         entry = self.project.entry(owner)
         bindings = entry.facts.bindings
@@ -278,7 +278,7 @@ class Classes:
     def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
         """Return the values that code outside a class assigns to its attribute.
 
-        An example is `item.name = value` in a function, where `item` is an object of the class.
+        The result is the type of the values. An example is `item.name = value` in a function, where `item` is an object of the class.
         """
         found = EMPTY
         sites, _ = self.project.call_sites(f"={name}")
@@ -294,7 +294,7 @@ class Classes:
         return found
 
     def _overridden(self, receiver: Receiver, name: str) -> Type:
-        """Return the values that subclasses give an attribute."""
+        """Return the type of the values that subclasses give an attribute."""
         found = EMPTY
         in_tests = self.project.files[receiver[1].path].in_tests
         for child in self.inference.below(receiver[1]):
@@ -316,7 +316,8 @@ class Classes:
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
         """Convert the value of a class attribute to the value that `x.name` has.
 
-        Functions become methods that are bound to `x`. Properties are read.
+        `value` is the type in the class, and `receiver` is `x`. Functions become methods that are bound to `receiver`, and properties are
+        read.
         """
         for atom in value:
             if atom[0] in (FUNC, SELFTYPE, INST):
@@ -334,10 +335,10 @@ class Classes:
         return found
 
     def _of_one_side(self, value: Type, owner: FileEntry, receiver: Receiver) -> Type:
-        """Keep only class methods, or only object methods, as the receiver needs.
+        """Keep the class methods for a class, or the object methods for an object.
 
-        In Ruby a class and its objects have separate methods. Without a class method, the functions are kept, because they come from a
-        mixin that extends the class.
+        In Ruby a class and its objects have separate methods. If the receiver is a class and `value` has no class method, other functions
+        are kept. They come from a mixin that extends the class.
         """
         if not rules_of(owner).sides_are_apart:
             return value
@@ -370,8 +371,8 @@ class Classes:
     def methods_beginning(self, value: Type, prefix: str) -> Type:
         """Return a value's methods whose names begin with a prefix.
 
-        An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If an object has more than `MAX_METHODS` such
-        methods, the result has one `METHODS` tuple that stands for all of them.
+        An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If an object has more than `MAX_METHODS` methods
+        with the prefix, one `METHODS` tuple stands for all of them.
         """
         found = bottom_for(value)
         for atom in value:
@@ -444,9 +445,10 @@ def _informs(entry: FileEntry, position: int) -> bool:
 
 
 def _merge(lines: list[list[Base]], head: Symbol) -> list[Base]:
-    """Return the C3 linearisation of several base lists.
+    """Merge the resolution orders of the bases of a class by the C3 algorithm.
 
-    For an inconsistent hierarchy, the first remaining class is used.
+    `lines` are the resolution orders and the list of direct bases. `head` is the class itself, which is left out. For an inconsistent
+    hierarchy, the first remaining class is used.
     """
     found: list[Base] = []
     lines = [[c for c in line if c is not head] for line in lines]

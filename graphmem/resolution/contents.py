@@ -20,8 +20,8 @@ FILLED: Final = frozenset({"list", "set", "dict"})
 def is_vague(value: Type) -> bool:
     """Whether a container in a type has items of an imprecise type.
 
-    A container is a list, set or dict. The type of items is imprecise if it is unknown, a class object, or only declared as callable. A
-    call of such an item may run code that the type does not name.
+    A container is a list, set or dict. The type of items is imprecise if it is unknown, a class object, or only declared as callable.
+    Calling an imprecise item may run code that the type does not name.
     """
     return any(
         atom[0] == BOX
@@ -52,10 +52,10 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
 
 
 def _holding(inference: Inference, kind: str, given: Type) -> Type:
-    """Return the type of a container that gets the elements of other values.
+    """Return the type of a new container that takes over other elements.
 
-    `kind` is the kind of the new container, such as `list`. The elements of a `dict` are its values, unless the new container is a `dict`,
-    too.
+    `kind` is the kind of the new container, such as `list`. `given` is the type of the containers with the elements. The elements of a
+    `dict` are its values; if the new container is a `dict`, keys are kept, too.
     """
     found = EMPTY
     for atom in given:

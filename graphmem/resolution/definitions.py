@@ -48,8 +48,8 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
     """Return the definitions that one binding of a name refers to.
 
-    A binding is a definition, an import or an assignment. With `anything`, functions and variables are included. Otherwise only classes,
-    types and aliases are included.
+    A binding is a definition, an import or an assignment. Classes, types and aliases are returned. If `anything` is True, functions and
+    variables are returned, too.
     """
     entry, scope, slot = place
     if slot.kind == "definition":

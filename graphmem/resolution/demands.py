@@ -1,7 +1,8 @@
-"""Results that a call cannot reach, because its arguments fail a test.
+"""Find the `return` statements that a call cannot reach.
 
-For `def f(x=None)` with `if x is None: return A()`, the call `f(1)` does not reach that result, and `f()` reaches no other. Literals and
-defaults decide, for parameters that the function does not assign before.
+An argument of the call fails the test before such a statement. An example is `def f(x=None)` with `if x is None: return A()`, then `return
+B()`. The call `f(1)` cannot reach `return A()`, and `f()` cannot reach `return B()`. Only literals and defaults are tested, for parameters
+that the function does not assign before.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ def unreached(entry: FileEntry, scope: int, call: Call, offset: int) -> tuple[in
         scope: the function.
         call: the call.
         offset: number of parameters that the receiver fills, such as `self`.
+
+    Returns:
+        Positions in the file's list of bindings, in ascending order.
     """
     found: set[int] = set()
     bindings = entry.facts.bindings
@@ -32,7 +36,10 @@ def unreached(entry: FileEntry, scope: int, call: Call, offset: int) -> tuple[in
 
 
 def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: int) -> bool | None:
-    """Whether a call's argument passes a test; None if that is not known."""
+    """Whether a call's argument passes a test; None if that is not known.
+
+    `test` is one test of `binding`, such as `x is None` before a `return`. `offset` is the number of parameters that the receiver fills.
+    """
     if test[0] != OPERATOR:
         return None
     _, demand, operand, _ = test
@@ -55,7 +62,8 @@ def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: 
 def holds(literal: Term, demand: str) -> bool | None:
     """Whether a literal passes a test; None if that is not known.
 
-    Tests are `none`, `true`, `false` and `truthy`, or "not " and one of these.
+    `demand` is `none`, `true` or `false` for that literal, or `truthy` for any value that counts as true. The prefix "not " negates the
+    test.
     """
     if demand.startswith("not "):
         found = holds(literal, demand.removeprefix("not "))

@@ -2,8 +2,8 @@
 
 `solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a set of inputs
 that has a number. A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects only
-some dozens of groups and answers. Both indexes are arrays of numbers, built when first used. Items added later are scanned until there are
-enough of them to rebuild the index. The indexes only save time; a full scan would find the same answers.
+some dozens of groups and answers. Both indexes, of groups and of answers, are arrays of numbers that are built when first used. Items added
+later are scanned until there are enough of them to rebuild the index. The indexes only save time; a full scan would find the same answers.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Reverse:
     """Map from a member's number to the numbers of the sets that contain it.
 
     Args:
-        members: the numbers of all members of all sets, in one list.
-        owners: the set that contains the member at the same position.
+        members: the members of all sets, in one list.
+        owners: for each item of `members`, the number of the set that contains it.
     """
 
     def __init__(self, members: npt.NDArray[np.int32], owners: npt.NDArray[np.int32]) -> None:

@@ -55,7 +55,7 @@ _LITERAL_TYPES: Final = {"template": "str", "true": "bool", "false": "bool"}
 class Evaluation:
     """Type inference for a project.
 
-    Its parts infer names (`Names`), classes (`Classes`) and functions (`Functions`).
+    Its base classes infer names (`Names`), classes (`Classes`) and functions (`Functions`).
     """
 
     def __init__(self, project: Project) -> None:
@@ -156,7 +156,7 @@ class Evaluation:
         return EMPTY
 
     def expanded(self, value: Type) -> Type:
-        """Replace each parameter in a type by the type of that parameter.
+        """Replace each function parameter in a type by the type of its values.
 
         The annotation, the default or the callers of the function give that type.
         """
@@ -183,7 +183,8 @@ class Evaluation:
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
         """Whether an expression has the same type on every line of a scope.
 
-        A scope is a function, a class or the module. False also if a complete check would take too long.
+        A scope is a function, a class or the module. Only strings, names and attributes of names are checked. For other expressions the
+        result is False.
         """
         while True:
             term = entry.terms[index]
@@ -232,9 +233,10 @@ class Evaluation:
         return [self.expanded(self.binding(entry, i)) for i in around]
 
     def _of_receivers(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
-        """Return a member of an implicit receiver of a block; see `receivers`.
+        """Return the member `name` of an implicit receiver of a block.
 
-        The result is empty if the function has a variable of the same name.
+        In Kotlin, `name` inside the block of `x.apply { … }` may be `x.name`. The result is empty if the function has a variable of the
+        same name.
         """
         if entry.names(scope).get(name) or (scope, name) in entry.locals:
             return EMPTY
@@ -269,7 +271,7 @@ class Evaluation:
     def instances(self, value: Type) -> Iterator[Type]:
         """Yield the type of an instance of each class in a type.
 
-        Classes inside tuples and other containers are included.
+        For the class `A`, this is the type of `A()`. Classes inside tuples and other containers are included.
         """
         for atom in value:
             if atom[0] == CLASS:
@@ -286,7 +288,8 @@ class Evaluation:
     def _narrow(self, value: Type, tested: Type) -> Type:
         """Narrow the type of a value to a tested type, as `isinstance` does.
 
-        If the value's type has classes that are more specific than the tested type, they are kept.
+        `value` is the type before the test, and `tested` the type that it tests. The result is `tested`, with the subclasses of its classes
+        that `value` contains.
         """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
@@ -355,7 +358,8 @@ class Evaluation:
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
         """Return the result of calling a function parameter, as in `cls()`.
 
-        A parameter may hold a class. The new object then refers to the parameter (`MADE`), and `substituted` replaces it for each caller.
+        If the parameter may hold a class, the new object refers to the parameter by a `MADE` tuple. For each caller, `substituted` replaces
+        the tuple by an object of the class that is passed.
         """
         found = EMPTY
         for atom in callee:
@@ -370,8 +374,8 @@ class Evaluation:
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
         """Return the result of `self.factory()` if the attribute holds a class.
 
-        A subclass may assign another class to the attribute. The new object refers to the receiver (`MADE`), and `substituted` replaces it
-        for each caller. The result is empty for other calls.
+        A subclass may assign another class to the attribute. So the new object refers to the receiver by a `MADE` tuple, which
+        `substituted` replaces for each caller. The result is empty for other calls.
         """
         term = entry.terms[called]
         if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):
@@ -386,7 +390,7 @@ class Evaluation:
     def made_of(self, value: Type, name: str) -> Type:
         """Return new objects of the classes that a value or its attribute holds.
 
-        `name` is the attribute's name; "" stands for the value itself.
+        `name` is the name of the attribute; "" stands for the value itself.
         """
         value = self.expanded(value)
         if not name:

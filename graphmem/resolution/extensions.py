@@ -51,7 +51,9 @@ class ExtensionRules(Protocol):
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
     """Return the best fitting extension functions of a given name.
 
-    An extension of the receiver's own type fits better than one of a base type.
+    `receiver` is the object on which the function is called. An extension of the receiver's own type fits better than one of a base type. A
+    function must belong to the file's package or an imported package. If no function does, the only function in the project is returned, if
+    there is a single one.
     """
     if not inference.project.knows_name(name):
         return []
@@ -81,7 +83,7 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
     """Return the extension functions that may fit a value of unknown type.
 
-    The result is empty if the type is known, or if an ordinary method has the name.
+    `receiver` is the type of the value. The result is empty if the type is known, or if a method that is not an extension has the name.
     """
     if not inference.project.knows_name(name):
         return []
@@ -102,7 +104,7 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def is_own(value: Type) -> bool:
     """Whether the type of a member `x.name` is a known function or object.
 
-    If so, `name` is a member of the class of `x`, and not an extension function.
+    If so, `name` is a member of the class of `x`, and not an extension function. `value` is the type of the member.
     """
     return any(atom[0] in (FUNC, INST, BOX, TUP) for atom in value)
 
@@ -110,7 +112,9 @@ def is_own(value: Type) -> bool:
 def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequence[str]]) -> int:
     """Return the distance of an extended type from the receiver's type.
 
-    The distance is 0 for the receiver's own type and 1 for its nearest base. It is -1 if the receiver does not have the extended type.
+    `written` is the extended type, and `names` are the names of the receiver's type and its bases. The distance is 0 for the receiver's own
+    type and 1 for its nearest base. A type parameter or a type of all objects is the farthest. The result is -1 if the receiver does not
+    have the extended type.
     """
     if written in ANYTHING:
         return len(names) + 1
@@ -128,7 +132,8 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 def _aliased(rules: ExtensionRules, inference: Inference, entry: FileEntry, symbol: Symbol, receiver: Instance) -> int:
     """Return the distance of an extended type that is written as an alias.
 
-    The distance is that of `_rank`; it is -1 if the receiver does not have the type.
+    `symbol` is the extension function. The distance is 0 for the receiver's own class and 1 for its nearest base. It is -1 if the receiver
+    does not have the type.
     """
     owners = {atom[1] for atom in rules.owner_apart(inference, entry, symbol.index) if atom[0] == CLASS}
     return next((rank for rank, base in enumerate(inference.mro(receiver[1])) if base in owners), -1) if owners else -1

@@ -1,7 +1,7 @@
 """Facts of one file, with the indexes that type inference needs.
 
-The facts are the result of parsing. A scope is numbered by its definition in the file; 0 is the module. A slot is one binding of a name in
-a scope.
+The facts are the result of parsing. A scope is a definition whose code can bind names. The number of a scope is the position of its
+definition in the file; 0 is the module. A slot is one binding of a name in a scope.
 """
 
 from __future__ import annotations
@@ -64,13 +64,16 @@ class FileRules(Protocol):
         ...
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Whether other classes satisfy a class by having its members."""
+        """Whether a class is satisfied by every class that has its members.
+
+        In Python, a `typing.Protocol` is such a class.
+        """
         ...
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of a receiver expression; -1 for other expressions.
+        """Return the class of the receiver `self` or `this`; -1 otherwise.
 
-        The receiver is `self` or `this`. The class is given by its position among the file's definitions.
+        `base` is the expression. The class is given by its position among the file's definitions.
         """
         ...
 
@@ -85,7 +88,7 @@ class FileRules(Protocol):
 class FileEntry:
     """Facts of one file with look-up indexes; replaced when the file changes.
 
-    `rest` releases the facts from memory, and the next use reads them again.
+    The method `rest` releases the facts from memory, and the next use reads them again.
     """
 
     def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
@@ -105,7 +108,7 @@ class FileEntry:
         self._fill(facts)
 
     def _fill(self, facts: FileFacts) -> None:
-        """Set the facts of the file, and build its indexes."""
+        """Set the facts of the file, and build the indexes over them."""
         self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions
@@ -130,7 +133,7 @@ class FileEntry:
     def rest(self, read: Callable[[FileEntry], FileFacts]) -> None:
         """Release the facts of the file; the next use of them calls `read`.
 
-        No object may hold parts of the facts while the file is being resolved.
+        Do not call it while the file is being resolved, or while an object holds parts of the facts.
         """
         self.__dict__ = {name: value for name, value in vars(self).items() if name not in RELEASED} | {"read": read}
         self.__class__ = RestingEntry
@@ -165,7 +168,7 @@ class FileEntry:
     def _leave_to_outer(self) -> None:
         """Remove local bindings of names that are fields of an enclosing class.
 
-        Without a declaration of `x`, `x = f()` in a method refers to the field `x`. This applies only to languages with declared types.
+        Only in languages with declared types. There, `x = f()` in a method refers to the field `x`, unless the method declares its own `x`.
         """
         if not self.rules.types_are_declared:
             return
@@ -206,8 +209,8 @@ class FileEntry:
     def fills_at(self, site: CallSite) -> Iterator[int]:
         """Yield the statements that add values to a container at a call site.
 
-        For the attribute `items`, `call_sites("+items")` yields the call sites. A statement is given by its position among the bindings of
-        the file.
+        A statement such as `a.items.append(x)` is given by its position among the file's bindings. For the attribute `items`,
+        `call_sites("+items")` yields the sites.
         """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]
@@ -243,7 +246,10 @@ class FileEntry:
                     self.calls.setdefault(name, []).append(-1 - position)
 
     def _index_route(self, position: int, call: Call) -> None:
-        """Index a call that registers a handler, by the route's path and name."""
+        """Index a call that registers a handler, by the route's path and name.
+
+        `position` is that of the call in the file's references.
+        """
         _, _, arguments, named = call
         if arguments and self.terms[arguments[0]][0] == STRING:
             self.calls.setdefault(key_of_route(string_of(self.terms[arguments[0]])), []).append(position)
@@ -252,9 +258,9 @@ class FileEntry:
                 self.calls.setdefault(f"{ROUTE}:{string_of(self.terms[value])}", []).append(position)
 
     def _index_write(self, position: int, reference: Reference) -> None:
-        """Index an assignment `x.name = …` to an attribute.
+        """Index an assignment `x.name = …` to an attribute of another object.
 
-        Assignments to attributes of `self` or `this` are indexed elsewhere.
+        Assignments to attributes of `self` or `this` are indexed elsewhere. `position` is that of the assignment in the file's references.
         """
         target = self.terms[reference.term]
         if target[0] == ATTR and self.rules.receiver_class(self, reference.scope, target[1]) < 0:
@@ -263,8 +269,8 @@ class FileEntry:
     def _decorator_names(self, decorator: int, decorated: str) -> Iterator[str]:
         """Yield the keys under which a decorator is indexed.
 
-        The key of a decorator without a call (`@name`) is its name. For a call (`@name(…)`), the key begins with "@". For an event to which
-        the decorator connects the function, the key begins with "!". For a route, it begins with "/".
+        The key of `@name` is "name", and the key of a call `@name(…)` is "@name". An event to which the decorator connects the function
+        adds a key that begins with "!". A route adds a key that begins with "/".
         """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
@@ -283,8 +289,9 @@ class FileEntry:
     def call_sites(self, name: str) -> Iterator[CallSite]:
         """Yield calls of a name and uses of it as a decorator, in this file.
 
-        A name that begins with "@" finds decorators that are calls (`@name(…)`). A name that begins with "!" finds functions that are
-        connected with an event. A name that begins with "+" finds statements that add to a container in an attribute of another object.
+        `name` is a key of the file's index. "@name" finds decorators that are calls (`@name(…)`). A key that begins with "!" finds
+        functions that are connected with an event. "+name" finds statements that add to a container in the attribute `name` of another
+        object.
         """
         if name.startswith("+"):
             for position in self.calls.get(name, ()):
@@ -302,10 +309,10 @@ class FileEntry:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """Return which attributes code reads from each unannotated parameter.
+        """Map each unannotated parameter to the attributes that code reads of it.
 
-        A key is (function, position of the parameter). A value has names such as `b` for `a.b`. Uses in nested functions are included.
-        Parameters to which the function assigns are left out.
+        A key is (position of the function, position of the parameter). For the parameter `a` and `a.b`, the value contains `b`. Uses in
+        nested functions are included. Parameters to which the function assigns are left out.
         """
         known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("attributes of parameters")
         if known is not None:
@@ -329,7 +336,7 @@ class FileEntry:
         return known
 
     def attributes(self) -> Iterator[tuple[str, Symbol]]:
-        """Yield (name, class) for attributes that classes define or assign.
+        """Yield (name, class) for each attribute that a class defines or assigns.
 
         Yields nothing in languages whose rules do not infer classes from the attributes in use.
         """
@@ -366,9 +373,9 @@ class FileEntry:
                     self.members.setdefault(owner, {}).setdefault(target[2], []).append(position)
 
     def _seen_in(self, scope: int) -> Sequence[int]:
-        """Return the scopes in which the names of one scope are visible.
+        """Return the scopes in which the names of a given scope are visible.
 
-        The members of an open enum are visible in the enum and in its enclosing scope.
+        Usually this is the scope itself. The members of an open enum are also visible in its enclosing scope.
         """
         definition = self.definitions[scope]
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
@@ -389,8 +396,8 @@ class FileEntry:
     def top_name(self, scope: int) -> str:
         """Return the name of the part of the file that contains a scope.
 
-        Other files record their dependencies on this file by such parts. The part is the outermost enclosing definition, or "<module>" for
-        the module's own code. In some languages, other files depend on single methods. There, the part inside a method is the method.
+        Other files record their dependencies on this file by parts. A part is an outermost definition, or "<module>" for the module's own
+        code. In languages where other files depend on single methods, each method is a part, too.
         """
         return self.parts[scope]
 
@@ -454,9 +461,10 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return the name of the part that contains each definition of a file.
+    """Return, for each definition of a file, the name of its part.
 
-    `FileEntry.top_name` explains parts.
+    A part is an outermost definition, on which other files depend. If `apart` is True, each method of a class is a part of its own; see
+    `FileEntry.top_name`.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

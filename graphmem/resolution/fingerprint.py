@@ -1,6 +1,6 @@
 """Hashes of the parts of a file on which other files can depend.
 
-Edits that no other file can see, such as those inside a function, leave the hashes (the fingerprint) unchanged. Hashes contain no
+Edits that other files cannot see, such as most edits inside a function, leave the hashes (the fingerprint) unchanged. Hashes contain no
 positions. Line numbers are replaced by their ranks among the relevant lines, because only the order of lines can change a type.
 """
 
@@ -50,7 +50,7 @@ _FLOWS = frozenset({"return", "yield", "export", "when", "unless"})
 def labels(term: Term) -> Row:
     """Return the content of an expression without its child expressions.
 
-    For `a.b`, the content is the operator and `b`. The content, and the children in order, determine the expression.
+    For `a.b`, the content is the operator and `b`. The content and the ordered children together determine the expression.
     """
     if term[0] == ATTR:
         op, _, name = term
@@ -83,7 +83,7 @@ def labels(term: Term) -> Row:
 class Fingerprints:
     """Hashes of the parts of one file on which other files can depend.
 
-    The keys are those of `Project.key`. Without a file, the object has no hashes.
+    The keys of `hashes` are inputs, as `Project.key` lists them. If `entry` is None, the file does not exist, and `hashes` is empty.
     """
 
     def __init__(self, entry: FileEntry | None) -> None:
@@ -154,7 +154,8 @@ class Fingerprints:
     ) -> int:
         """Return the hash of a top-level part of the file, such as a class.
 
-        The content of the methods in `methods` is hashed separately, so this hash contains only that they exist.
+        `positions` are the definitions in the part. `methods` are methods of the part whose content is hashed separately; this hash
+        contains only the facts of `_mention`.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -175,9 +176,10 @@ class Fingerprints:
         )
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
-        """Return the bindings of a function that can affect its result.
+        """Return the bindings of a function that other files can observe.
 
-        Bindings of attributes, and of names outside functions, are included. Other files can observe only these bindings.
+        These are bindings that can affect its result, bindings of attributes, and bindings of names outside functions. Bindings that can
+        influence one of them are included.
         """
         terms, definitions = self._entry.terms, self._entry.definitions
 
@@ -194,8 +196,8 @@ class Fingerprints:
     def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
         """Return some bindings and all other bindings that can influence them.
 
-        A binding such as `x = f(y)` is kept if `is_root` accepts it or its name is wanted. The names in its value, here `f` and `y`, are
-        then wanted too.
+        A binding such as `x = f(y)` is kept if `is_root` accepts it or `wanted` contains `x`. Then the names in its value, here `f` and
+        `y`, are added to `wanted`, too.
         """
         names = self._names
         kept: set[int] = set()
@@ -227,7 +229,8 @@ class Fingerprints:
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
         """Return the facts about a method that its class depends on.
 
-        These facts decide which names lead to the method, and which class has the attributes that the method sets.
+        The facts decide which names lead to the method, and which class has the attributes that the method sets. `lines` maps line numbers
+        to their ranks.
         """
         return (
             definition.kind,
@@ -264,7 +267,8 @@ class Fingerprints:
     def _calls(self) -> None:
         """Hash the calls in the file by called name, with their arguments.
 
-        The hash also covers the bindings that influence the arguments. Bindings are grouped by scope.
+        There are two hashes: one for all calls of a name, and one for the arguments in each scope. The second also covers the bindings that
+        influence the arguments.
         """
         entry = self._entry
         by_scope: dict[int, list[Binding]] = {}

@@ -1,6 +1,7 @@
 """Scores for how well an argument fits a parameter.
 
-A call is resolved to the function with the highest total score. The rules of a language may also give scores between these constants.
+A call is resolved to the function with the highest total score. The rules of a language may also give scores between the constants of this
+module.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ TEMPLATE: Final = "|"
 class HandsOver:
     """A call that registers functions with a framework: `path("x/", view)`.
 
-    The framework calls the functions later.
+    The framework calls the registered functions later.
     """
 
     rule: str  # rule of the edges, and kind of the functions' entry point
@@ -60,8 +60,8 @@ class HandsOver:
 class Event:
     """An event of a framework, which calls its connected functions when sent.
 
-    An event may be an object, as in `saved.connect(f)`, `@receiver(saved)` and `saved.send()`. Or it has a name, as in `bus.on("saved", f)`
-    and `bus.emit("saved")`.
+    An event may be an object, as in `saved.connect(f)`, `@receiver(saved)` and `saved.send()`. Otherwise it has a name, as in
+    `bus.on("saved", f)` and `bus.emit("saved")`.
     """
 
     connects: tuple[str, ...]  # methods of the event that connect a function; also usable as decorators
@@ -153,7 +153,7 @@ class Frameworks:
     def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
         """Map each method name to the `HandsOver` rows that list it.
 
-        A row describes a call that registers functions. The rows apply to calls on a receiver of unknown type.
+        A row describes a call that registers functions. These rows are for calls such as `x.name()` where the type of `x` is unknown.
         """
         found: dict[str, list[HandsOver]] = {}
         for row in self.hands_over:
@@ -208,7 +208,7 @@ class Frameworks:
     def registers(self, terms: Sequence[Term], called: Term) -> bool:
         """Whether a call such as `env.globals.update(x=f)` registers functions.
 
-        Templates see these functions.
+        `called` is the callee. The functions are registered for templates.
         """
         if called[0] != ATTR:
             return False
@@ -218,7 +218,10 @@ class Frameworks:
     def registered(
         self, terms: Sequence[Term], positional: Sequence[TermIndex], named: Sequence[tuple[str, TermIndex]]
     ) -> Mapping[str, Sequence[TermIndex]]:
-        """Map names in templates to the values that a call registers for them."""
+        """Map names in templates to the values that a call registers for them.
+
+        `positional` and `named` are the arguments of the call. The values are indices of expressions.
+        """
         found: dict[str, list[TermIndex]] = {}
         for index in positional[:1]:
             term = terms[index]
@@ -279,8 +282,8 @@ class Frameworks:
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
         """Return the `HandsOver` rows that may apply to a method call.
 
-        A row describes calls that register functions with a framework. The type of the receiver is unknown. Rows are excluded by the
-        receiver's name and the text of the first argument.
+        A row describes calls that register functions with a framework. The type of the receiver is unknown. So a row is excluded if the
+        receiver's name or the text of the first argument does not fit it.
         """
         _, called, arguments, _ = call
         callee = terms[called]

@@ -102,7 +102,10 @@ class Functions:
         return box("dict", one((EXTI, rules_of(entry).builtin_package, "str", None)), value) if parameter.kind == "keyword_rest" else value
 
     def _passed(self, symbol: Symbol, index: int) -> Type:
-        """Return the type of the arguments that all callers pass for a parameter."""
+        """Return the type of the arguments that callers pass for a parameter.
+
+        With too many callers, only a part of them is read, and only objects are returned, no functions or classes.
+        """
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -128,7 +131,8 @@ class Functions:
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """Return the type of the argument that one call passes for a parameter.
 
-        The result is empty if the call does not run the function that has the parameter.
+        `site` is the call, and `symbol` the function with the parameter. For a constructor, `owner` is its class. The result is empty if
+        the call does not run the function.
         """
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0
@@ -165,7 +169,8 @@ class Functions:
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
         """Return the type of the argument that a call passes for a parameter.
 
-        None if the call does not determine it. `offset` is the number of parameters that the receiver fills, such as `self`.
+        The parameter is that of `symbol` at position `index`. `offset` is the number of parameters that the receiver fills, such as `self`.
+        None if the call does not determine the argument.
         """
         parameters = self.project.definition(symbol).parameters
         parameter = parameters[index]
@@ -179,19 +184,22 @@ class Functions:
     def returned(self, symbol: Symbol) -> Type:
         """Return a function's result type, independent of a call's arguments.
 
-        The type may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a
-        call.
+        The type may contain parameters of the function (`PARAM`, `TYPEVAR` and `SELFTYPE` tuples). For each call, `substituted` replaces
+        them by the arguments.
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
     def _returned_unless(self, symbol: Symbol, excluded: tuple[int, ...]) -> Type:
-        """Return a function's result type without some of its `return` bindings."""
+        """Return a function's result type without some of its `return` bindings.
+
+        `excluded` are the positions of these bindings in the file.
+        """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index, excluded), self._returned, symbol, excluded)
 
     def _excluded(self, function: Func, call: Call) -> tuple[int, ...]:
-        """Return the `return` bindings that a call cannot reach; see `demands`.
+        """Return the `return` bindings that a call cannot reach, by position.
 
-        A declared result type holds for all calls.
+        The result is empty for a function with a declared result type, which holds for all calls. `demands` explains the test.
         """
         _, symbol, receiver = function
         entry = self.project.files[symbol.path]
@@ -216,7 +224,7 @@ class Functions:
     def body_result(self, symbol: Symbol) -> Type:
         """Return the type that a function's body returns.
 
-        The body of a generator returns an iterator. The declared type is ignored.
+        The declared type is ignored. For a generator, the type is an iterator.
         """
         return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)
 
@@ -249,10 +257,10 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether a called object only replaces a called function: `@Task`.
+        """Whether a called object `made` only replaces a called function: `@Task`.
 
-        The object serves all functions that its class decorates, so the result of its `__call__` joins theirs. The function's own result
-        is more exact.
+        The class of the object decorates many functions, so its `__call__` joins the results of all. The caller then uses the function's
+        own result, which is more exact.
         """
         functions = [atom[1] for atom in callee if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)
@@ -299,7 +307,7 @@ class Functions:
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
         """Return a result type with parameters replaced by a call's arguments.
 
-        For `def f(x): return x`, the result of `f(A())` is an `A`.
+        `value` is the result of `returned`. For `def f(x): return x`, the result of `f(A())` is an `A`.
         """
         _, symbol, receiver = function
         if not any(_mentions(atom, symbol) for atom in value):
@@ -344,7 +352,10 @@ class Functions:
         return self.inference.term(entry, definition.parent, parameter.default, definition.start_line)
 
     def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom | None, offset: int) -> dict[str, Type]:
-        """Infer type parameters such as `T` from the arguments of a call."""
+        """Infer type parameters such as `T` from the arguments of a call.
+
+        The result maps names to types. `offset` is the number of parameters that the receiver fills.
+        """
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         found: dict[str, Type] = {}
@@ -384,7 +395,10 @@ class Functions:
 
 
 def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
-    """Whether a default only marks a missing argument: `if x is MISSING`."""
+    """Whether a default only marks a missing argument.
+
+    True if the file compares the parameter and the default by identity, as in `if x is MISSING`.
+    """
     default = entry.terms[parameter.default]
     signs = rules_of(entry).identity_signs
     if default[0] != NAME or not signs:
@@ -398,9 +412,9 @@ def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
 
 
 def _objects_of(passed: Type) -> Type:
-    """Return a type without its functions and classes, keeping only objects.
+    """Return a type with only its objects, without its functions and classes.
 
-    Used for a parameter with too many callers to evaluate all of them.
+    Used for a parameter that has too many callers to evaluate all of them.
     """
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
@@ -430,7 +444,7 @@ def _parts(atom: Atom) -> Sequence[Type]:
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """Replace every alternative of a type, also inside containers.
 
-    `replace` maps one alternative, such as a class, to a type. The containers themselves are kept.
+    `replace` maps one alternative, such as a class, to a type. Containers are kept, and only their content is replaced.
     """
     found = EMPTY
     for atom in value:

@@ -34,10 +34,14 @@ class Hierarchy:
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
         """Read the base classes of changed files and of files with stale inputs.
 
-        An input is a fact of a file that an answer depends on. Inputs are stale if they changed.
+        An input is a fact of a file that an answer depends on; inputs have numbers. An input is stale if it changed.
+
+        Args:
+            stale: numbers of the stale inputs.
+            changed: paths of the changed files, also of removed ones.
 
         Returns:
-            The changed inputs, which are of the kind `subclasses`.
+            The numbers of further inputs that changed, because a class got or lost a subclass.
         """
         again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
@@ -86,9 +90,9 @@ class Hierarchy:
     def implementing(self, package: str, dotted: str, name: str, caller: Symbol) -> list[Symbol]:
         """Return the project's methods that a call on a library's type may run.
 
-        The methods belong to project classes that extend the type. If none of these has the method, classes that extend other types of the
-        package are considered, because such a type may extend the first type. The result is empty if there are more than `MAX_IMPLEMENTED`
-        methods.
+        For `x.name()`, `package` and `dotted` name the type of `x`. The methods belong to project classes that extend this type. If there
+        are none, classes that extend any other type of `package` are tried, because that type may itself extend `dotted`. The method
+        `caller` and private methods are left out. The result is empty for more than `MAX_IMPLEMENTED` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
         for outside in _outside_names(package, dotted):
@@ -129,7 +133,7 @@ class Hierarchy:
         """Return the methods in subclasses that override a method of a class.
 
         `caller` is left out, because a method that calls its own name usually wraps another object. For callers outside tests, classes that
-        only tests define are left out. The result is empty if there are more than `MAX_OVERRIDES` methods.
+        only tests define are left out. The result is empty for more than `MAX_OVERRIDES` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo
@@ -139,7 +143,7 @@ class Hierarchy:
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
         """Whether an object may exist whose class runs a given method.
 
-        `owner` defines the method. The object is of the class `symbol` or of a subclass that does not override the method.
+        `owner` defines the method. The object is of the class `symbol`, or of one of its subclasses that does not override the method.
         """
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
@@ -162,7 +166,8 @@ class Hierarchy:
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         """Return the overrides of a method in classes that are instantiated.
 
-        If no class of the hierarchy is instantiated, all overrides are returned.
+        If neither `owner` nor any of its subclasses is instantiated, all overrides are returned. The result is empty for more than
+        `MAX_OVERRIDES` methods.
         """
         found: list[Symbol] = []
         running: list[Symbol] = []
@@ -179,8 +184,9 @@ class Hierarchy:
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
-    """Return the keys of a library type and of its package.
+    """Return the keys under which subclasses of a library type are indexed.
 
-    For `requests.Session` the keys are `requests:Session` and `requests:`. The result is empty for results of calls and subscripts.
+    For `requests.Session` the keys are `requests:Session`, for the type, and `requests:`, for its package. The result is empty for the
+    result of a call or a subscript.
     """
     return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

@@ -1,6 +1,6 @@
 """Interfaces of type inference, for its own parts and for language rules.
 
-`evaluation.Evaluation` implements them. Callers import only this module, so that `names`, `classes`, `functions` and the rules of a
+`evaluation.Evaluation` implements these interfaces. Callers import only this module. So `names`, `classes`, `functions` and the rules of a
 language do not depend on each other.
 """
 
@@ -135,8 +135,8 @@ class AsksCalls(Protocol):
     def returned(self, symbol: Symbol) -> Type:
         """Return a function's result type, independent of a call's arguments.
 
-        The type may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a
-        call.
+        The type may contain parameters of the function (`PARAM`, `TYPEVAR` and `SELFTYPE` tuples). For each call, `substituted` replaces
+        them by the arguments.
         """
         ...
 
@@ -168,7 +168,7 @@ class AsksCalls(Protocol):
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
         """Return a result type with parameters replaced by a call's arguments.
 
-        For `def f(x): return x`, the result of `f(A())` is an `A`.
+        `value` is the result of `returned`. For `def f(x): return x`, the result of `f(A())` is an `A`.
         """
         ...
 
@@ -188,7 +188,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def expanded(self, value: Type) -> Type:
-        """Replace each parameter in a type by the type of that parameter.
+        """Replace each function parameter in a type by the type of its values.
 
         The annotation, the default or the callers of the function give that type.
         """
@@ -197,7 +197,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
     def made_of(self, value: Type, name: str) -> Type:
         """Return new objects of the classes that a value or its attribute holds.
 
-        `name` is the attribute's name; "" stands for the value itself.
+        `name` is the name of the attribute; "" stands for the value itself.
         """
         ...
 
@@ -211,7 +211,8 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
         """Whether an expression has the same type on every line of a scope.
 
-        A scope is a function, a class or the module.
+        A scope is a function, a class or the module. Only strings, names and attributes of names are checked. For other expressions the
+        result is False.
         """
         ...
 

@@ -14,7 +14,7 @@ from graphmem.resolution.terms import arguments_of, call_at, children, items_or_
 
 
 class _Part(NamedTuple):
-    """A range of lines within one function, class or module."""
+    """A range of lines (first and last) in a scope: function, class or module."""
 
     scope: int
     first: int
@@ -29,7 +29,7 @@ def is_class_name(name: str) -> bool:
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
     """Return class names that a file calls, uses as values, or has in strings.
 
-    Uses in annotations and type tests are ignored. Strings are string literals.
+    Uses in annotations and type tests are ignored. A string counts if it names a class of a module, such as `"module.Class"`.
 
     Args:
         facts: facts of the file.
@@ -70,7 +70,10 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
 
 
 def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
-    """Whether a use of a class is only an annotation or a type test."""
+    """Whether a use of a class is only an annotation or a type test.
+
+    `annotated` is the result of `_annotated`, and `tests` are the calls of type tests.
+    """
     place = (reference.scope, reference.line)
     if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):
         return True
@@ -78,9 +81,9 @@ def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests:
 
 
 def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
-    """Whether a use of a class is the second argument of `isinstance(x, A)`.
+    """Whether a use of a class is the second argument of a type test.
 
-    Other functions that test types are included. The argument may be a tuple of classes.
+    An example is `isinstance(x, A)`. The argument may be a tuple of classes. `tests` are the file's calls of functions that test types.
     """
     for test in tests:
         if test.line <= reference.line <= test.end_line:
@@ -93,7 +96,7 @@ def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Referenc
 def _annotated(facts: FileFacts) -> dict[int, list[_Part]]:
     """Map each expression in an annotation to the lines of that annotation.
 
-    Nested expressions are included. The lines are those of a statement or of the header of a definition.
+    Nested expressions are included. The lines are those of the annotated statement, or of the definition that has the annotation.
     """
     found: dict[int, list[_Part]] = {}
     starts = sorted({binding.line for binding in facts.bindings} | {definition.start_line for definition in facts.definitions})

@@ -28,8 +28,7 @@ class JinjaRules(ScopedRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the function that Python code registers for templates by a name.
 
-        An example is `@app.template_filter("name")`. If Python does not register such a function, the result is a name of the template
-        language.
+        An example is `@app.template_filter("name")`. Without such a function, the result is the type of a name of the template language.
         """
         sites, _ = inference.project.call_sites(f"{TEMPLATE}{name}")
         found = [value for site in sites for value in _registered(inference, site, name)]
@@ -37,9 +36,9 @@ class JinjaRules(ScopedRules):
 
 
 def _registered(inference: Inference, site: CallSite, name: str) -> Iterator[Type]:
-    """Yield the types of functions registered under a name at a call site.
+    """Yield the types of functions registered for templates under a name.
 
-    The site is a decorator, a call such as `app.add_template_filter(f, "x")`, or an assignment.
+    `site` registers them. It is a decorator, a call such as `app.add_template_filter(f, "x")`, or an assignment.
     """
     entry = inference.project.files[site.path]
     inference.project.touch("passed", site.path, entry.definitions[site.scope].qualname, f"{TEMPLATE}{name}")

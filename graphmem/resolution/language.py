@@ -2,7 +2,7 @@
 
 The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and `CallRules` declare the
 overridable methods. Every method has a default: a new language needs only `module_names` and `import_targets`. Rules keep no state about
-files. They read other files through `inference.project`, which records the inputs.
+files. They read other files through `inference.project`. It records each look-up, so that a change of the file invalidates the answer.
 """
 
 from __future__ import annotations

@@ -104,9 +104,9 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
 
 
 def _document(path: str, text: str) -> Any:
-    """Parse a file into mappings and lists of bounded depth.
+    """Parse a configuration file into mappings and lists of bounded depth.
 
-    None for files that only declare scripts.
+    The result is None for a file of which only the declared scripts are read, such as setup.py.
 
     Raises:
         ValueError: the file is malformed or nested too deep.
@@ -150,7 +150,8 @@ _TOML_PART: Final = re.compile(
 def _refuse_depth(part: re.Pattern[str], text: str) -> None:
     """Raise an error for text with deeply nested brackets, before parsing it.
 
-    The nesting that a parser can handle depends on Python's recursion limit, which any code may change.
+    `part` matches brackets and skips strings and comments. The nesting that a parser can handle depends on Python's recursion limit, which
+    any code may change.
     """
     depth = 0
     for match in part.finditer(text):
@@ -238,7 +239,7 @@ def _scripts_of_setup_cfg(path: str, text: str) -> set[Script]:
 def _scripts_of_setup_py(path: str, text: str) -> set[Script]:
     """Find strings `name = module:function` in a setup.py.
 
-    The file is never executed. The group of a string is the last entry point group named before the string.
+    The file is never executed. A string belongs to the entry point group, such as `console_scripts`, that is named last before it.
     """
     found: set[Script] = set()
     kind = "command"

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The meaning of a name in a scope, as far as its file determines it."""
+    """The meaning of a name in a scope, as far as its file determines it.
+
+    `input` is the number of the input (fact of a file) that answers depend on if they use the name.
+    """
 
     input: int  # the input it was read from
     value: Type | None  # its value if that is simple: an undecorated function, a class, a parameter
@@ -114,7 +117,10 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return what a name of a scope means to code in inner scopes."""
+        """Return the meaning of a name of a scope for code in inner scopes.
+
+        `slots` are the bindings of the name in the scope; empty if another file defines the name.
+        """
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
         value = self._plain(places[0], key) if len(places) == 1 else None
@@ -124,7 +130,7 @@ class Names:
     def _plain(self, place: Place, key: int) -> Type | None:
         """Return the type that a binding gives a name, from its file alone.
 
-        None if the type also depends on other files.
+        `key` is the number of the input for the name. The result is None if the type also depends on other files or on decorators.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -142,7 +148,8 @@ class Names:
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
         """Return the bindings of a name that a class scope inherits from bases.
 
-        For a method written outside its class, the members of that class are returned.
+        If `scope` is a method written outside its class, members of that class are returned. A mixin may also use members of the classes
+        that inherit it.
         """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         if symbol is None:
@@ -160,14 +167,17 @@ class Names:
         return found
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve a name that no binding in the file itself defines.
+        """Return the bindings of a name that the file itself does not define.
 
-        Such a name is shared by the package, or comes from a star import.
+        The name is shared by the package, or comes from a star import. The result is None if neither has it.
         """
         return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
 
     def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve a name that an import such as `from a import *` provides."""
+        """Return the bindings of a name that a star import provides.
+
+        An example is `from a import *`. The result is None if no star import has the name.
+        """
         self.project.touch_top(entry, "*")
         if not entry.stars:
             return None
@@ -320,14 +330,17 @@ class Names:
 
 
 def _is_read(entry: FileEntry, position: int) -> bool:
-    """Whether a bare name such as `size` reads a property of `this`."""
+    """Whether a definition is a property that its bare name reads.
+
+    In some languages, `size` in a method means `this.size`.
+    """
     return rules_of(entry).this_is_implied and "property" in entry.definitions[position].modifiers
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:
     """Whether code in a scope sees class members without `this`.
 
-    This holds for a class, and for a method written outside its class.
+    True for a class, and for a method written outside its class.
     """
     definition = entry.definitions[scope]
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
@@ -352,7 +365,7 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
     """Return the innermost of several bindings of a name on a line.
 
     Each binding is valid on a range of lines, such as a lambda's parameter. Among the bindings valid on the line, the innermost is the one
-    that begins last. The result is its position in the file's list of bindings, or -1.
+    that begins last. `positions` and the result are positions in the file's list of bindings. The result is -1 if no binding is valid.
     """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))
@@ -377,7 +390,9 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
     """Return the bindings of a name that can give its value at a line.
 
-    `slots` are the bindings in the order of their lines.
+    `slots` are the bindings in the order of their lines. The result begins with the last earlier binding whose block also contains `line`.
+    All later bindings before `line` follow. If no block contains `line`, all earlier bindings are returned. Without earlier ones, those on
+    the line are returned, or else all.
     """
     if len(slots) == 1:
         return slots
@@ -400,8 +415,8 @@ FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """Return the bindings of a name that other scopes can see.
 
-    If a name has overloads, only the implementation is returned. A definition for the case that an import fails is left out if the module
-    is always there.
+    Overload signatures and definitions for Windows are left out. In Python, so are definitions after `except ImportError`, if the import is
+    from the standard library. If nothing remains, all bindings are returned.
     """
     if len(slots) < 2:
         return slots
@@ -413,6 +428,6 @@ def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
 
 
 def _is_never_missing(entry: FileEntry, position: int) -> bool:
-    """Whether an import takes a name from a module that is always there."""
+    """Whether an import takes a name from a module that is always installed."""
     found = entry.facts.imports[position]
     return not found.level and found.module.partition(".")[0] in entry.rules.never_missing

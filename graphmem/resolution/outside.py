@@ -1,7 +1,7 @@
 """Names of external values: results and attributes of library objects.
 
-`requests.get().json()` is the name of a value. Every name is one alternative of a type. The length of names is limited. Otherwise `node =
-node.next` in a loop would give a new alternative each time, until the type counts as unknown.
+`requests.get().json()` is such a name: it stands for the value of the expression. Every name is one alternative of a type. The length of
+names is limited. Otherwise `node = node.next` in a loop would give a new alternative each time, until the type counts as unknown.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Resolution rules for languages with packages and declared types.
 
-A package is a dotted (or slashed) name shared by several files. These files see each other's names without an import. The rules of each
-language add the package of a file (`names_of`), the targets of imports (`import_targets`), the names of container types (`containers`,
-`transparent`), and the result types of library functions.
+A package is a dotted (or slashed) name shared by several files, which see each other's names without an import. The rules of each language
+add four things. They are the package of a file (`names_of`), the targets of imports (`import_targets`), the names of container types
+(`containers`, `transparent`), and the result types of library functions.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class PackageRules(Rules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the top-level names of a file, which its package shares.
 
-        For a type with members outside its body, `Type.` is added. The members have the name `Type.member`.
+        A member outside the body of its type has the name `Type.member`. For each type with such members, `Type.` is added to the names.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -119,7 +119,7 @@ class PackageRules(Rules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in the file's package or star imports.
 
-        A star import provides all names of a package or a class.
+        A star import provides all names of a package or a class. The result is None if neither has the name.
         """
         for package in self.names_of(entry.facts)[: self.packages_of_file]:
             parts = package.split(".")
@@ -254,7 +254,10 @@ class PackageRules(Rules):
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
     def _is_no_type(self, place: Place, scope: int) -> bool:
-        """Whether a name refers to a value and not to a type."""
+        """Whether a binding of a name is a value and not a type.
+
+        `place` is the binding, and `scope` is the scope that uses the name.
+        """
         entry, around, slot = place
         if slot.kind == "definition":
             return self.types_are_declared and "property" in entry.definitions[slot.index].modifiers
@@ -263,8 +266,8 @@ class PackageRules(Rules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as indices of expressions.
 
-        In `T extends Base`, the bound is `Base`. Type parameters of different definitions are not distinguished. If there are more bounds
-        than `most_bounds`, because the definitions differ, the result is empty.
+        In `T extends Base`, the bound is `Base`. Type parameters of the same name are not distinguished. If definitions give `T` more than
+        `most_bounds` different bounds, the result is empty.
         """
         found: list[int] = []
         while scope >= 0:
@@ -404,7 +407,7 @@ def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
 def mapped(inference: Inference, function: Type) -> Type:
     """Return the union of the result types of the functions in a type.
 
-    `xs.map(f)` calls such a function with each element of `xs`.
+    `xs.map(f)` calls `f` with each element of `xs`; `function` is the type of `f`.
     """
     found = EMPTY
     for atom in inference.expanded(function):

@@ -1,8 +1,8 @@
 """Index the facts of all files, and record inputs of look-ups.
 
 An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C". Each look-up records the inputs
-that it used. `Project.replace` replaces the facts of files and returns the inputs that changed. Only results computed from these inputs are
-out of date.
+that it used. `Project.replace` replaces the facts of files and returns the numbers of the changed inputs. Only answers computed from
+changed inputs are out of date.
 """
 
 from __future__ import annotations
@@ -71,15 +71,16 @@ class Project:
     def key(self, *parts: str) -> int:
         """Return the number of an input; the first part gives the input's kind.
 
-        An input is a fact about other files that an answer depends on. These are the kinds:
+        An input is a fact about other files that an answer depends on. Each kind is followed by further parts, in brackets:
 
-        `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) · `having`:
-        classes with an attribute of a bare name · `passed`: arguments that (path, scope) passes to callees of a bare name · `uses`:
-        attributes that (path, function) uses of its parameters · `module`: the files of a dotted module name · `named`: definitions of a
-        bare name · `demands`: methods of structural interfaces with a bare name · `embeds`: structural interfaces with a base of a bare
-        name · `shared`: the files of (dotted name) that bind (name) ·
-        `calls`: call sites of a bare name · `made`: whether a class's name is used · `subclasses`: of (symbol id) · `file`: whether a path
-        exists · `clause`: the package and the builds that (path) declares.
+        - `top` (path, name): the visible content of a top-level part. Where `methods_are_inputs`, each method is a part of its own.
+        - `clause` (path): the package and the builds that the file declares. `file` (path): whether the file exists.
+        - `module` (dotted name): the files of a module. `shared` (dotted name, name): the files of a package that bind the name.
+        - `named` (name): the definitions of a bare name. `having` (name): the classes with an attribute of that name.
+        - `demands` (name): methods of structural interfaces. `embeds` (name): structural interfaces that have a base of that name.
+        - `calls` (name): call sites of a bare name. `made` (name): whether a class name is used. `subclasses` (symbol id).
+        - `passed` (path, scope, name): the arguments that the scope passes to callees of that name.
+        - `uses` (path, function): the attributes that the function uses of its parameters.
         """
         found = self._keys.get(parts)
         if found is None:
@@ -89,21 +90,21 @@ class Project:
     def keys(self, first: int = 0) -> list[Key]:
         """Return the keys of all inputs in the order of their numbers.
 
-        `first` is the lowest number to include.
+        An input is a fact of a file that answers depend on. `first` is the lowest number to include.
         """
         return list(islice(self._keys, first, None))
 
     def number(self, keys: Iterable[Key]) -> None:
         """Give the inputs of an earlier resolver the same numbers again.
 
-        They get the numbers 0, 1, … in the given order. Call this before other inputs get numbers.
+        `keys` are the inputs in the order of their numbers 0, 1, … Call this before other inputs get numbers.
         """
         self._keys = {key: position for position, key in enumerate(keys)}
 
     def touch(self, *parts: str) -> None:
         """Record that the answer being computed depends on an input.
 
-        An input is a fact of a file that answers depend on. `key` explains its parts.
+        An input is a fact of a file that answers depend on. `parts` are its parts, which the method `key` explains.
         """
         self.solver.reads.add(self.key(*parts))
 
@@ -129,7 +130,10 @@ class Project:
         return entry.clause
 
     def build_constraint(self, entry: FileEntry) -> str:
-        """Return the builds that a file declares to be part of; "" for all."""
+        """Return the builds that a file declares to be part of; "" for all.
+
+        An example is the `//go:build` line of a Go file.
+        """
         self.touch("clause", entry.path)
         return entry.constraint
 
@@ -146,7 +150,7 @@ class Project:
     def binders(self, dotted: str, name: str) -> list[str]:
         """Return the sorted paths of a package's files that bind a name.
 
-        Only bindings at the top level count. The method serves languages whose files share names.
+        `dotted` is the package. Only bindings at the top level count. The method serves languages whose files share names.
         """
         self.touch("shared", dotted, name)
         return sorted(self._binders.get(dotted, _NO_NAMES).get(name, ()))
@@ -154,13 +158,16 @@ class Project:
     def demanded(self, name: str) -> list[Symbol]:
         """Return the methods of a given name that structural interfaces declare.
 
-        A class satisfies a structural interface if it has all methods of the interface.
+        A class satisfies a structural interface, without naming it, if it has all methods of the interface.
         """
         self.touch("demands", name)
         return sorted(self._demanded.get(name, ()), key=_place)
 
     def embedding(self, name: str) -> list[Symbol]:
-        """Return the structural interfaces that have a base with a given name."""
+        """Return the structural interfaces that have a base with a given name.
+
+        A class satisfies a structural interface if it has all its methods.
+        """
         self.touch("embeds", name)
         return sorted(self._embedding.get(name, ()), key=_place)
 
@@ -206,7 +213,8 @@ class Project:
     def call_sites(self, name: str) -> tuple[list[CallSite], bool]:
         """Return the calls of a name, and whether the list is complete.
 
-        The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES`.
+        The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES` calls, or
+        `MAX_DECORATED` if all are uses of a decorator.
         """
         self.touch("calls", name)
         paths = self._called.get(name, {})
@@ -222,7 +230,7 @@ class Project:
     def entry(self, symbol: Symbol) -> FileEntry:
         """Return the file that defines a symbol.
 
-        The answer being computed then depends on this definition.
+        This records that the answer being computed depends on the definition.
         """
         self.solver.reads.add(symbol.key)
         return self.files[symbol.path]
@@ -240,7 +248,7 @@ class Project:
     # changes
 
     def replace(self, changed: Mapping[str, FileFacts], removed: Collection[str], *, compare: bool) -> set[int]:
-        """Replace facts and remove files; return the changed inputs.
+        """Replace and remove the facts of files; return the changed inputs.
 
         Args:
             changed: maps paths to facts, also of new files.
@@ -248,7 +256,7 @@ class Project:
             compare: False before the first query, when differences are not needed.
 
         Returns:
-            The inputs whose content changed.
+            The numbers of the inputs (see `key`) whose content changed; empty if `compare` is False.
         """
         paths = sorted(set(removed) | set(changed))
         before = {path: self._contents_kept(path) for path in paths} if compare else {}
@@ -283,7 +291,11 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Return the content that one file contributes to each input."""
+        """Map each input to the content that one file contributes to it.
+
+        The keys are those of the method `key`, with further parts where several definitions contribute. Contents are compared after an
+        edit.
+        """
         entry = self.files.get(path)
         if entry is None:
             return {}
@@ -321,9 +333,9 @@ class Project:
             return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
-        """Index a file.
+        """Add a file to the indexes.
 
-        After an unexpected error, index only its module, without definitions.
+        After an unexpected error, only its module is added, without definitions.
         """
         try:
             self._add(facts, rules)
@@ -418,7 +430,10 @@ def _folders(dotted: str) -> list[str]:
 
 
 def _demanded(entry: FileEntry) -> Iterator[Symbol]:
-    """Yield the methods of a file's structural interfaces."""
+    """Yield the methods that the structural interfaces of a file declare.
+
+    A class satisfies a structural interface if it has all its methods.
+    """
     structural = {position for position in range(len(entry.definitions)) if entry.rules.is_structural(entry, position)}
     if structural:
         for symbol in entry.symbols:
@@ -427,7 +442,10 @@ def _demanded(entry: FileEntry) -> Iterator[Symbol]:
 
 
 def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
-    """Yield (base name, interface) for the structural interfaces of a file."""
+    """Yield (base name, interface) for the structural interfaces of a file.
+
+    An interface with several bases is yielded once for each base.
+    """
     for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
         if definition.kind == "interface":
             for _, term in definition.bases:
@@ -437,8 +455,8 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input that changes when the content at a key changes.
 
-    The inputs `named`, `demands`, `having`, `embeds`, `module`, `calls` and `made` combine content of many files. Their keys in one file
-    have further parts.
+    `key` is a key of `Project._contents`. The inputs `named`, `demands`, `having`, `embeds`, `module`, `calls`, `made` and `shared` combine
+    content of many files. Their keys in one file have further parts, which are removed.
     """
     if key[0] == "shared":
         return key[:3]

@@ -4,8 +4,8 @@
     for path in resolver.update(changed, removed):
         resolution = resolver.resolve(path)
 
-The edges of a file depend on its own facts and on inputs from other files (see `project`). `update` returns exactly the files to resolve
-again. After any sequence of updates the edges thus equal those of a new resolver.
+The edges of a file depend on its own facts and on inputs, which are facts of other files (see `project`). `update` returns exactly the
+files to resolve again. After any sequence of updates the edges thus equal those of a new resolver.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ class Resolver:
     def _forget(self, stale: set[int]) -> None:
         """Drop the cached answers, such as types, that used stale inputs.
 
-        A group is a set of inputs. A group that contains a stale input becomes stale, too.
+        An input is a fact of a file, and a group is a set of inputs. `stale` has the numbers of changed inputs. Groups that contain one of
+        them become stale, too, and are added to `stale`.
         """
         groups = self._project.solver.groups
         if not stale:
@@ -200,13 +201,14 @@ class Resolver:
     def answer_ahead(self, path: str) -> None:
         """Resolve a file only to cache the answers that it needs.
 
-        Later files need many of the same answers. The edges of the file are known already, and dropped here. An unknown file is ignored.
+        Files resolved later need many of the same answers. The edges of this file are already known, and are dropped. An unknown file is
+        ignored.
         """
         if path in self._project.files:
             self.resolve(path)
 
     def index_answers(self) -> None:
-        """Build the indexes that find outdated answers, for the next `update`."""
+        """Build the indexes that find outdated answers, before the next `update`."""
         self._forget({_NO_INPUT})
 
     def symbols(self, path: str) -> list[SymbolRow]:
@@ -229,8 +231,8 @@ class Resolver:
             path: the file.
             scope: the definition by its index in the file.
             handler: name of a function to return instead; "" for none. It is looked up in this file, then in files of the same folder, then
-                in files of the same part. If it is not found, the definition is returned.
-            near: returns the part of the project that a path belongs to.
+                in files of the same part of the project. If no single function is found, the definition is returned.
+            near: returns the part of the project, such as a service, that a path belongs to.
         """
         entry = self._project.files.get(path)
         if entry is None or scope >= len(entry.symbols):
@@ -250,7 +252,10 @@ class Resolver:
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Return the error because of which a file is only partly in the graph."""
+        """Return the error because of which a file is only partly in the graph.
+
+        The result is "" for a file without an error.
+        """
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
@@ -274,8 +279,8 @@ class Resolver:
     def dependencies(self, paths: Iterable[str] | None = None, first_key: int = 0, first_group: int = 0) -> Dependencies:
         """Return all inputs and groups, and those used by each resolved file.
 
-        An input is a fact of some file, a group is a set of inputs. Both have numbers, which do not change during the life of a resolver.
-        New inputs and groups get the next numbers.
+        An input is a fact of some file, and a group is a set of inputs. Both have numbers, which do not change during the life of a
+        resolver. New inputs and groups get the next numbers. The arguments limit the result to new data.
 
         Args:
             paths: return the inputs of these files only.
@@ -286,9 +291,9 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield the inputs and groups of resolved files, and release them.
+        """Yield (path, inputs and groups) of resolved files, and release them.
 
-        An input is a fact of some file, a group is a set of inputs. The edges of a resolved file depend on them.
+        An input is a fact of some file, and a group is a set of inputs; both are given by number. The edges of the file depend on them.
         """
         for path in paths:
             yield path, self._inputs.pop(path)
@@ -298,11 +303,11 @@ class Resolver:
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:
-        """Restore the result of `dependencies` of an earlier resolver.
+        """Restore the result `kept` of the method `dependencies`.
 
-        This must be the first call. The first `update` must then contain the same facts as the last state of the earlier resolver. The
-        files that this `update` returns need not be resolved, because their edges are known. Later updates return the same files as without
-        the interruption.
+        An earlier resolver returned `kept`. This must be the first call. The first `update` must then contain the same facts as the last
+        state of the earlier resolver. The files that this `update` returns need not be resolved, because their edges are known. Later
+        updates return the same files as the earlier resolver would.
         """
         self._project.number(kept.keys)
         self._project.solver.groups.restore(kept.groups)
@@ -330,7 +335,7 @@ class Resolver:
     def let_go(self) -> None:
         """Free all memory at once; the resolver is unusable afterwards.
 
-        Otherwise the cyclic garbage collector would scan a million objects without freeing any.
+        Without this call, the cyclic garbage collector would scan a million objects and free none.
         """
         self._shelf.clear()
         for entry in self._project.files.values():

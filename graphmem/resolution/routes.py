@@ -49,7 +49,8 @@ def is_computed(segment: str) -> bool:
 def key_of_route(path: str) -> str:
     """Return the key under which a route is indexed: "/" and a segment.
 
-    The segment is the last one that is not a placeholder: `/users` for `/api/users/<id>`.
+    The segment is the last one that is not a placeholder. The key of `/api/users/<id>` is `/users`. A route of placeholders only has the
+    key "/".
     """
     return ROUTE + next((part for part in reversed(segments(path)) if not is_computed(part)), "")
 
@@ -66,8 +67,8 @@ def keys_of_request(path: str) -> Iterator[str]:
 def match(route: str, path: str, module: str) -> Match | None:
     """Return how well a route matches a request; None if it does not.
 
-    The result is (matched literal segments, all matched segments). `module` is the name of the file with the route. A route without
-    segments matches a request whose last segment is this name.
+    The result is (matched literal segments, all matched segments); a greater pair is a better match. `module` is the name of the file with
+    the route. A route without segments matches a request whose last segment is `module`, and a request without segments.
     """
     wanted, asked = segments(route), segments(path)
     if not wanted:
@@ -90,6 +91,6 @@ def match(route: str, path: str, module: str) -> Match | None:
 def answers(method: str, name: str) -> bool:
     """Whether a request by an HTTP method runs a given method of a view class.
 
-    For `get`, these are `get`, `list`, `retrieve` and `dispatch`, among others.
+    `name` is the method of the class. For `get`, the names are `get`, `list`, `retrieve` and `dispatch`, among others.
     """
     return name == method or name in _ALWAYS or name in _MEMBERS.get(method, ())

@@ -41,7 +41,7 @@ class Run(NamedTuple):
 class Through(NamedTuple):
     """A call that an external function makes to some of its arguments.
 
-    The function calls the first of `names` that the argument's class has. Without names, it calls the argument itself.
+    For each argument, the first of `names` that its class has is called. Without names, the argument itself is called.
     """
 
     names: Sequence[str]
@@ -168,9 +168,9 @@ class CallRules:
         return EMPTY
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Infer an unannotated parameter from the attributes that code reads.
+        """Infer the type of an unannotated parameter from the attributes in use.
 
-        In a function that reads `x.read` and `x.close`, `x` has a class with both.
+        In a function that reads `x.read` and `x.close`, the parameter `x` has a class with both attributes.
         """
         return EMPTY
 
@@ -188,15 +188,16 @@ class CallRules:
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that the language also runs at a call or operation.
 
-        In C++, an example is the overloaded operator function of `a + b`. Each item is (function, number of alternatives). Only one of the
-        alternatives runs.
+        In C++, an example is the overloaded operator function of `a + b`. Each item is (function, number of alternatives). Only one of
+        several alternatives runs.
         """
         return ()
 
     def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
         """Return the constructors that a call runs to convert its arguments.
 
-        In C++, an example is a constructor, of a parameter's class, that takes a string. Each item is (function, number of alternatives).
+        `function` is the called function. In C++, an example is the constructor `Slice(const char*)` for a parameter of the class `Slice`.
+        Each item is (constructor, number of alternatives).
         """
         return ()
 
@@ -205,7 +206,7 @@ class CallRules:
         return EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type of a loop over an object of a class."""
+        """Return the element type of a loop over an object of a project class."""
         return EMPTY
 
     def next_step(self, name: str) -> str:
@@ -274,7 +275,7 @@ class CallRules:
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a function share.
 
-        A call chooses one of the functions with the same key.
+        A call chooses one of the functions with the same key. The key is (path, position of the enclosing scope, name).
         """
         return symbol.path, entry.definitions[symbol.index].parent, symbol.name
 
@@ -285,12 +286,13 @@ class CallRules:
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods of a receiver whose class is not in the project.
 
-        An example is `self` in a Rust `impl` for a built-in type. The result is None if the type of the receiver is unknown.
+        `name` is the method called on the receiver in `scope`. An example is `self` in a Rust `impl` for a built-in type. The result is
+        None if the type of the receiver is unknown.
         """
         return None
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether a call in one file can run an override in another file.
+        """Return whether a call in `entry` can run an override in `other`.
 
         An override is a method of a subclass.
         """
@@ -299,14 +301,15 @@ class CallRules:
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
         """Score how well the type of an argument fits the type of a parameter.
 
-        None means that the rules shared by most languages compute the score.
+        None means that this language has no rule of its own. The caller then uses the rule that most languages share.
         """
         return None
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
-        None means that only the argument's type is compared.
+        `argument` is the expression, and `given` its type. `annotation` declares the parameter of `function`. None means that only the
+        types are compared.
         """
         return None
 
@@ -320,12 +323,16 @@ class CallRules:
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the method that all other methods of its name implement.
 
-        Without such a method, all methods are returned. `methods` are the methods that a call on an object of unknown type may run.
+        `methods` have the same name; a call on an object of unknown type may run any of them. If none of them is implemented by all others,
+        all are returned.
         """
         return methods
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return those of equally good overloads that fit the receiver."""
+        """Return the overloads, of equally good ones, that fit the receiver.
+
+        `methods` are the overloads that fit the arguments equally well.
+        """
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:

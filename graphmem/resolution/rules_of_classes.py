@@ -64,7 +64,8 @@ class ClassRules:
     def answers_itself(self, base: Ext, name: str) -> bool:
         """Whether a library's class has a special method that runs no other one.
 
-        For example, a loop over an object of a class derived from `list` does not run its `__getitem__`.
+        For example, `__iter__` of `list` does not call `__getitem__`. So a loop over an object of a class derived from `list` does not run
+        its `__getitem__`.
         """
         return False
 
@@ -143,19 +144,20 @@ class ClassRules:
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 
-        The mixin uses the member, but neither it nor its bases define it. Classes that inherit the mixin have the member.
+        `symbol` is the mixin. It uses the member, but neither it nor its bases define the member. Classes that inherit the mixin have the
+        member.
         """
         return ()
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external base class may define.
 
-        The external class is the first base outside the project.
+        `base` is the first base of the receiver's class outside the project.
         """
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Return whether other classes satisfy a class by having its members."""
+        """Return whether a class is satisfied by every class that has its members."""
         return self.interfaces_are_structural and entry.definitions[position].kind == "interface"
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
@@ -166,9 +168,9 @@ class ClassRules:
         return ()
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Return the interface methods that a method implements.
+        """Return the interface methods that a method implements implicitly.
 
-        The class of the method does not declare the interface.
+        The class of the method has all methods of the interface, but does not declare it.
         """
         return ()
 
@@ -204,7 +206,7 @@ class ClassRules:
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a method or class body is the class itself.
 
-        Otherwise the receiver is an object.
+        `scope` is the method or body, and `around` is the class. If False, the receiver is an object.
         """
         return False
 
@@ -232,7 +234,7 @@ class ClassRules:
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Whether an expression is `super`, the receiver as its base class."""
+        """Whether an expression is `super`: the receiver, seen as its base class."""
         return bool(entry.terms[term][0] == SUPER)
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:
@@ -256,6 +258,6 @@ class ClassRules:
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type of a class attribute when read from an instance.
 
-        The type differs from the assigned value for enum members and descriptors.
+        `value` is the type of the assigned value. The result differs from `value` for enum members and descriptors.
         """
         return value

@@ -63,7 +63,7 @@ class NameRules:
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the names of a file that other files of its package can see.
 
-        The method `shared` resolves them.
+        The method `shared` finds their definitions.
         """
         return ()
 
@@ -118,7 +118,8 @@ class NameRules:
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return a file's names and imports that may define a given export.
 
-        For `export { a as b }`, the export `b` is defined by the name `a`. Among the imports, the first one that has a target is used.
+        `name` is the exported name. For `export { a as b }`, the export `b` is defined by the name `a`. Of the returned imports, the caller
+        uses the first one that has a target.
         """
         return (name,), ()
 
@@ -140,7 +141,7 @@ class NameRules:
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the type of the value that a module exports under a name.
 
-        None if the value has the same name inside the module.
+        The result is None if the module itself defines `name`. The caller then looks it up in the module.
         """
         return None
 
@@ -209,9 +210,9 @@ class NameRules:
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return a file's functions that are commands or plug-ins, with the kind.
+        """Map a file's functions that are commands or plug-ins to their kind.
 
-        Configuration files declare commands and plug-ins. The name "" stands for the file itself.
+        Configuration files declare commands and plug-ins. The key "" stands for the file itself.
         """
         return {}
 

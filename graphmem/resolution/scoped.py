@@ -184,7 +184,7 @@ class ScopedRules(PackageRules):
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files can find a file.
 
-        The first name is the group or package whose files share names. Names for imports follow.
+        The first name is that of the package or group whose files share their names. The names by which imports find the file follow.
         """
         clauses = [found for found in facts.imports if found.kind == "package"]
         names = list(dict.fromkeys(found.module.replace(self.separator, ".") for found in clauses if not found.alias))
@@ -278,7 +278,8 @@ class ScopedRules(PackageRules):
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of the first part of a qualified name.
 
-        If the language uses `::` as separator, a name `::a` begins at the root, and a name `a::` is a namespace or an imported name.
+        If the language separates parts by `::`, `name` is `::a` or `a::`. `::a` begins at the root of all names. `a::` is a namespace or an
+        imported name.
         """
         plain = name.strip(self.separator)
         if name.startswith(self.separator):
@@ -303,7 +304,10 @@ class ScopedRules(PackageRules):
         return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return the value of an imported file, which may be what it returns."""
+        """Return the value of an imported file.
+
+        It is the module. In languages in which a file can return a value, the returned value is added.
+        """
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
@@ -315,8 +319,8 @@ class ScopedRules(PackageRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in other files of the package.
 
-        In languages in which the whole project shares names, the result is None if several files define the name and the right file is
-        unclear.
+        The result is None without bindings. In some languages the whole project shares names. There, the result is also None if several
+        files define the name and the right file is unclear.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
@@ -350,7 +354,7 @@ class ScopedRules(PackageRules):
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
         """Return the members of a class that are defined outside its first body.
 
-        These are methods written outside the class, and members in further declarations of a split class.
+        They are methods written outside the class, and members in further declarations of a split class. A `partial class` in C# is split.
         """
         found = list(super().members_elsewhere(inference, owner, name))
         if not self._reopened:
@@ -406,7 +410,7 @@ class ScopedRules(PackageRules):
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the Ruby module whose methods a mixin adds to its classes.
 
-        This is the module `ClassMethods` inside the mixin.
+        It is the module `ClassMethods` inside the mixin `symbol`.
         """
         found = list(super().more_bases(inference, symbol))
         if self._class_side:
@@ -418,7 +422,8 @@ class ScopedRules(PackageRules):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes and mixins that define a member a mixin lacks.
 
-        Classes that inherit the mixin have the member. Test classes are considered only if there are no other classes.
+        `symbol` is the mixin. Classes that inherit the mixin have the member. Test classes are considered only if there are no other
+        classes. The result is empty for more than `MAX_SIBLINGS` classes.
         """
         if not self._mixins:
             return ()
@@ -434,7 +439,7 @@ class ScopedRules(PackageRules):
     def accessors(self, name: str, kind: str) -> Sequence[str]:
         """Return the accessor methods in another language for a property.
 
-        In Kotlin, `item.price` calls `getPrice()` of a Java class, and `item.price = 1` calls `setPrice(…)`.
+        `kind` is `read` or `write`. In Kotlin, `item.price` calls `getPrice()` of a Java class, and `item.price = 1` calls `setPrice(…)`.
         """
         if not self._accessors:
             return ()
@@ -468,7 +473,7 @@ class ScopedRules(PackageRules):
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external base class may define.
 
-        The methods that all classes have, such as `new`, are not members of a base.
+        A method that all classes have, such as `new`, is taken from the class itself and not from `base`.
         """
         return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 
@@ -483,8 +488,8 @@ class ScopedRules(PackageRules):
         """Whether a value can be passed though it has none of the declared types.
 
         `given` is the value; `classes` and `outside` are the types that the parameter declares. A final type, such as `String` in Kotlin,
-        has no subclasses. So a value of a final type can be passed only for this type and for the types in `conversions`. If the parameter
-        declares only final types, no other value of the project can be passed.
+        has no subclasses. A value of a final type can be passed only if `outside` has this type or one of its `conversions`. An object of a
+        project class can be passed only if `outside` has a type that is not final.
         """
         if not self.final_types:
             return True
@@ -510,8 +515,8 @@ class ScopedRules(PackageRules):
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method overrides a base's method of the same name.
 
-        In languages with overloads, both methods must have the same number of parameters, with the same classes. If a language separates
-        class methods from object methods, both must be of the same kind.
+        In languages with overloads, both methods must have the same number of parameters, with the same classes where these are known. In
+        languages that separate class methods from object methods, both must be of the same kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
         if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
@@ -535,7 +540,7 @@ class ScopedRules(PackageRules):
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """Return the type of the receiver in a method, such as `this`.
 
-        In a class body outside methods, the receiver is the class itself.
+        In a class method, or in a class body outside methods, the receiver is the class itself.
         """
         around = entry.enclosing(scope, CLASS_KINDS)
         if around > 0 and self.is_on_class(entry, scope, around):
@@ -574,7 +579,8 @@ class ScopedRules(PackageRules):
     def _reopened_members(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the methods that the project adds to a built-in class.
 
-        In Ruby, `class String` with `def words` gives every string a method.
+        `receiver` is an object of the class, and `name` the method. In Ruby, `class String` with `def words` gives every string the method
+        `words`.
         """
         if receiver[0] != EXTI or receiver[1] != self.builtin_package or not inference.project.knows_name(name):
             return ()
@@ -676,7 +682,7 @@ class ScopedRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a constant passes to an external call.
 
-        In PHP, the constant is `Name::class`, or a string with the qualified name.
+        In PHP, the constant is `Name::class`, or a string with the qualified name of the class.
         """
         terms, found = call.entry.terms, set[Symbol]()
         for argument in call.args if self._class_constant else ():
@@ -717,7 +723,7 @@ class ScopedRules(PackageRules):
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a container's method, from the language's table.
 
-        Such a method returns an element or the container.
+        The method may return an element, the container, or the result of a block that gets elements.
         """
         if name in self._itself:
             return frozenset((container,))
@@ -735,9 +741,9 @@ class ScopedRules(PackageRules):
 
 
 def _local_names(entry: FileEntry) -> frozenset[str]:
-    """Return the names that are bound on only some lines of a file.
+    """Return the names in a file that only some lines of a scope can see.
 
-    Type parameters are such names.
+    An example is a type parameter.
     """
     kept: frozenset[str] | None = entry.kept.get("local names")
     if kept is None:

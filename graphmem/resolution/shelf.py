@@ -28,7 +28,7 @@ ReadFacts = Callable[[str, str, str], FileFacts]
 class Shelf:
     """The files whose facts are in memory, least recently used first.
 
-    A file counts as used if inference has cached new answers in its memo.
+    A file counts as used if type inference has cached new answers for it.
 
     Args:
         read: reads facts that were released; None keeps all facts in memory.
@@ -74,8 +74,8 @@ class Shelf:
     def divide(self, read: ReadFacts, processes: int) -> None:
         """Prepare the shelf for use in one of several forked processes.
 
-        Its memory budget becomes a share of the whole. Facts that were in memory before the fork are shared, and count only when they are
-        used.
+        The memory budget is divided by `processes`, and `read` reads facts in this process. Facts that were in memory before the fork are
+        shared, and count only when they are used.
         """
         self._read = read
         self._budget //= processes

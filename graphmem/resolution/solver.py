@@ -2,16 +2,17 @@
 
 Type inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of
 one file. A question may depend on itself. If it is asked again while it is being answered, its current answer is returned, which is empty
-at first. When an answer grows, the questions that read the smaller one are computed again, until no answer changes. Answers only grow, so
-the result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
+at first. When an answer grows, the questions that read the smaller answer are computed again, until no answer changes. Answers only grow,
+so the result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
 
-Questions that depend on each other form a component. Components are found as in Tarjan's algorithm (SIAM J. Comput. 1, 1972): a question
-whose lowest dependency is itself is the root of its component, and all questions that began after it and have no final answer belong to
-the component.
+Questions that depend on each other form a component. Components are found as in Tarjan's algorithm (SIAM J. Comput. 1, 1972). The root of a
+component is its first question: it depends on no unanswered question that began before it. The questions that began after the root and have
+no final answer belong to the component.
 
-Every answer has one number for its inputs: the number of an input (see `project.Project.key`), or of a group of inputs and other groups. A
-group has a negative number, lower than the numbers of the groups inside it. So one pass finds all groups that contain an input
-(`dependents`), and an answer stores only its own inputs, not the inputs of the answers that it used.
+Every answer has one number for its inputs, which are facts of files. It is the number of a single input (see `project.Project.key`), or of
+a group of inputs and other groups. A group has a negative number, lower than the numbers of the groups inside it. So one pass finds all
+groups that contain an input (`dependents`). An answer stores only its own inputs and the numbers of the answers that it used, not their
+inputs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Members = tuple[int, ...]
 
 
 class Groups:
-    """Assigns a number to each set of inputs (a group), which may be nested."""
+    """Assigns a number to each group: a set of inputs and other groups."""
 
     def __init__(self) -> None:
         self._numbers: dict[Members, int] = {(): NOTHING}
@@ -56,7 +57,8 @@ class Groups:
     def number(self, reads: set[int]) -> int:
         """Return the number of the group that equals a set of inputs and groups.
 
-        For a set with one member, the result is the member's number. A new group is created if necessary.
+        `reads` are the numbers of the members. For a set with one member, the result is the member's number. A new group is created if
+        necessary.
         """
         reads.discard(NOTHING)
         if len(reads) == 1:
@@ -72,27 +74,27 @@ class Groups:
     def members(self, first: int = 0) -> list[Members | None]:
         """Return the members of each group (set of inputs), from a position on.
 
-        None stands for an unused group.
+        `first` is the position. None stands for a group that was deleted as unused.
         """
         return self._members[first:]
 
     def restore(self, members: Iterable[Members | None]) -> None:
-        """Replace all groups by those that `members` returned earlier."""
+        """Replace all groups by `members`, the earlier result of `members()`."""
         self._members = list(members)
         self._numbers = {some: _number(position) for position, some in enumerate(self._members) if some is not None}
         self._containing.forget()
 
     def spread(self, stale: set[int]) -> None:
-        """Extend a set by all groups that contain one of its inputs.
+        """Add to a set of numbers all groups that contain one of its members.
 
-        A group is a set of inputs that has a number. Groups may be nested at any depth.
+        `stale` has numbers of inputs and groups. A group is a set of inputs that has a number. Groups may be nested at any depth.
         """
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Return all inputs among given numbers of inputs and groups.
+        """Return the inputs among given numbers, and those inside given groups.
 
-        A group is a set of inputs and other groups. The inputs inside groups, at any depth, are included.
+        A group is a set of inputs and other groups. Its inputs are included at any depth of nesting.
         """
         members = self._members
         seen = set(numbers)
@@ -106,7 +108,10 @@ class Groups:
         return frozenset(number for number in seen if number > NOTHING)
 
     def keep(self, used: set[int]) -> None:
-        """Delete groups (sets of inputs) that nothing uses, directly or nested."""
+        """Delete the groups that nothing uses, directly or in another group.
+
+        A group is a set of inputs. `used` has the numbers of groups to keep.
+        """
         kept = {NOTHING} | used
         for members, number in reversed(self._numbers.items()):
             if number in kept:
@@ -167,7 +172,7 @@ class Solver:
     def listen(self) -> set[int]:
         """Start recording the inputs that are read outside of questions.
 
-        The returned set collects the numbers of inputs and groups.
+        The numbers of the inputs and groups are added to the returned set.
         """
         self.reads = set()
         return self.reads
@@ -179,8 +184,8 @@ class Solver:
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return the answer of a question: `compute(*arguments)`, cached by `key`.
 
-        `memo` is the cache. `compute` may only read tracked inputs and ask other questions. Answers are compared with `==`. In a cycle, the
-        first answer is `EMPTY`.
+        `memo` is the cache of one file. `compute` may only read recorded inputs and ask other questions. Answers are compared with `==`. In
+        a cycle of questions, the first answer is `EMPTY`.
         """
         known = memo.get(key)
         if type(known) is tuple:
@@ -224,7 +229,10 @@ class Solver:
         return question.value
 
     def _answer_first(self, question: _Question) -> Any:
-        """Answer a question that is asked outside of all others."""
+        """Answer a question that is asked outside of all other questions.
+
+        After an error, all unfinished questions are dropped.
+        """
         outside = self.reads
         try:
             self._settle(question)
@@ -243,8 +251,10 @@ class Solver:
     def _settle(self, question: _Question) -> bool:
         """Compute a question, and store the final answers of its component.
 
+        A component is a set of questions that depend on each other.
+
         Returns:
-            False: the question belongs to a component that began further out, so its answer is not final.
+            False if the question belongs to a component that began before it, so its answer is not final; else True.
         """
         first = len(self._waiting)
         self._compute(question)
@@ -266,7 +276,7 @@ class Solver:
     def _close(self, component: list[_Question]) -> None:
         """Store the final answers of questions that depend on each other.
 
-        They get one number for all their inputs. Other questions that read an answer get this number as an input.
+        The answers get one number for all their inputs. Other questions that read one of the answers get this number as an input.
         """
         number = self.groups.number(set().union(*[question.reads for question in component]))
         for question in component:
@@ -278,7 +288,10 @@ class Solver:
                 user.reads.add(number)
 
     def _compute(self, question: _Question) -> None:
-        """Compute an answer; if it changed, mark the questions that read it."""
+        """Compute an answer; if it changed, mark the questions that read it.
+
+        Marked questions are stale, and are computed again later.
+        """
         outside = self.reads
         self.reads = question.reads = set()
         question.is_stale = False
@@ -297,8 +310,8 @@ class Solver:
     def _repeat(self, root: _Question) -> None:
         """Compute the stale questions of a component until none is stale.
 
-        Each round begins with the question that was asked last, because the others of the component were asked for it or before it. The
-        method ends early when the root turns out to depend on a question further out.
+        `root` is the first question of the component. The question that was asked last is computed first, because earlier questions may
+        depend on it. The method ends early if `root` turns out to depend on a question that began before it.
         """
         first, stale = root.index, self._stale
         while True:

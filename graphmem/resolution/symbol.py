@@ -11,7 +11,7 @@ FUNCTION_KINDS: Final = frozenset({"function", "method"})
 class Symbol:
     """A definition in a file, in the form in which other files refer to it.
 
-    It has the id, path, name and kind of the definition. The object stays the same when other parts of its file change.
+    A symbol has the id, path, name and kind of the definition. The object stays the same when other parts of its file change.
     """
 
     __slots__ = ("id", "index", "key", "kind", "name", "ordinal", "path", "qualname")

@@ -81,7 +81,7 @@ def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tu
 def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bool:
     """Whether a test runner finds this definition as a test or a test class.
 
-    A test runner finds a function inside another function only if it is registered, such as `it("…", …)` inside `describe`.
+    A function inside another function is found only if a call registers it, such as `it("…", …)` inside `describe`.
     """
     around = definition.parent if "test" not in definition.modifiers else -1
     while around >= 0:
@@ -104,9 +104,9 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 @cache
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
-    """Return the entry point rules of a language, and a pattern.
+    """Return the entry point rules of a language that need no decorator.
 
-    The returned rules are those that do not need a decorator. The pattern matches the decorators of the other rules.
+    The second item is a pattern that matches the decorators of the other rules.
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
@@ -128,8 +128,8 @@ def entry_rule(
 ) -> EntryPointRule | None:
     """Return the first rule that makes a definition an entry point.
 
-    An entry point is code that is called from outside, such as a route's handler. The rule must match the definition or one of its
-    decorators. The result is None if no rule matches.
+    An entry point is code that is called from outside, such as a route's handler. The rule must match the definition or one of
+    `decorators`. The result is None if no rule matches.
     """
     within = facts.definitions[definition.parent].name if definition.parent >= 0 else ""
     for rule in rules:
@@ -148,7 +148,10 @@ def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | 
 
 
 def _first_text(terms: list[Term], call: Term) -> str | None:
-    """Return the text of a call's first argument, or of a path argument."""
+    """Return the first string among a call's first argument and its path.
+
+    The path is an argument with a name such as `path`. The result is None if neither is a string literal.
+    """
     if call[0] not in (CALL, NEW):
         return None
     _, _, positional, keywords = call

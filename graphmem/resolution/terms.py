@@ -77,7 +77,8 @@ def string_of(term: Term) -> str:
 def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
     """Return the items of a tuple, or the index of any other expression.
 
-    The key of `Base[A, B]` is a tuple, and the key of `Base[A]` is a single expression.
+    All are indices of expressions. For the key of `Base[A, B]`, which is a tuple, they are `A` and `B`. For the key of `Base[A]`, the
+    result is `A`.
     """
     term = terms[index]
     if term[0] == TUPLE:

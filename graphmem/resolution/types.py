@@ -1,8 +1,8 @@
 """Types of expressions: small, bounded sets of alternatives (atoms).
 
-A `Type` is a frozenset of atoms. An atom is one possible value, such as an instance of a class. It is a tuple whose first item is its tag.
-The empty set means "nothing is known"; `TOP` means "too many alternatives". Joining is monotone and the size is limited (at most
-`MAX_ATOMS` atoms, containers nested at most `MAX_DEPTH` deep). Therefore a least fixpoint exists, and the iteration ends.
+A `Type` is a frozenset of atoms. An atom is one possible value, such as an instance of a class. Each atom is a tuple whose first item is
+its tag. The empty set means "nothing is known"; `TOP` means "too many alternatives". Joining types is monotone and the size is limited (at
+most `MAX_ATOMS` atoms, containers nested at most `MAX_DEPTH` deep). Therefore a least fixpoint exists, and the iteration ends.
 """
 
 from __future__ import annotations
@@ -227,9 +227,9 @@ _NESTING: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
 
 
 def _normal(atoms: Type) -> Type:
-    """Merge containers of the same kind in a type: `list[A] | list[B]`.
+    """Merge containers of the same kind in a type.
 
-    Return `TOP` for more than `MAX_ATOMS` alternatives.
+    `list[A] | list[B]` becomes `list[A | B]`. The result is `TOP` for more than `MAX_ATOMS` alternatives.
     """
     nesting = [atom for atom in atoms if atom[0] in _NESTING]
     if len(nesting) > 1:
@@ -308,7 +308,8 @@ def _levels(atom: Atom) -> int:
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
     """Empty the containers in a type that are nested too deeply.
 
-    The containers around them are kept. A growing type therefore never loses a container, which is needed to reach a fixpoint.
+    `limit` is the allowed depth. The containers around them are kept. A growing type therefore never loses a container, which is needed to
+    reach a fixpoint.
     """
     if depth(value) <= limit:
         return value
@@ -319,7 +320,10 @@ def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
 
 
 def _cut(atom: Atom, limit: int) -> Type:
-    """Return a container without the containers that are nested too deeply."""
+    """Return a container without the containers that are nested too deeply.
+
+    `limit` is the allowed depth; for 0 the result is empty.
+    """
     if limit <= 0:
         return EMPTY
     if atom[0] == BOX:
@@ -338,7 +342,7 @@ def _cut(atom: Atom, limit: int) -> Type:
 
 
 def anonymous(result: Type) -> Type:
-    """Return the type of an anonymous function with a given result."""
+    """Return the type of an anonymous function, given its result type."""
     kept = _shallow(result)
     return one((LAM, kept, 1 + depth(kept)))
 
@@ -387,7 +391,7 @@ def ordered(value: Type) -> Iterable[Atom]:
 def bottom_for(value: Type) -> Type:
     """Return the start value for joining results over a type's alternatives.
 
-    The start value is empty, or `TOP` for the type `TOP`.
+    The start value is empty, or `TOP` if `value` is `TOP`.
     """
     return TOP if value is TOP else EMPTY
 
@@ -397,7 +401,7 @@ OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
 
 
 def is_open(declared: Type) -> bool:
-    """Whether a declared type is partly open, as `Any` is."""
+    """Whether a declared type is empty or partly open, as `Any` is."""
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
@@ -413,10 +417,9 @@ def class_of(instance: Instance) -> Class:
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """Return the project class passed to a library function that was called.
+    """Return the project class that was passed to a called library function.
 
-    For the result of `load(User)`, the class is `User`, because the result may be a `User`. None for values that are not results of such
-    calls.
+    For the result of `load(User)`, the class is `User`, because the result may be a `User`. None if `atom` is not such a result.
     """
     if atom[0] != EXTI:
         return None
@@ -427,21 +430,21 @@ def handed_back(atom: Atom) -> Symbol | None:
 def pending(value: Type) -> Type:
     """Return the calls in a type whose bodies have not run yet.
 
-    Such calls are calls of generators and coroutines.
+    They are calls of generators and coroutines (`PENDING` tuples).
     """
     return frozenset(atom for atom in value if atom[0] == PENDING)
 
 
 def is_deferred(declared: Type) -> bool:
-    """Whether a declared type may be a generator or a coroutine."""
+    """Whether a declared type may be an iterator or a coroutine."""
     return any(atom[0] == BOX and atom[1] in ("iter", "await") for atom in declared)
 
 
 def behind(declared: Type, value: Type) -> Type:
     """Return the parts of a value that its declared type does not name.
 
-    These are calls of generators and coroutines. For `Iterator` and other types that say only how an object is used, they are also the
-    objects of the project's classes.
+    They are calls of generators and coroutines. For `Iterator` and other types that say only how an object is used, objects of project
+    classes are added.
     """
     if any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared):
         return frozenset(atom for atom in value if atom[0] == PENDING or atom[0] == INST)
@@ -451,6 +454,6 @@ def behind(declared: Type, value: Type) -> Type:
 def made(value: Type) -> Type:
     """Return new objects of the classes in a type.
 
-    For the class `A`, the result is an object of `A`. The classes of instances in the type are included.
+    For the class `A`, and for an object of `A`, the result is an object of `A`.
     """
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

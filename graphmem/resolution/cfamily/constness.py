@@ -27,9 +27,9 @@ def is_const(inference: Inference, method: Symbol) -> bool:
 
 
 def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-    """Return the methods that fit the declaration of the receiver.
+    """Return the versions of a method that fit the constness of the receiver.
 
-    If it is unknown whether the receiver is constant, all methods are returned.
+    `methods` are the versions, with and without `const`. All of them are returned if the constness of the receiver is unknown.
     """
     constant = [method for method in methods if is_const(inference, method)]
     if not constant or len(constant) == len(methods):
@@ -52,7 +52,10 @@ def _in_const_method(inference: Inference, entry: FileEntry, scope: int) -> bool
 
 
 def _receiver_is_const(inference: Inference, entry: FileEntry, reference: Reference, term: int) -> bool | None:
-    """Return whether an object is constant; None if it is unknown."""
+    """Return whether the object of the expression `term` is constant.
+
+    The expression is the receiver of a call. The result is None if the constness is unknown.
+    """
     found = entry.terms[term]
     if found[0] == SELF:
         return _in_const_method(inference, entry, reference.scope)

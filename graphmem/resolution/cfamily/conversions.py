@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def conversions(inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterator[tuple[Symbol, int]]:
     """Yield the constructors that convert a call's arguments.
 
-    A constructor is one of the class of the parameter. Each item is (constructor, number of constructors that fit equally well).
+    `function` is the called function. Each constructor belongs to the class of one of its parameters. Each item is (constructor, number of
+    constructors of that class that fit equally well).
     """
     other = inference.project.entry(function)
     _, _, arguments, _ = call_at(entry.terms, reference.term)

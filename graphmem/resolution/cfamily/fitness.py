@@ -79,8 +79,8 @@ def _declared(inference: Inference, function: Symbol, annotation: int) -> Declar
 def fit(argument: Term, given: Type, declared: Declared) -> int | None:
     """Score how well an argument in C or C++ fits a parameter.
 
-    The source text of the argument decides. `given` is the argument's inferred type. The result is None if the text gives no answer and the
-    caller must compare types only.
+    `argument` is the argument's expression, and `given` is its inferred type. A higher score means a better fit. None means that the
+    expression does not decide, and the caller must compare types.
     """
     is_pointer, name, is_open, _ = declared
     if is_open:

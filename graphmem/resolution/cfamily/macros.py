@@ -53,7 +53,10 @@ class Expansion:
         self.left = MAX_TOKENS
 
     def of_call(self, term: int) -> list[tuple[Symbol, int]]:
-        """Return the functions that a use of a macro, `CHECK(x)`, runs."""
+        """Return the functions that a use of a macro, `CHECK(x)`, runs.
+
+        Each item is (function, number of functions that match the same call in the macro).
+        """
         found = self.entry.terms[term]
         callee = self.entry.terms[found[1]] if found[0] in (CALL, NEW) else None
         if callee is None or callee[0] != NAME or found[0] not in (CALL, NEW):
@@ -64,7 +67,10 @@ class Expansion:
         return self._called(token for macro in macros for token in self._expanded(macro, written, frozenset((callee[1],))))
 
     def of_definition(self, term: int) -> list[tuple[Symbol, int]]:
-        """Return the functions that the text of a macro calls."""
+        """Return the functions that the text of a macro calls.
+
+        `term` is the macro's definition. Each item is (function, number of functions that match the same call).
+        """
         macro = _macro(self.entry, term)
         return self._called(self._expanded(macro, [], frozenset())) if macro is not None else []
 
@@ -81,7 +87,10 @@ class Expansion:
         return [found[1]] if found[0] == NAME else ["this"] if found[0] == SELF else [term]
 
     def _expanded(self, macro: Macro, arguments: Sequence[Sequence[Piece]], inside: frozenset[str]) -> Iterator[Piece]:
-        """Yield the text of a macro with the macros in it expanded."""
+        """Yield the tokens of a macro's text, with the macros in it expanded.
+
+        `arguments` replace the parameters of `macro`. `inside` names the macros that are being expanded; they are not expanded again.
+        """
         given = dict(zip(macro.parameters, arguments, strict=False))
         if macro.parameters[-1:] == ("...",):
             rest = arguments[len(macro.parameters) - 1 :]
@@ -124,9 +133,9 @@ class Expansion:
                 yield from self._expanded(macro, arguments, inside | {token})
 
     def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
-        """Return each function that expanded tokens may call.
+        """Return the functions that a sequence of expanded tokens may call.
 
-        Beside it is the number of functions that match the same call equally well.
+        Each item is (function, number of functions that match the same call equally well).
         """
         tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression
@@ -162,7 +171,11 @@ class Expansion:
         return list(found.items())
 
     def _declaration(self, found: dict[Symbol, int], local: dict[str, Type], value: Type, tokens: Sequence[Piece], position: int) -> None:
-        """Record the variable declared by `Class name(…)`, and its constructor."""
+        """Record the variable declared by `Class name(…)`, and its constructor.
+
+        `value` is the class, and `position` is the place of its name in `tokens`. The variable is added to `local`, and the constructor to
+        `found`.
+        """
         after = position + 1
         while after < len(tokens) and tokens[after] in ("*", "&", "const"):
             after += 1
@@ -180,7 +193,10 @@ class Expansion:
             self._note(found, value, len(_split(tokens[after + 2 : close])))
 
     def _note(self, found: dict[Symbol, int], value: Type, count: int) -> Type:
-        """Record the functions that a call runs; return the type of its result."""
+        """Record the functions that a call runs; return the type of its result.
+
+        `value` is the type of the callee, and `count` is the number of arguments. The functions are added to `found`.
+        """
         results: list[tuple[Symbol, Type]] = []
         for atom in value:
             if atom[0] == FUNC and atom[1].kind in FUNCTION_KINDS:
@@ -213,7 +229,10 @@ class Expansion:
 
 
 def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
-    """Return the macro that a binding defines, in a list; [] for none."""
+    """Return the macro that a binding of a name defines, in a list.
+
+    The list is empty if the binding does not define a macro.
+    """
     entry, _, slot = place
     if slot.kind == "definition":
         definition = entry.definitions[slot.index]
@@ -234,9 +253,9 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
 
 
 def _macro(entry: FileEntry, term: int) -> Macro | None:
-    """Return the macro with a given text, cached for each file.
+    """Return the macro that the expression `term` stores; None if it is none.
 
-    If the text is a single name, the macro stands for another name.
+    If the expression is a single name, the macro stands for this name. Macros are cached for each file.
     """
     found = entry.terms[term]
     if found[0] == NAME:
@@ -267,7 +286,7 @@ def _closing(tokens: Sequence[Piece], opening: int) -> int:
 
 
 def _split(tokens: Sequence[Piece]) -> list[list[Piece]]:
-    """Return the arguments between the brackets of a call."""
+    """Split the tokens between the brackets of a call into its arguments."""
     found: list[list[Piece]] = [[]]
     depth = 0
     for token in tokens:

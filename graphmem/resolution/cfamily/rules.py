@@ -49,8 +49,9 @@ class CFamilyRules(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in files that this file includes are chosen, among them static functions. Without any, definitions in all files count.
-        If they are in several files, the file whose header is included is chosen.
+        Definitions in included files are preferred, and may be static functions. Otherwise definitions in all files count, except static
+        ones. If several files define the name, the file whose own header is included is chosen. The result is None if there is no
+        definition, or if the choice is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -99,7 +100,7 @@ class CFamilyRules(ScopedRules):
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a method share.
 
-        The key is the qualified name without a file, because declarations may be in several files.
+        For a method, the key is ("", 0, qualified name). It names no file, because declarations may be in several files.
         """
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 
@@ -108,20 +109,20 @@ class CFamilyRules(ScopedRules):
         return _shape(inference, base) == _shape(inference, method)
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether a call in one file can run an override in another.
+        """Return whether a call in `entry` can run an override in `other`.
 
-        False if the other file is only for Windows and this file is not. False also if the other file has a function `main`, because then
-        it belongs to a separate program.
+        False if `other` is only for Windows and `entry` is not. False also if `other` has a function `main`, because it belongs to a
+        separate program then.
         """
         if entry is other:
             return True
         return not _is_program(other) and (is_for_windows(entry.path, ()) or not is_for_windows(other.path, ()))
 
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
-        """Return the functions that an overloaded operator in `a + b` may call.
+        """Return the functions that an operator or a macro calls.
 
-        These are members of the left operand's class, and functions that take both operands. Each item is (function, number of functions
-        that fit equally well).
+        For an overloaded operator in `a + b`, they are members of the class of `a`, or functions with two parameters. For a macro, they are
+        the functions in its text. Each item is (function, number of functions that fit equally well).
         """
         found = entry.terms[reference.term]
         if reference.kind == "call":
@@ -155,7 +156,10 @@ class CFamilyRules(ScopedRules):
         return [(function, len(chosen)) for function in chosen]
 
     def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
-        """Return constructors that convert arguments for a function's parameters."""
+        """Return the constructors that convert the arguments of a call.
+
+        `function` is the called function. Each item is (constructor, number of constructors that fit equally well).
+        """
         return conversions(inference, entry, reference, function)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
@@ -180,8 +184,8 @@ class CFamilyRules(ScopedRules):
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class that `member(…)` constructs in an initialiser list.
 
-        `value` is the inferred type of the called name. The result is empty if the member is a pointer, or has a class that wraps the
-        object. For other calls, the result is `value`.
+        `value` is the inferred type of the called name. The result is empty if the declared type of the member is not that class itself, as
+        for a pointer. For other calls, the result is `value`.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -244,8 +248,8 @@ class CFamilyRules(ScopedRules):
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether a value can be passed though it has none of the declared types.
 
-        `given` is the value; `classes` and `outside` are the types that the parameter declares. An object of a project class cannot be
-        passed if the parameter declares another project class, or only numbers.
+        `given` is the value; `classes` and `outside` are the types that the parameter declares. True unless the value is an object of a
+        project class. Then `classes` must be empty, and `outside` must have a type that is not built in.
         """
         if given[0] != INST:
             return True
@@ -280,9 +284,10 @@ class CFamilyRules(ScopedRules):
         return [place for place in found if self.visible_apart(entry, place)] or found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return a nested class that its outer class only declares.
+        """Return the type of a name that no scope of its file binds.
 
-        `class Outer { class Name; };` may be defined as `class Outer::Name {…};` in any file.
+        The name may be a nested class that its outer class only declares. After `class Outer { class Name; };`, any file may contain `class
+        Outer::Name {…};`.
         """
         found = super().unbound(inference, entry, scope, name)
         while scope > 0 and not found and any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(name)):
@@ -295,7 +300,8 @@ class CFamilyRules(ScopedRules):
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
         """Return whether a prefix such as `a::Class` names a given class.
 
-        The prefix belongs to a definition written outside the class, such as `a::Class::f`. The prefix may begin with namespaces.
+        `owner` is the class. `written` has the parts of the prefix of a definition outside the class, such as `a::Class::f`. The prefix may
+        begin with namespaces.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:
@@ -346,7 +352,7 @@ def _is_program(entry: FileEntry) -> bool:
 
 
 class Operand(NamedTuple):
-    """An operand of an overloaded operator: its expression, type, classes."""
+    """An operand of an overloaded operator: its expression, type and classes."""
 
     term: Term
     given: Type

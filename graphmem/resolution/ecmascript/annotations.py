@@ -163,7 +163,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope or import of its file defines.
 
-        Such a name is a type parameter, or a type that is visible in every file.
+        The name is a type parameter, or a type that is visible in every file.
         """
         parameters = list(_type_parameters(entry, scope, name))
         if parameters:
@@ -283,7 +283,7 @@ class EcmascriptTypes(EcmascriptNames):
     def builtin(self, name: str) -> Type:
         """Return the internal function that represents a syntax form, like a cast.
 
-        These forms have no name in the source. The subclass in `rules` extends this method to the global names of the language.
+        Such forms have no name in the source. The subclass in `rules` extends this method to the global names of the language.
         """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 

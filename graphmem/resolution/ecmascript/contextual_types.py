@@ -81,8 +81,8 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 def callback(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function that is passed to a call.
 
-    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser represents this parameter as `<parameter>(call, argument, parameter)`,
-    where `argument` and `parameter` are positions.
+    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser represents it as `<parameter>(call, argument, parameter)`. `argument`
+    is the position of the function in the call, and `parameter` the position in the function.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
@@ -191,8 +191,9 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
     """Map each object literal to the uses that may give its expected type.
 
-    Only literals that contain functions, directly or in a nested literal, are included. A use is (kind, position, index), where the kind is
-    a call, a binding, a `return` or an outer literal.
+    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A use is (kind,
+    position, index). The kind is a call, a binding, a `return` or an outer literal. The position is that of the call, binding, function or
+    outer literal.
     """
     kept: dict[int, list[tuple[str, int, int]]] | None = entry.kept.get("uses")
     if kept is None:
@@ -226,8 +227,8 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
 def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
     """Map the (scope, line) of anonymous functions to their declared types.
 
-    The function is the value of an annotated variable, or is returned by a function with a declared result. Each declared type is (scope,
-    index of the annotation).
+    The function is the value of an annotated variable, or is returned by a function with a declared result. Each declared type is (scope of
+    the annotation, index of its expression).
     """
     kept: dict[tuple[int, int], list[tuple[int, int]]] | None = entry.kept.get("typed")
     if kept is None:

@@ -29,7 +29,7 @@ _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", "
 def type_slot(name: str) -> str:
     """Return the key under which a scope stores the type of a given name.
 
-    The key differs from the name itself, because a type and a value may have the same name.
+    The key differs from the name, because a type and a value may have the same name.
     """
     return TYPE_SLOT + name
 
@@ -108,8 +108,8 @@ class EcmascriptNames(Rules):
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return the names and imports of a file that may define its export.
 
-        The first of these that exists is returned: `export { a as name }` with or without `from`; the file's own name `name`; all `export *
-        from`. The default export is not looked up in `export *`.
+        `name` is the exported name. The first of three sources that exists is used: `export { a as name }` (with or without `from`), the
+        file's own `name`, all `export * from`. The default export is never looked up in `export *`.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)
@@ -124,7 +124,10 @@ class EcmascriptNames(Rules):
         return (), [imports[position]._replace(name=name) for position in exports.stars]
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the value of the name `a` in `import { a } from "module"`."""
+        """Return the value of the name `a` in `import { a } from "module"`.
+
+        `module` is the file or package, and `name` is `a`.
+        """
         return self.from_module(inference, module, name, as_type=False)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
@@ -137,8 +140,8 @@ class EcmascriptNames(Rules):
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the value that a module exports under a name.
 
-        The export may be a named, default or CommonJS export, or a re-export. The result is None if the value is exported under its own
-        name in the module.
+        The export may be a named, default or CommonJS export, or a re-export. The result is None if the module exports its own name `name`
+        directly. The caller then looks it up in the module.
         """
         return self._member(inference, module, name, as_type=False)
 
@@ -157,7 +160,7 @@ class EcmascriptNames(Rules):
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
         """Return the value, or with `as_type` the type, that a module exports.
 
-        The result is None if the value is exported under its own name in the module. The caller then looks up this name in the module.
+        The result is None if the module exports its own name `name` directly. The caller then looks it up in the module.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)

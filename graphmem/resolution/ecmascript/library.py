@@ -1,7 +1,7 @@
 """Result types of JavaScript builtins that can return values they receive.
 
-Only external functions that can return a value from the project are listed: an element of an array, the value of a promise, a wrapped
-component. Each such function is one entry of a table.
+A table lists external functions that can return a value from the project. The value may be an element of an array, the value of a promise,
+or a wrapped component.
 """
 
 # ruff: noqa: SIM905
@@ -209,7 +209,10 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 
 
 def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
-    """Return the result of a callback that gets arguments of given types."""
+    """Return the result type of a callback that is called with given types.
+
+    `passed` are the types of its arguments, and `call` is the call that gets the callback.
+    """
     inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
     return inference.expanded(inference.called(inference.expanded(callback), inner))
 

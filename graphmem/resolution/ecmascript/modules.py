@@ -124,7 +124,7 @@ class ModulePaths:
             path: path of the configuration file.
             around: chain of files that inherit from this one.
             leaf: folder of the first file in the chain; None if this file is the first.
-            read: all files read for the first one, at most `MAX_EXTENDED`.
+            read: paths of all files read so far for the first file; extended in place, up to `MAX_EXTENDED`.
         """
         document = self._documents.get(path)
         read = [] if read is None else read
@@ -209,7 +209,10 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths that `import "package"` may load."""
+    """Yield the paths that `import "package"` may load.
+
+    `document` is the package.json in `folder`. Its main fields come first, then default names such as `index`.
+    """
     for field in _MAIN_FIELDS:
         if isinstance(document.get(field), str):
             yield from _sources(folder, document[field])
@@ -234,8 +237,8 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
 def _part(text: str) -> re.Pattern[str] | None:
     """Compile one part of a folder pattern, such as `pack*`, to an expression.
 
-    None for `**`, which matches any number of parts. Text between two stars is matched only at its first occurrence, because backtracking
-    over all occurrences could take very long.
+    The result is None for `**`, which matches any number of parts. Each text between two stars is matched at its first occurrence only.
+    Backtracking over all occurrences could take very long.
     """
     if text == "**":
         return None
@@ -307,9 +310,10 @@ def joined(folder: str, relative: str) -> str | None:
 
 
 def _written(folder: str, path: str, leaf: str) -> str | None:
-    """Return a path from a configuration, relative to the root.
+    """Return a path in a configuration file as a path from the project's root.
 
-    `${configDir}` is the folder of the configuration at the start of the `extends` chain.
+    `folder` is the folder of the configuration. In `path`, `${configDir}` stands for `leaf`, the folder of the first file in the `extends`
+    chain. The result is None if the path leaves the root.
     """
     below = path.removeprefix("${configDir}")
     return joined(folder, path) if below == path else joined(leaf, below)
@@ -330,7 +334,7 @@ def _folders(folder: str) -> Iterator[str]:
 def _mapped(config: _Config, specifier: str) -> Iterator[str]:
     """Yield candidate paths by the `paths` and `baseUrl` of a tsconfig.json.
 
-    Only the longest matching pattern of `paths` counts. Paths below `baseUrl` come last.
+    Only the longest matching pattern of `paths` counts. The path below `baseUrl` comes last.
     """
     best: tuple[int, tuple[str, ...], str] | None = None
     for pattern, targets in config.paths:
@@ -358,7 +362,7 @@ def _matched(pattern: str, text: str) -> str | None:
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
     """Yield the targets of a key in `exports` or `imports` of a package.json.
 
-    The exact key is used if it exists. Otherwise the longest pattern that matches the key comes first.
+    The exact key is used if it exists. Otherwise the patterns that match the key are used, the longest first.
     """
     if key in table:
         yield from _targets(table[key], "")

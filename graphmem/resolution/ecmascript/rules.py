@@ -64,8 +64,8 @@ class EcmascriptRules(EcmascriptTypes):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        Functions of an object literal and titles of tests are not names of the enclosing scope. The literal refers to its functions by
-        position.
+        Usually this is the enclosing scope with the definition's own name. Functions of an object literal and titles of tests get an
+        artificial name. Their own names are not names of the enclosing scope. The name for a function of a literal contains its position.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -91,7 +91,7 @@ class EcmascriptRules(EcmascriptTypes):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds: `window`.
 
-        Such a name belongs to the language or its platforms. If a project extends the interface `Window`, the new members are added to
+        The name belongs to the language or its platforms. If a project extends the interface `Window`, the new members are added to
         `window`, `globalThis` and `self`.
         """
         found = super().unbound(inference, entry, scope, name)
@@ -176,9 +176,9 @@ class EcmascriptRules(EcmascriptTypes):
         return value
 
     def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
-        """Return the bases of a constructor function.
+        """Return the bases that code gives a constructor function.
 
-        The bases come from `util.inherits`, `Object.create(Base.prototype)` and similar code.
+        Examples of the code are `util.inherits(A, B)` and `Object.create(Base.prototype)`.
         """
         if symbol.kind != "function":
             return EMPTY

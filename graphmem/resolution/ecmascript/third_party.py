@@ -1,7 +1,7 @@
 """Result types of known functions and generics of widely used packages.
 
-The functions return values of the project that they receive, as `useState(value)` does. A table maps (package, name) to one of a few ways
-of returning them.
+The functions return values that the project's code passes to them, as `useState(value)` does. A table maps (package, name) to one of a few
+ways of returning the values.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _said_or_first(inference: Inference, call: Call) -> Type:
 def _state(inference: Inference, call: Call) -> Type:
     """Return the result of `useState(value)` or `useState(() => value)`.
 
-    It is a pair of the value and an external function.
+    The result is a pair: the type of the value, and an external function.
     """
     said = type_arguments(inference, call)
     given = inference.expanded(first(inference, call))

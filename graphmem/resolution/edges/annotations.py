@@ -1,8 +1,8 @@
 """Edges for names in annotations and in re-exporting imports.
 
 The type of an annotation (`Inference.declared`) does not contain aliases or parameters of a function type. Therefore this module follows
-the names in the source text. A change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`, and the
-package that re-exports it.
+the names in the source text. A change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`. It also
+affects a package that re-exports `Handler`.
 """
 
 from __future__ import annotations

@@ -142,9 +142,9 @@ class CallSites:
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
-        """Return a call's callee, stripped of type arguments in brackets.
+        """Return the index of a call's callee, without type arguments in brackets.
 
-        In `handlers[i](…)`, the brackets contain an index: the callee is returned unchanged.
+        For `f[A](…)`, the result is the expression `f`. In `handlers[i](…)`, the brackets contain an index: `callee` is returned unchanged.
         """
         found = self.terms[callee]
         if found[0] != INDEX or not rules_of(self.entry).functions_take_types:
@@ -154,7 +154,10 @@ class CallSites:
         return base if takes_types else callee
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
-        """Return the definitions (targets) that a call `name()` can run."""
+        """Return the definitions (targets) that a call `name()` can run.
+
+        `index` is the expression of the callee. A call without targets is counted as unresolved.
+        """
         entry = self.entry
         written = self.value(reference, index)
         value = rules_of(entry).created(self.inference, entry, reference, written)
@@ -237,9 +240,9 @@ class CallSites:
         return found + elsewhere
 
     def reads_property(self, base: Type, name: str) -> bool:
-        """Whether a class of another language has a property for a getter call.
+        """Whether a class of another language has the property `name`.
 
-        In Java, `item.getPrice()` reads the Kotlin property `price`.
+        `base` is the type of the receiver. In Java, `item.getPrice()` reads the Kotlin property `price`.
         """
         for atom in base:
             if name and atom[0] == INST and isinstance(owner := self.inference.owner(atom[1], name), Symbol):
@@ -256,7 +259,7 @@ class CallSites:
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
         """Return the rule that explains how a call's receiver got its type.
 
-        The receiver of `x.f()` is `x`. The result of `Targets.receiver_rule` is cached if it is the same on every line.
+        The receiver of `x.f()` is `x`. The rule is cached if the type of `x` is the same on every line of the scope.
         """
         key = (reference.scope, receiver)
         if key not in self.steady:
@@ -267,7 +270,11 @@ class CallSites:
         return how
 
     def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Return the targets of a call `x.name()` for all types that `x` may have."""
+        """Return the targets of a call `x.name()` for all types that `x` may have.
+
+        `base` is the type of `x`, and `how` is the rule that explains how `x` got its type. Targets are cached, except those that depend on
+        `caller`.
+        """
         key = (base, name, how)
         found = self.methods.get(key)
         if found is None:
@@ -277,13 +284,16 @@ class CallSites:
         return found
 
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Return the same targets as `method`, for one caller and without a cache."""
+        """Return the targets of `x.name()` for one caller, without a cache.
+
+        The parameters are those of `method`.
+        """
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
-        """Whether a receiver `x` in `x.f()` can only come from a star import.
+        """Whether the receiver of a call can only come from a star import.
 
-        This holds in languages with declared types, for a name that nothing in the project binds.
+        True for a bare name `x` in `x.f()` that nothing in the project binds, in a language with declared types.
         """
         term = self.terms[receiver]
         if not rules_of(self.entry).types_are_declared or term[0] != NAME:
@@ -291,7 +301,10 @@ class CallSites:
         return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
-        """Count a call as unresolved, unless its target is outside the project."""
+        """Count a call as unresolved, unless `value` cannot be a project function.
+
+        `value` is the type of the callee; built-in methods and containers are not counted.
+        """
         if value is TOP:
             self.give_up(reference, "too_many_candidates")
         elif not any(atom[0] in (LAM, BOX, TUP, BUILTIN) for atom in value):
@@ -365,7 +378,7 @@ class CallSites:
     def add_implied(self, reference: Reference) -> None:
         """Add edges for calls that the language implies, such as `a + b` in C++.
 
-        If there are several targets of which only one can run, the confidence is divided among them.
+        If only one of several functions can run, the confidence is divided among them.
         """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
@@ -381,9 +394,9 @@ class CallSites:
                 self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
-        """Add calls that an external function makes to its arguments.
+        """Add the calls that an external function makes to its arguments.
 
-        Examples are a callback, as in `sorted(items, key=f)`, and a method of an argument, as in `len(x)`.
+        `found` describes the calls. Examples are a callback, as in `sorted(items, key=f)`, and a method of an argument, as in `len(x)`.
         """
         _, _, positional, keywords = call
         for through in found:
@@ -408,10 +421,10 @@ class CallSites:
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add a call of the first method in `names` that a value's class has.
+        """Add a call of the first method in `names` that an operand's class has.
 
-        For `if x`, `names` are `__bool__` and `__len__`. If the method creates an iterator, a call of the iterator's method for the next
-        element is added, too.
+        For `if x`, `names` are `__bool__` and `__len__`. If the method creates an iterator, the call that advances the iterator is added,
+        too.
         """
         value = self.value(reference, operand)
         self.run_on(reference, value, names)
@@ -420,9 +433,9 @@ class CallSites:
             self.run_on(reference, self.contained(value), (text,))
 
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
-        """For each class that a value may have, add a call of one method.
+        """For each class in a type, add a call of the first method that it has.
 
-        The method is the first of `names` that the class has.
+        `value` is the type of the receiver. `names` are the methods in order of preference. A confidence of 0 means the default.
         """
         likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
@@ -443,7 +456,8 @@ class CallSites:
     def run_on_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
         """Add the calls that an external function makes to each element.
 
-        For `map(str, items)`, these are calls of `__str__` of the elements.
+        `containers` are the arguments with the elements, and `found` describes the function's calls. For `map(str, items)`, `__str__` of
+        each element is called.
         """
         for through in found:
             for container in containers if through.names and not through.first else ():
@@ -452,7 +466,8 @@ class CallSites:
     def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
         """Add the calls that a container makes to methods of a key.
 
-        An example is `__hash__`. A list or a tuple only compares its elements with the key.
+        `names` are the methods: first the hash, such as `__hash__`, then the comparison. A list or a tuple only compares. Containers of the
+        project's own classes add nothing.
         """
         inside = self.value(reference, container)
         if not any(atom[0] in (INST, CLASS) for atom in inside):
@@ -463,7 +478,7 @@ class CallSites:
     def contained(self, value: Type) -> Type:
         """Return the type of the elements of containers, through two levels.
 
-        The second level covers tuples inside a container, as in `list[tuple[A, B]]`.
+        The second level is that of tuples inside a container: `list[tuple[A, B]]` also gives `A` and `B`.
         """
         found = EMPTY
         for atom in value:
@@ -475,9 +490,9 @@ class CallSites:
         return found
 
     def step(self, reference: Reference, receiver: Instance, name: str) -> None:
-        """Add the call of the iterator's method for the next element.
+        """Add the call that fetches the next element from an iterator.
 
-        `name` is the method of `receiver` that creates the iterator, such as `__iter__`. Other methods add nothing.
+        `name` is the method of `receiver` that creates the iterator, such as `__iter__`. For any other method, nothing is added.
         """
         following = rules_of(self.entry).next_step(name)
         if following:
@@ -486,7 +501,10 @@ class CallSites:
                     self.special(reference, iterator, following)
 
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
-        """Add the implicit call of one object's special method, such as `__len__`."""
+        """Add the implicit call of an object's special method, such as `__len__`.
+
+        `receiver` is the object. Overrides in subclasses are included.
+        """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
             plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
@@ -495,7 +513,7 @@ class CallSites:
     def add_reads(self, reference: Reference, targets: Iterable[Target]) -> None:
         """Add edges to methods that the language calls.
 
-        What stores its result is read: it runs once, called by a library.
+        A method that stores its result, such as a `cached_property`, gets a reference instead of a call. A library calls it, and only once.
         """
         self.add_calls(reference, [one._replace(kind=EdgeKind.REFERENCES) if self.is_stored(one.symbol) else one for one in targets])
 
@@ -504,7 +522,10 @@ class CallSites:
         return symbol is not None and "cached" in self.project.definition(symbol).modifiers
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
-        """Add references to a function or class that code names but does not call."""
+        """Add references to a function or class that code names but does not call.
+
+        `value` is the type of the name, and `rule` is the rule by which the name was found.
+        """
         src, evidence = self.caller(reference).id, self.evidence
         for atom in ordered(self.inference.expanded(value)):
             if atom[0] in (FUNC, CLASS) and atom[1].id != src:
@@ -514,20 +535,20 @@ class CallSites:
 
 
 def shared_among(value: Type) -> float:
-    """Return the confidence of an implicit call if the class is uncertain.
+    """Return the confidence of an implicit call on an object of a given type.
 
-    An implicit call is one that the source does not write, such as `__add__` for `a + b`. For a single class the result is 0, which stands
-    for the default confidence of the rule.
+    An implicit call is one that the source does not write, such as `__add__` for `a + b`. The confidence is `SEVERAL_CLASSES` if `value`
+    has several classes. Otherwise it is 0, which stands for the default of the rule.
     """
     classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
     return 0.0 if classes < 2 else SEVERAL_CLASSES
 
 
 def settled(inference: Inference, value: Type) -> Type:
-    """Mark a class as exact if the type also contains an exact subclass.
+    """Mark a class in a type as exact if the type has an exact subclass of it.
 
-    A type is a set of alternatives. An exact alternative stands for objects of that class and not of its subclasses. If the type has an
-    exact subclass of a class, the class is marked as exact, too; an abstract one is left out.
+    A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. An abstract
+    class with an exact subclass is removed instead of marked.
     """
     if len(value) < 2:
         return value

@@ -103,7 +103,7 @@ class _Resolving(NamedSites):
     def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
         """Record the definition to which each name in an import refers.
 
-        A name is recorded with its position in the file.
+        `atoms` are the modules or packages that the import names. Each name is recorded with its position in the file.
         """
         entry, written = self.entry, self.evidence.written
         named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
@@ -127,9 +127,9 @@ class _Resolving(NamedSites):
                 written(spot, EdgeKind.IMPORTS, symbol.id, 1.0)
 
     def module_ids(self, atom: Atom, name: str) -> set[str]:
-        """Return the ids of the graph nodes that an import refers to.
+        """Return the ids of the graph nodes that a part of an import refers to.
 
-        The node is a file, a class, or the external symbol `name` of a package.
+        `atom` is a file, a class or a package. For a package, the node is its external symbol `name`. The result is empty for other atoms.
         """
         if atom[0] == EXT:
             return {external_id(self.project.name, atom[1], ".".join(part for part in (atom[2], name) if part))}
@@ -192,9 +192,9 @@ class _Resolving(NamedSites):
 
 
 def _name_spot(found: Import) -> Spot:
-    """Return the line, column and length of the imported name in an import.
+    """Return the (line, column, length) of the imported name in an import.
 
-    Some languages write the name as the end of the module: `import a.b.Name`.
+    Some languages write the imported name as the end of the module: `import a.b.Name`.
     """
     line, column, length = found.module_spot
     if found.name_spot[0] or not line or not found.name or found.alias_spot[0] or found.name == "*" or length <= len(found.name):

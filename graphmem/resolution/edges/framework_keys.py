@@ -34,7 +34,7 @@ By default it is the first argument.
 def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
     """Return the key, such as a route, under which a call registers functions.
 
-    The result is "" if the call has no key.
+    `row` describes the framework's calls. The result is "" if the call has no key.
     """
     return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
 
@@ -63,7 +63,7 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:
-    """Return the framework whose decorator connects a function to an event.
+    """Return the framework whose event `decorator` connects a function to.
 
     The result is "" for other decorators.
     """

@@ -114,9 +114,9 @@ class Handing:
             self.evidence.edge(EdgeKind.REFERENCES, src.id, symbol.id, rule, line)
 
     def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
-        """Yield the functions in an argument of a call, also inside lists.
+        """Yield the functions that an argument of a registering call contains.
 
-        Functions inside object literals are included.
+        `term` is the argument, and `row` describes the call. Functions inside lists and object literals are included.
         """
         terms = self.entry.terms
         found = terms[term]
@@ -134,7 +134,7 @@ class Handing:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
 
     def _named(self, text: str) -> Iterator[Symbol]:
-        """Yield the module, function or class that a string such as `"a.b"` names."""
+        """Yield the modules, functions and classes that `text` (`"a.b"`) names."""
         module, _, name = text.rpartition(".")
         yield from nearest(self.entry.path, [self.project.files[path].symbols[0] for path in self.project.modules(f"/{text}")])
         for path in self.project.modules(text):
@@ -146,9 +146,9 @@ class Handing:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Add edges to functions that this file re-exports as commands.
+        """Add edges from this file to functions that it re-exports as commands.
 
-        A configuration file declares a command or plug-in by this file and the name of the function, as in `run = "package:main"`.
+        A configuration file names this file and the function, as in `run = "package:main"`.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
@@ -167,7 +167,7 @@ class Handing:
     def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         """Return the functions that run because of a signal, task or request.
 
-        The call sends a signal, queues a task, or is a test's request to a route.
+        In `receiver.name()`, the call sends a signal, queues a task, or makes a test's request to a route.
         """
         event = self.tables.sending.get(name)
         found = list(self._receivers(reference, receiver, event)) if event is not None else []
@@ -207,14 +207,17 @@ class Handing:
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
         """Return the name of an event that a call connects or sends.
 
-        The name is `saved` for `saved.send()` and `bus.emit("saved")`.
+        The name is `saved` for `saved.send()` and `bus.emit("saved")`. `given` are the arguments of the call.
         """
         if event.is_text:
             return string_of(entry.terms[given[0]]) if given else ""
         return last_name(entry.terms[receiver])
 
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
-        """Yield the functions that a call connects to a sent event."""
+        """Yield the functions that a call connects to a sent event.
+
+        `site` is the call. `name` and `sent` are the name and the identities of the sent event, as in `_identities`.
+        """
         terms = entry.terms
         found = terms[site.term]
         arguments = arguments_of(found)
@@ -239,9 +242,10 @@ class Handing:
                 yield from self.inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
 
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
-        """Whether an event that is sent is the same as a connected event.
+        """Whether a sent event and a connected event are the same.
 
-        They are the same if they are one variable, or if their owners have the same class or related classes.
+        Both are given by their identities, as in `_identities`. They are the same if they share a variable, or if the classes of their
+        owners are equal or related.
         """
         if sent & connected:
             return True
@@ -250,9 +254,10 @@ class Handing:
         return any(a in self.inference.project_classes(b) or b in self.inference.project_classes(a) for a in mine for b in theirs)
 
     def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
-        """Return the identities of an event or of its owner.
+        """Return the identities of an event, for comparison with other events.
 
-        An identity is the variable or attribute that holds the event, or the class of the owner.
+        An identity is the variable or attribute that holds the event in `term`. If strings name events, `term` is their owner, and its
+        classes are identities, too.
         """
         found = set(self._held(entry, scope, term, line))
         if event.is_text:

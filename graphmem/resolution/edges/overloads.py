@@ -83,14 +83,15 @@ class Overloads:
     def _is_of_interface(self, symbol: Symbol | None) -> bool:
         """Whether a method is called only through its interface.
 
-        In C#, an example is `void IList.Clear()`.
+        In C#, an example is `void IList.Clear()`, which names the interface `IList`.
         """
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:
         """Whether a call can refer to the only function of its name in a class.
 
-        The arguments of the call must fit. They are not checked for constructors, and not in some languages.
+        True if the arguments of the call fit. Always True for constructors, and in languages where a separate declaration gives the default
+        values.
         """
         symbol = target.symbol
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
@@ -101,7 +102,7 @@ class Overloads:
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
         """Whether a function cannot have overloads in base classes.
 
-        This holds unless it is a method of a class with bases in the project.
+        False only for a method of a class that has bases in the project.
         """
         if symbol is None:
             return True
@@ -112,7 +113,8 @@ class Overloads:
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return the methods of one class that override a chosen overload.
 
-        In languages that do not inherit overloads, only the methods that fit the arguments best are returned.
+        `group` are the methods, and `plain` are the chosen overloads of each class. In languages that do not inherit overloads, the methods
+        that fit the arguments best are returned instead.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
@@ -152,10 +154,10 @@ class Overloads:
         return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments) + is_extension, keywords, bound=True)
 
     def _score(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> int:
-        """Score how well the arguments of a call fit the declared types.
+        """Score how well the arguments of a call fit the parameters of a function.
 
-        The score is -1 if the call cannot run the function. If two functions fit equally well, a function without a parameter such as
-        `*args` gets the higher score.
+        A higher score is better; -1 means that the call cannot run the function. If the arguments fit two functions equally well, a
+        function without a parameter such as `*args` gets the higher score.
         """
         if symbol is None or not self._fits(reference, symbol, is_extension):
             return IMPOSSIBLE
@@ -189,7 +191,10 @@ class Overloads:
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
-        """Whether a parameter's type, such as `int`, does not accept null."""
+        """Whether a parameter's type, such as `int`, does not accept null.
+
+        `annotation` is the declared type of a parameter of `symbol`.
+        """
         declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation)
         return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
 
@@ -210,7 +215,7 @@ class Overloads:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
 
     def _is_of_any_type(self, reference: Reference, argument: int) -> bool:
-        """Whether an argument is a parameter of an unbounded type `T`."""
+        """Whether an argument is a variable declared with an unbounded type `T`."""
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
         for entry, scope, slot in places or ():
@@ -224,7 +229,8 @@ class Overloads:
     def _points_of_any_type(self, entry: FileEntry, symbol: Symbol, annotation: int) -> int:
         """Score how well a value of any type `T` fits a parameter.
 
-        It fits a type parameter exactly, and the class of all objects. It fits no other known type.
+        A parameter declared with a type parameter fits exactly. A parameter of the class of all objects, or of an unknown type, fits after
+        a conversion. Any other parameter does not fit.
         """
         if annotation >= 0 and is_type_parameter(entry, symbol.index, annotation):
             return EXACT
@@ -234,9 +240,9 @@ class Overloads:
         return IMPOSSIBLE if is_closed else CONVERTED
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
-        """Yield (argument, parameter, is single) for a call and a signature.
+        """Yield (argument, parameter, is single) for each argument of a call.
 
-        The last item is True for a single argument of a parameter that collects arguments, such as `*args`.
+        The last item is True if the argument is the only one for a parameter that collects arguments, such as `*args`.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)
@@ -294,9 +300,10 @@ class Overloads:
         return IMPOSSIBLE if is_value else 0
 
     def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
-        """Return (score, function) of fitting functions in the nearest base.
+        """Return (score, function) of fitting functions in the nearest base class.
 
-        The functions have the target's name. Functions that one of `below` overrides are left out.
+        The functions have the name of `target`. Functions that one of `below` overrides are left out. The result is empty if no base class
+        has a fitting function.
         """
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only
@@ -327,7 +334,7 @@ def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
 
 
 def _shared(targets: list[Target]) -> list[Target]:
-    """Divide the confidence equally among functions; only one of them runs."""
+    """Divide the confidence equally among functions of which only one runs."""
     count = len(targets)
     if count < 2:
         return targets

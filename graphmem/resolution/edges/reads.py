@@ -40,7 +40,7 @@ class ReadSites(VariableSites):
     def read_variable(self, reference: Reference, place: Place, name: str) -> None:
         """Add an edge from a use of a name to the variable it refers to.
 
-        The variable belongs to a module or a class.
+        `place` is a binding of the name. The variable belongs to a module or a class.
         """
         symbol = place.entry.variables.get((place.scope, name))
         if symbol is not None:
@@ -50,7 +50,10 @@ class ReadSites(VariableSites):
                 self.use_variable(reference, found)
 
     def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
-        """Add an edge to an imported variable, following re-exports."""
+        """Add an edge to an imported variable, following re-exports.
+
+        `place` is the import. `seen` are the paths of files already followed.
+        """
         found = place.entry.facts.imports[place.slot.index]
         if found.name and place.entry.path not in seen:
             for atom in ordered(rules_of(place.entry).import_targets(self.inference, place.entry, found)):
@@ -63,7 +66,7 @@ class ReadSites(VariableSites):
     def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
         """Add an edge for `module.name`: a variable of another module.
 
-        The module may re-export the variable.
+        `path` is the file of the module. If it re-exports the variable, the import is followed, except into the files `seen`.
         """
         for place in self.inference.module_places(path, name) or ():
             if place.slot.kind == "binding":
@@ -121,7 +124,10 @@ class ReadSites(VariableSites):
                     self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
-        """Add edges to a class member that `x.name` reads or writes."""
+        """Add edges to a class member that `x.name` reads or writes.
+
+        `atom` is one of the types that `x` may have. Accessors, descriptors and properties are called; other members are referenced.
+        """
         inference, rules = self.inference, rules_of(self.entry)
         if atom[0] == INST:
             for accessor in rules.accessors(name, reference.kind):
@@ -165,16 +171,16 @@ class ReadSites(VariableSites):
     def is_read_of_itself(self, reference: Reference) -> bool:
         """Whether an expression reads an attribute of its receiver: `self.name`.
 
-        Always False in languages where a mixin's members cannot come from other classes.
+        Always False in languages where a mixin cannot use members of the classes that inherit it.
         """
         term = self.terms[reference.term]
         rules = rules_of(self.entry)
         return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
-        """Add calls of a descriptor that a class stores in an attribute.
+        """Add calls of a descriptor that a class stores in the attribute `name`.
 
-        The descriptor, such as `name = Field()`, runs when `x.name` is read or written.
+        The class is `symbol` or a base. A descriptor, such as `name = Field()`, runs when `x.name` is read or written.
         """
         for owner in self.inference.mro(symbol):
             entry = self.project.entry(owner) if isinstance(owner, Symbol) else None
@@ -188,7 +194,7 @@ class ReadSites(VariableSites):
     def use_descriptors(self, reference: Reference, value: Type) -> None:
         """Add calls of the descriptor method that a read or a write runs.
 
-        For a read in Python, the method is `__get__`.
+        `value` is the type of the descriptor. For a read in Python, the method is `__get__`.
         """
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         for atom in ordered(self.inference.expanded(value)) if method else ():

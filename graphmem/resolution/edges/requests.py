@@ -41,7 +41,10 @@ class Requests:
         self.tables = entry.frameworks
 
     def answering(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Return the handlers of the routes that answer a test's request."""
+        """Return the handlers of the routes that answer a test's request.
+
+        In `client.get("/users")`, `receiver` is the expression `client`, and `name` is `get`.
+        """
         terms = self.entry.terms
         rows = [row for row in self.tables.requesting[name] if self._is_client(reference, receiver, row)]
         arguments = arguments_of(terms[reference.term])
@@ -85,7 +88,8 @@ class Requests:
     def _named_routes(self, text: str, method: str) -> list[Symbol]:
         """Return the handlers of the routes that have a given name.
 
-        If no route has the name, functions of this name with a route decorator are returned.
+        `text` is the name, and `method` is the HTTP method ("" for any). If no route has the name, functions of this name with a route
+        decorator are returned.
         """
         name = text.replace(":", ".").rpartition(".")[2]
         found = [symbol for site, _ in self._route_sites(f"{ROUTE}:{name}", -1) for symbol in self._handlers(site, method)] if name else []
@@ -98,10 +102,10 @@ class Requests:
         return list(dict.fromkeys(found))
 
     def linked(self, text: str) -> Sequence[Symbol]:
-        """Return the handlers of the route that `blueprint.name` refers to.
+        """Return the handlers of the route that `text` (`blueprint.name`) names.
 
-        If several routes match, the handlers in a file or folder with the blueprint's name are returned, and of these the nearest. The
-        result is empty if too many remain.
+        If several routes match, handlers in a file or folder with the blueprint's name are preferred. Of the remaining ones, the nearest to
+        this file are returned. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         found = self._named_routes(text, "")
         group = text.replace(":", ".").rpartition(".")[0].rpartition(".")[2]
@@ -127,8 +131,8 @@ class Requests:
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
         """Yield (call, route) for each call that registers a route under a key.
 
-        The key is the last fixed segment of the route's path. A registration in a test file is used only for requests in the same scope or
-        an inner scope.
+        `key` is "/" and the last fixed segment of the route's path, or the prefix and name of a named route. A registration in a test file
+        is used only for requests in the same scope or an inner scope.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -183,9 +187,10 @@ def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
 
 
 def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
-    """Yield the functions in an argument that a framework receives.
+    """Yield the functions and classes in an argument for a framework.
 
-    The value may be a function, or a list or object that contains functions.
+    `value` is the type of the argument: a function, a class, or a list or object that contains them. For a class, its methods that `row`
+    lists are added.
     """
     for atom in ordered(value):
         if atom[0] == FUNC:
@@ -207,9 +212,10 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 
 
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """Yield the arguments of a call that a row of `frameworks.toml` lists.
+    """Yield the arguments of a call that the framework calls as functions.
 
-    These arguments are functions that the framework calls. The row may also list the receiver of the call.
+    `row` is a row of `frameworks.toml` that lists the arguments. They come from `receiver`, `positional` and `named`, the expressions of
+    the call.
     """
     for which in row.functions:
         if isinstance(which, int):

@@ -61,7 +61,10 @@ class Evidence:
             self._edges[key] = (confidence, rule, lines, line)
 
     def written(self, spot: Spot, kind: str, dst: str, confidence: float) -> None:
-        """Record that the name at a position of the file refers to a graph node."""
+        """Record that the name at a position of the file refers to a graph node.
+
+        `spot` is the position, `kind` the kind of edge, and `dst` the id of the node. The highest confidence is kept.
+        """
         key = (spot, kind, dst)
         percent = max(1, round(confidence * 100))
         if percent > self._written.get(key, 0):

@@ -11,7 +11,7 @@ from graphmem.resolution.symbol import Symbol
 class Target(NamedTuple):
     """One definition that a call may run, with the rule that found it.
 
-    `symbol` is a definition of the project. `outside` is (package, name) of an external function. One of the two is set.
+    Either `symbol` is set, a definition of the project, or `outside`, the (package, name) of an external function.
     """
 
     symbol: Symbol | None

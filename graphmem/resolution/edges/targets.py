@@ -79,7 +79,8 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        If a function's name differs from the called name, the function was passed as a value and gets the rule `function_value`.
+        `rule` is the rule by which the value was found, and `name` is the called name. If a function has another name, it was passed as a
+        value, and gets the rule `function_value`.
         """
         rules = rules_of(self.entry)
         for atom in ordered(value):
@@ -116,7 +117,10 @@ class Targets:
                 yield from self._next_constructor(atom)
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
-        """Yield constructors of subclasses that `cls()` may run."""
+        """Yield the constructors of subclasses that `cls()` may run.
+
+        `symbol` is the class of `cls`. Nothing is yielded for more than `FEW_OVERRIDES` constructors.
+        """
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
             if len(found) <= FEW_OVERRIDES:
@@ -172,14 +176,17 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _is_property(self, symbol: Symbol) -> bool:
-        """Whether a read of an attribute runs it, and a call runs its result."""
+        """Whether a read of an attribute calls this function: a property.
+
+        A call `x.name()` then calls the result of the property.
+        """
         return "property" in self.project.definition(symbol).modifiers
 
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 
-        The mixin uses the member. The classes are other bases of classes that inherit the mixin. The result is empty if the mixin or its
-        bases define the member.
+        `atom` is the mixin, which uses the member `name`. The classes are found through classes that inherit the mixin. The result is empty
+        if the mixin or one of its bases defines the member.
         """
         rules = rules_of(self.project.entry(atom[1]))
         if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -187,7 +194,10 @@ class Targets:
         return rules.sibling_owners(self.inference, atom[1], name)
 
     def _may_be_implemented(self, atom: ExtInstance) -> bool:
-        """Whether classes of the project may extend a type of a library."""
+        """Whether classes of the project may extend the type of a library object.
+
+        False for types of the language and of its standard library.
+        """
         rules = rules_of(self.entry)
         _, package, dotted, _ = atom
         if not rules.standard_packages or not package or not dotted:
@@ -202,8 +212,8 @@ class Targets:
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the targets of a method call on an object, with overrides.
 
-        A method that no object can run gets a reference edge instead of a call edge. Examples are an abstract method, and a method that all
-        instantiated classes override.
+        `plain` are the targets without overrides. A method that no object can run gets a reference edge instead of a call edge. Examples
+        are an abstract method, and a method that all instantiated classes override.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -230,7 +240,7 @@ class Targets:
         yield from (Target(symbol, None, "override") for symbol in overrides)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call of given methods can run a certain override."""
+        """Whether a call of the methods in `plain` can run the override `method`."""
         entry = self.project.entry(method)
         rules = rules_of(entry)
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
@@ -239,9 +249,10 @@ class Targets:
         return rules.may_run(self.entry, entry)
 
     def may_meet(self, scope: int, override: Symbol | None) -> bool:
-        """Whether an object that has an override may run the method around a call.
+        """Whether the object of a `self` call may have a given override.
 
-        For `self.b()` in `A.a`, a subclass that overrides both `a` and `b` runs its own `a`, unless it calls that of its base.
+        `scope` contains the call. For `self.b()` in `A.a`, a subclass may override both `a` and `b`. Its objects then run their own `a`,
+        and so not this call, unless the subclass calls `a` of its base.
         """
         if override is None or not rules_of(self.entry).first_parameter_is_receiver:
             return True
@@ -271,7 +282,10 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call, unless it is on `self`."""
+        """Return the class whose method makes a call, except for calls on `self`.
+
+        None for a call on `self`, a call outside of methods, and a decorator.
+        """
         entry = self.project.files[site.path]
         method = entry.enclosing(site.scope, ("method",))
         if method < 0 or site.decorated >= 0:
@@ -282,9 +296,10 @@ class Targets:
         return entry.symbols[entry.definitions[method].parent]
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """Whether no object of a class runs a given method.
+        """Whether no object of the class `symbol` runs a given method.
 
-        An object runs the method if the class, or a subclass that inherits the method, may have objects.
+        `owner` defines the method `name`. It runs if `symbol`, or a subclass that inherits the method, may have objects. Only methods that
+        are overridden, or that a protocol declares, can be idle.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -294,9 +309,10 @@ class Targets:
         return "abstract" in self.project.definition(symbol).modifiers
 
     def stands_in(self, scope: int, function: Symbol) -> bool:
-        """Whether a call is inside the wrapper that a decorator returns.
+        """Whether a call is inside the wrapper that replaces a decorated function.
 
-        The wrapper replaces the decorated function. It is a function, or a callable object.
+        `scope` contains the call, and `function` is the decorated function. The wrapper, which the decorator returns, is a function or a
+        callable object.
         """
         if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
             return False
@@ -327,7 +343,7 @@ class Targets:
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
         """Keep one part of each class that is split over several declarations.
 
-        An example is a `partial class` in C#. The part with the constructor is kept, otherwise the first one.
+        An example is a `partial class` in C#. The part with a constructor is kept, or the first part if none has one.
         """
         found = list(targets)
         parts: dict[str, list[Symbol]] = {}
@@ -365,9 +381,10 @@ class Targets:
         return found
 
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
-        """Return the result of `of_name` for a given number of arguments.
+        """Return the result of `of_name` for calls with given arguments.
 
-        The result is the same for all calls of the name in this file. The number is -1 if it is unknown.
+        `positional` is the number of positional arguments, or -1 if it is unknown. `keywords` are the names of the others. The result is
+        the same for all such calls in this file.
         """
         found = []
         for symbol in self.project.named(name):
@@ -394,7 +411,7 @@ class Targets:
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
         """Whether one of the methods' classes is a base of all the others.
 
-        Then a call can run any of these methods.
+        A call on an object of that base can then run any of `methods`.
         """
         owners: list[Symbol] = []
         for method in methods:
@@ -407,7 +424,7 @@ class Targets:
     def rule_of(self, places: Sequence[Place]) -> str:
         """Return the rule by which a name was found, given its bindings.
 
-        The rule is `scope`, `import` or `function_value`. A rule states how the target of an edge was found.
+        `places` are the bindings. The rule is `scope`, `import` or `function_value`. A rule states how the target of an edge was found.
         """
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:
@@ -461,7 +478,7 @@ class Targets:
     def _is_declared(self, place: Place) -> bool:
         """Whether the source code states the type of a variable or parameter.
 
-        An annotation, or a call of a class such as `x = A()`, states the type.
+        `place` is the variable's binding. An annotation, or a call of a class such as `x = A()`, states the type.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -475,7 +492,10 @@ class Targets:
 
 
 def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
-    """Whether a binding declares its type: `x: A`, or `x = A()`."""
+    """Whether a binding states its type: `x: A`, or `x = A()`.
+
+    `annotation` and `value` are the expressions of the binding, or -1.
+    """
     if annotation >= 0:
         return True
     term = entry.terms[value] if value >= 0 else None

@@ -52,7 +52,10 @@ class VariableSites(CallSites):
                     self.use_member_variable(reference, atom, name)
 
     def receive(self, reference: Reference, receiver: int) -> None:
-        """Add a use of the variable or class `a` for an access `a.b`."""
+        """Add an edge to the variable or class `a` for an access `a.b`.
+
+        `receiver` is the expression `a`. Nothing is added for other expressions than a bare name.
+        """
         term = self.terms[receiver]
         if term[0] != NAME:
             return
@@ -97,7 +100,7 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """Return the variable that a class or its nearest base has under a name."""
+        """Return the variable that a class, or its nearest base, has under a name."""
         key = (owner, name)
         if key not in self.fields:
             self.fields[key] = self._member_variable(owner, name)
@@ -125,9 +128,10 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """Yield the outer variable that an assignment in a function changes.
+        """Yield the outer variables that an assignment in a function changes.
 
-        Nothing is yielded if the assignment, such as `x = f()`, declares a local variable.
+        `scope` is the function, and `name` the assigned name. Nothing is yielded if the assignment declares a local variable, as `x = f()`
+        does in Python.
         """
         entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):

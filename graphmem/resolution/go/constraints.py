@@ -29,7 +29,11 @@ MAX_TAGS: Final = 6
 
 @cache
 def are_built_together(path: str, line: str, other_path: str, other_line: str) -> bool:
-    """Return whether one build can contain two files."""
+    """Return whether one build can contain both of two files.
+
+    Each file is given by its path and its `//go:build` line ("" for none). True also if the constraints cannot be parsed or have too many
+    tags.
+    """
     written = [_constraint(path, line), _constraint(other_path, other_line)]
     if "" in written or written[0] == written[1]:
         return True

@@ -130,7 +130,7 @@ class GoRules(PackageRules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        A single argument is always accepted, because it may be a call that returns the values of all parameters.
+        A single argument is always accepted. It may be a call that returns several values, one for each parameter.
         """
         return super().takes(definition, positional, keywords, bound=bound) or positional == 1
 
@@ -162,7 +162,7 @@ class GoRules(PackageRules):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the interface methods that a method implements.
 
-        These are methods of the interfaces that the receiver's type satisfies.
+        They are methods of the interfaces that the receiver's type satisfies.
         """
         if method.kind != "method":
             return ()
@@ -196,8 +196,8 @@ class GoRules(PackageRules):
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
         """Return whether a type has every method of an interface.
 
-        Parameters and results must have the same types. If the interface embeds external interfaces, only the method names in `_DEMANDED`
-        are known for them. Then the interface must also have a method defined in the project.
+        Parameters and results must have the same types. For an external interface that `interface` embeds, only the method names in
+        `_DEMANDED` are checked. False if `interface` has no method that the project defines.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -246,8 +246,8 @@ class GoRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a call passes to a library function.
 
-        The function is generic and may return objects of these classes. The classes are passed as type arguments or as values. In the
-        standard library, only packages in `_GENERIC` have such functions.
+        A generic function may return objects of the classes that it gets as type arguments or as values. The result is empty for packages
+        of the standard library that are not in `_GENERIC`.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()

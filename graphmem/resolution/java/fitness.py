@@ -49,7 +49,10 @@ _UNKNOWN: Final = 40
 
 
 def fit(inference: Inference, given: Type, declared: Type) -> int:
-    """Score how well an argument fits a Java parameter; -1 if it does not."""
+    """Score how well an argument fits a Java parameter; -1 if it does not.
+
+    `given` is the type of the argument, and `declared` that of the parameter. A higher score means a better fit.
+    """
     points = 0
     for atom in given:
         best = max((_fit(inference, atom, one) for one in declared), default=0)
@@ -119,7 +122,8 @@ def _of_primitive(name: str, wanted: str) -> int:
 def _widened(name: str, wanted: str) -> int:
     """Return the number of steps to widen one primitive type to another.
 
-    An example is `int` to `long`. The result is negative if the first type cannot be widened to the second.
+    `name` is widened to `wanted`, for example `int` to `long`. The result is 0 for the same type, and negative if `name` cannot be widened
+    to `wanted`.
     """
     if name == wanted:
         return 0
@@ -162,7 +166,7 @@ def _of_container(inference: Inference, given: Box, declared: Instance | ExtInst
 def _of_array(inference: Inference, given: Box, declared: Box) -> int:
     """Score how well an array fits an array parameter.
 
-    The elements are not converted.
+    Elements of primitive types must have the same type. Other elements may be of a subtype.
     """
     element, wanted = (join_all(box[2][:1]) for box in (given, declared))
     of_values, wants_values = (any(_name(atom) in PRIMITIVES for atom in value) for value in (element, wanted))

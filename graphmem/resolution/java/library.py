@@ -41,7 +41,7 @@ _OF_ARGUMENTS: Final = frozenset("abs max min".split())
 def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
     """Return the result type of a call of Java's library; None if unknown.
 
-    Methods with one of these names have the same meaning in all classes of the library.
+    Only the name of a method is compared. Listed methods such as `length` have the same result in all classes of the library.
     """
     _, package, dotted, given = atom
     if package == JAVA and dotted == ARITHMETIC:

@@ -92,8 +92,8 @@ class PythonTypes(PythonModules):
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """Return the expressions inside an annotation that are types themselves.
 
-        For `dict[A, B]` the expressions are `dict` and the tuple `A, B`. A call is not a type. The arguments of `Literal` are values. In
-        `Annotated`, only the first argument must be a type.
+        For `dict[A, B]` the expressions are `dict` and the tuple `A, B`. For `Annotated[A, …]`, only `A` is returned. Nothing is returned
+        for a call or for `Literal`, because their arguments are values.
         """
         if found[0] == INDEX:
             _, base, key = found
@@ -288,7 +288,7 @@ def _is_typing(atom: Ext) -> bool:
 def _external_type(atom: Ext) -> Type:
     """Return the type of an object whose annotation is an external class.
 
-    For `Sequence` the type is a list. For `Any` it is open.
+    For `Sequence` the type is a list. For `Any` it is open (`UNTYPED`).
     """
     _, package, dotted, _ = atom
     name = dotted.rpartition(".")[2]

@@ -1,7 +1,7 @@
 """Result types of Python functions that can return values they receive.
 
-Only functions that can return a value from the project are listed: an element of a container, a wrapped function, a partial application, a
-cast. Each such function is one entry of a table.
+A table lists functions that can return a value from the project. The value may be an element of a container, a wrapped function, a partial
+application, or the argument of a cast.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def _partial(inference: Inference, call: Call) -> Type:
 def _wraps(inference: Inference, call: Call) -> Type:
     """Return the type of `functools.wraps(f)`, taken as the identity function.
 
-    The real function returns a decorator that returns the decorated function.
+    The real function returns a decorator, which returns the function that it decorates.
     """
     return one((EXT, Package("graphmem"), "identity", None))
 

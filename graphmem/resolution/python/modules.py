@@ -94,9 +94,9 @@ class PythonModules(Rules):
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
         """Return whether `import a.b` in one file can refer to a given file.
 
-        The folder in which the dotted name starts must be on the import path. Declared import roots are on the import path. Another folder
-        is accepted if it is not a package and one of two conditions is true. Either it is the import root of the importing file, or it
-        contains the name's top-level package and the standard library has no module of that name.
+        `path` is the given file, and `dotted` is `a.b`. The folder in which `a` starts must be on the import path. Declared import roots
+        are on the import path. Another folder is accepted if it is not a package and one of two conditions is true. Either it is the import
+        root of `importer`, or `a` is a package in it that the standard library does not have.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name
@@ -151,7 +151,8 @@ class PythonModules(Rules):
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """Return whether a module re-exports an imported name.
 
-        If the module has `__all__`, it lists the re-exported names. Otherwise the `__init__` of a package re-exports every public name.
+        If the module has `__all__`, only the names in it are re-exported. Otherwise the `__init__` of a package re-exports every public
+        name, and other modules none.
         """
         if found.scope or found.name in ("", "*") or not found.alias:
             return False
@@ -161,7 +162,7 @@ class PythonModules(Rules):
     def exported(self, entry: FileEntry, name: str) -> bool:
         """Return whether `import *` imports a name.
 
-        If the file has `__all__`, it lists the imported names. Otherwise every public name is imported.
+        If the file has `__all__`, only the names in it are imported. Otherwise every public name is imported.
         """
         exports = entry.facts.exports
         return name in exports if exports is not None else not name.startswith("_")

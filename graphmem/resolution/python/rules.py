@@ -113,8 +113,8 @@ class PythonRules(PythonTypes):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 
-        The mixin uses the member, and classes that inherit the mixin have it. The result is empty if a library's base class may define the
-        member, or if too many classes use the mixin. Test classes are considered only for mixins in tests.
+        `symbol` is the mixin, which uses the member. Classes that inherit the mixin have the member. The result is empty if a library's
+        base class may define it, or if too many classes use the mixin. Test classes are considered only for mixins in tests.
         """
         if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return ()
@@ -140,8 +140,8 @@ class PythonRules(PythonTypes):
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the type of a call's result; for a coroutine, wrapped.
 
-        The result of a coroutine function is available only after `await`. The result of a function that makes a context manager is
-        available after `with`.
+        `value` is the type that the function returns. The result of a coroutine function is available only after `await`. The result of a
+        function that makes a context manager is available after `with`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -179,7 +179,7 @@ class PythonRules(PythonTypes):
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
         """Return the type of the pytest fixture passed for a parameter.
 
-        A test or another fixture requests a fixture by naming a parameter after it.
+        A test or a fixture requests another fixture by naming a parameter after it. The result is empty for other parameters.
         """
         fixture = self._fixture(inference, symbol, index)
         if fixture is None:
@@ -191,10 +191,10 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Infer an unannotated parameter from the attributes that code reads.
+        """Infer the type of an unannotated parameter from the attributes in use.
 
-        The result is objects of the classes that have all these attributes. For code such as `x.read()` and `x.close()`, the classes have
-        both methods.
+        The result is objects of the classes that have all attributes that the function reads. For `x.read()` and `x.close()`, the classes
+        have both methods.
         """
         return used_as(inference, symbol, index)
 
@@ -275,7 +275,7 @@ class PythonRules(PythonTypes):
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
         """Return the special methods that an expression calls, such as `__add__`.
 
-        Loops, `with`, subscripts, operators, conditions and formatted strings call special methods.
+        Loops, `await`, `with`, subscripts, operators, conditions and formatted strings call special methods.
         """
         found = entry.terms[term]
         if found[0] == ITER:
@@ -314,7 +314,7 @@ class PythonRules(PythonTypes):
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
         """Return the element type of a loop over an object of a class.
 
-        The element type is that of the iterator that the class creates.
+        The type is the result of `__next__` of the iterator that `__iter__` returns. Asynchronous loops are included.
         """
         given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
         found = EMPTY
@@ -327,7 +327,11 @@ class PythonRules(PythonTypes):
         return found
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a container class has a special method that runs no other one."""
+        """Whether a container class itself answers a special method.
+
+        `base` is a container class of the standard library that has the method `name`, such as `list`. The method then runs no other
+        special method, such as `__getitem__` in a loop.
+        """
         _, package, dotted, _ = base
         inside = _CONTAINERS.get(package)
         found = vars(inside).get(dotted) if inside is not None else None
@@ -385,8 +389,8 @@ class PythonRules(PythonTypes):
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.
 
-        Never, if it has an abstract method. Otherwise always True for a class that derives from a library's class or that a test file
-        defines, because code outside the project may instantiate it.
+        False for a class with an abstract method. Otherwise True if any file calls the class or uses it as a value. Also True for a class
+        that derives from a library's class or is defined in a test file. Code outside the project may instantiate it.
         """
         if self.is_abstract(inference, symbol):
             return False
@@ -414,8 +418,8 @@ class PythonRules(PythonTypes):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the methods of protocols that a method implements.
 
-        Its class has every member of the protocol and does not inherit it. Methods accept the arguments that the protocol allows; types
-        are not compared.
+        The method's class has every member of the protocol and does not inherit it. Its methods accept the arguments that the protocol
+        allows; types are not compared.
         """
         project = inference.project
         demanded = project.demanded(method.name) if method.kind == "method" else []
@@ -453,7 +457,10 @@ class PythonRules(PythonTypes):
         return True
 
     def _accepts(self, inference: Inference, method: Symbol, demanded: Symbol) -> bool:
-        """Return whether a method accepts the arguments of a protocol's method."""
+        """Return whether a method accepts the arguments of a protocol's method.
+
+        `demanded` is the method of the protocol. Calls with all and with only the required arguments must fit `method`.
+        """
         kinds = inference.project.definition(demanded).parameters[1:]
         positional = sum(one.kind in ("normal", "positional") for one in kinds)
         needed = sum(one.kind in ("normal", "positional") and one.default < 0 for one in kinds)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Infer an unannotated parameter from the attributes that code reads.
+    """Infer the type of an unannotated parameter from the attributes in use.
 
-    The result is objects of the classes that have all these attributes. For code such as `x.read()` and `x.close()`, these are classes with
+    The result is objects of the classes that have all attributes that the function reads. For `x.read()` and `x.close()`, the classes have
     both methods. The result is empty if a builtin type has all the attributes. A single attribute identifies a class only if it is a method
     or a property. A test class is considered only in its own file.
     """
@@ -50,7 +50,7 @@ def _is_method(inference: Inference, name: str) -> bool:
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
     """Return the classes that define an attribute and do not inherit it.
 
-    The result is empty if too many classes define the attribute.
+    Classes in tests count only in the file `path`. The result is empty if too many classes define the attribute.
     """
     files = inference.project.files
     found = {

@@ -72,8 +72,8 @@ class RustModules(PackageRules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return the names under which a file can be found.
 
-        The names are the module's path from its crate, and a name that all files of the package share. A crate root also has a name
-        that all roots in its folder share.
+        The first is the path of the file's module in its crate. The second is a name that all files of the package share. A crate root also
+        has a name that all roots in its folder share.
         """
         crate, parts = self._place(path)
         names = ("::".join((crate, *parts)), self.package_of(path))
@@ -131,7 +131,7 @@ class RustModules(PackageRules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return a file's names that other files of the package can look up.
 
-        These are only methods (`Type.method`) whose type may be defined in another file, and the prefix `Type.` of each method.
+        They are methods (`Type.method`) whose type may be defined in another file. The prefix `Type.` of each method is added.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -175,10 +175,10 @@ class RustModules(PackageRules):
         return (folder, own) if self._is_root(path) else (own,)
 
     def _parents(self, inference: Inference, path: str) -> Type:
-        """Return the modules that declare a file.
+        """Return the modules that declare a file with `mod name;`.
 
         If no declaration is found, return the most likely module beside or above the file. A declaration is not found if it is inside a
-        macro, or has a different path (`#[path]`).
+        macro, or gives a different path (`#[path]`).
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)
 
@@ -216,9 +216,7 @@ class RustModules(PackageRules):
     def _crates(self, inference: Inference, path: str) -> Type:
         """Return the root modules that `crate` refers to in a file.
 
-        These are the roots of all crates of the file.
-
-        If no module can declare a file, the file is its own root.
+        A file may belong to several crates, and each crate has one root. If no module can declare a file, the file is its own root.
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)
 

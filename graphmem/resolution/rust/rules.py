@@ -207,20 +207,24 @@ class RustRules(RustModules):
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method implements a trait's method.
 
-        A method of the type itself with the same name does not.
+        `base` is the method of the trait. A method in an `impl` block without that trait does not implement it. If `base` is not a method
+        of a trait, the result is True.
         """
         owner = self._owner(inference, base)
         return owner.kind != "interface" or stands_for(inference, method, owner.name)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Leave out the trait methods that a method of the type itself hides."""
+        """Return the methods without the trait methods that others hide.
+
+        If a type itself has a method, it hides methods of the same name that the type implements for a trait.
+        """
         own = {method.qualname for method in methods if not inference.project.definition(method).bases}
         return [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.
 
-        In `where Type: Trait`, a type that is defined or imported is not a type parameter.
+        The result is empty if `name` is a type that the file defines or imports, as in `where Type: Trait`.
         """
         is_type = any(slot.kind in ("definition", "import") for slot in entry.names(0).get(name, ()))
         return () if is_type else super().bounds(entry, scope, name)
@@ -228,7 +232,8 @@ class RustRules(RustModules):
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods of `self` in an `impl` for a built-in type.
 
-        The result is the methods written for this type in the file, or the methods of the trait. It is None in other blocks.
+        They are the methods `name` that the file defines for the built-in type. Without any, they are those of the trait of the block. The
+        result is None in other blocks.
         """
         method = entry.enclosing(scope, ("method",))
         if method < 0:

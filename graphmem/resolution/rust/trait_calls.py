@@ -45,9 +45,9 @@ class _Site:
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
-        """Yield groups of trait methods, one for each type of the object.
+        """Yield groups of trait methods that an expression runs.
 
-        The object may have one of several types. One method of each group runs.
+        There is one group for each type that the receiver may have. One method of each group runs.
         """
         if term[0] == OPERATOR:
             yield from self.operator(term)
@@ -147,15 +147,16 @@ class _Site:
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
         """Yield the implementations of a method for each type of an operand.
 
-        For each type, the first of `methods` that the type has is used.
+        `term` is the operand. For each of its types, the first of `methods` that the type has is used. `given` is the type of the argument.
         """
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
 
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield one object's implementations of the first method that it has.
+        """Yield the implementations, for `atom`, of the first method that it has.
 
-        `methods` are names such as `Add.add`. Only implementations of the method's trait that accept the argument are returned.
+        `methods` are names in order of preference, such as `Add.add`. The implementations, in one list, are those of the method's trait
+        that accept an argument of the type `given`. Nothing is yielded if `atom` has none of `methods`.
         """
         if atom[0] != INST:
             return
@@ -201,9 +202,10 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys to compare whether two values can have a common type.
+    """Return the kinds of a value's types, for comparison with another value.
 
-    For an object of the class `A`, the key is `A`. The result is empty if one of the types is not known well enough.
+    For an object of the class `A`, the kind is `A`. Two values can have a common type only if they share a kind. The result is empty if one
+    of the types is not known well enough.
     """
     found: set[object] = set()
     for atom in value:
