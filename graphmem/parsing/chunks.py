@@ -35,7 +35,7 @@ class ChunkOptions:
     """Sizes of chunks. Tokens are estimated as bytes / 4.
 
     Attributes:
-        max_tokens: limit of prefix and text together, which are the input of the embedding model; at least 64.
+        max_tokens: limit of a chunk's prefix (path, definition, lines) and text together, as input of the embedding model; at least 64.
         small_tokens: definitions with fewer tokens share a chunk with their neighbours.
         max_lines: limit of lines of a chunk in a file without definitions.
         max_data_tokens: limit of all chunks of a data file together; the rest of the file is not searchable.
@@ -50,7 +50,7 @@ class ChunkOptions:
 class _Unit(NamedTuple):
     """A span of source: a definition with comments above it, or other text.
 
-    `definition` is the index of the definition; -1 for other text, which is before a definition.
+    `definition` is the index of the definition in the file's list. It is -1 for other text, such as statements between definitions.
     """
 
     start: int
@@ -80,15 +80,15 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
 def hash_of_text(prefix: str, text: str) -> str:
     """Return the blake2b-128 hash of a chunk's prefix and text.
 
-    Line numbers in the prefix are left out, so code that only moved has the same hash.
+    The prefix is the line `File: … | … | Lines: …` above the text. Its line numbers are not hashed, so code that only moved keeps its hash.
     """
     return blake2b((_LINES_IN_PREFIX.sub("", prefix, count=1) + "\n" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class _Writer:
-    """Makes the rows of a file's chunks; numbers chunks with equal anchors.
+    """Collects the chunks of a file in `rows`, each with a unique id.
 
-    An anchor is a string, such as a qualified name, from which the chunk's id is made.
+    An id is made from an anchor, which is a string such as a qualified name. Chunks with equal anchors are numbered.
     """
 
     def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
@@ -105,9 +105,20 @@ class _Writer:
     def write(
         self, start: int, end: int, *, kind: str, label: str, title: str, anchor: str, symbol: str, opening: str = "", doc: str = ""
     ) -> None:
-        """Add a chunk with the source from `start` to `end`.
+        """Add a chunk with the source from byte `start` to byte `end`.
 
         Blank spans are dropped, and blank lines are removed from both ends.
+
+        Args:
+            start: first byte of the span.
+            end: the byte after the span.
+            kind: "code", "prose" or "data".
+            label: description of the chunk in its prefix, such as "method: A.f".
+            title: name of the chunk in results.
+            anchor: string from which the id is made, such as a qualified name.
+            symbol: id of the definition; "" for none.
+            opening: text to add before the source, such as a signature.
+            doc: documentation to add to the prefix.
         """
         body = self.source[start:end]
         end = start + len(body.rstrip())
@@ -153,10 +164,10 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Return the definitions directly inside the span of each definition.
+        """Return, for each definition, the indices of definitions directly inside.
 
-        Only definitions at which the text is cut are listed; short variables are not. Spans are used instead of classes, because in
-        JavaScript the method of a prototype is written outside its class.
+        *Inside* means inside the span of source, not inside the class: in JavaScript, a method of a prototype is written outside its class.
+        Variables shorter than `small` bytes are left out, because the text is not cut at them.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -192,9 +203,10 @@ class _CodeCutter:
         return units
 
     def _with_comments(self, floor: int, start: int) -> int:
-        """Return the offset where a definition's indentation or comment begins.
+        """Return the offset where the comments above a definition begin.
 
-        Only comment lines directly above the definition are included, and only after the offset `floor`.
+        The definition begins at the offset `start`. Only comment lines directly above it count. Without such lines, the result is where its
+        indentation begins. The result is never below `floor`.
         """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
@@ -228,10 +240,14 @@ class _CodeCutter:
             self._group(container, group)
 
     def _group(self, container: int, group: list[_Unit]) -> None:
-        """Write one chunk for several neighbouring definitions.
+        """Write one chunk for several small neighbouring definitions.
 
-        In a module, the chunk is named after the definitions. In a class, the chunk has the name of the class, unless it contains a single
-        definition at its beginning.
+        In a module, the title lists the names of all definitions. In a class, the title is the class name. But if the group begins with its
+        only definition, the title is the name of this definition.
+
+        Args:
+            container: index of the definition that contains the group: the module (0) or a class.
+            group: spans of the definitions, and of text between them.
         """
         named = [unit.definition for unit in group if unit.definition >= 0]
         start, end = group[0].start, group[-1].end

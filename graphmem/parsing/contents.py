@@ -49,7 +49,10 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
 
 
 def language_of_script(data: bytes) -> str:
-    """Return a script's language, from the interpreter in its first line."""
+    """Return a script's language, from the interpreter in its `#!` line.
+
+    The result is "" without such a line, or if the interpreter is unknown.
+    """
     if not data.startswith(b"#!"):
         return ""
     first = data[2 : data.find(b"\n")].decode("utf-8", "replace").replace("/env ", "/").replace("-S ", "").split()
@@ -59,9 +62,9 @@ def language_of_script(data: bytes) -> str:
 
 
 def made_by_machine(data: bytes, language: str, name: str) -> str:
-    """Return whether code is generated or minified, judged by its content.
+    """Return "generated" or "minified" for a file made by a program, else "".
 
-    The result is "generated", "minified" or "".
+    The content decides. Files of `language` "text" are examined only if `name` ends in `.css`, `.js` or `.html`.
     """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
         return ""

@@ -123,8 +123,7 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
 def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
     """Return the folders below a root in which a new file could be indexed.
 
-    The root is "". The ignore files in and above a folder determine which folders are included. An ignored folder is excluded, even if git
-    tracks a file in it.
+    The root itself is "". Folders that an ignore file excludes are left out, even if git tracks a file in them.
 
     Raises:
         RepositoryError: the root was removed or cannot be read.

@@ -90,7 +90,7 @@ def _marked_wide(rest: bytes, name: str) -> Utf8Text:
 
 
 def _declared(data: bytes, declared: str) -> tuple[Utf8Text | None, str]:
-    """Return bytes decoded by their declared encoding, or None and the error."""
+    """Return (decoded text, "") for a declared encoding, or (None, error)."""
     try:
         # A trial decode, because codecs.lookup also finds codecs that are not text encodings (hex, zlib).
         name = codecs.lookup(declared).name

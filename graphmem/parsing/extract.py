@@ -104,7 +104,10 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 
 
 class _Extraction(Definitions):
-    """The extraction of one file's facts, by handlers for query matches."""
+    """Extracts the facts of one file, with a method for each kind of match.
+
+    A match is a place that a tree-sitter query finds. For example, `on_import` handles the matches of imports.
+    """
 
     def run(self, tree: Tree | None) -> FileFacts:
         """Handle all matches of the queries in order and return the facts."""
@@ -149,9 +152,9 @@ class _Extraction(Definitions):
     def walk(self, parts: Sequence[Part]) -> None:
         """Handle the matches of the queries by position, outer before inner.
 
-        The syntax trees are those of the whole file and of its repaired pieces. For one node, matches follow the order of the query files.
-        `self.scope` is the definition whose body contains the match; a definition's header belongs to the enclosing scope. This is the
-        inner loop of indexing, so for speed it uses comparisons instead of calls.
+        `parts` has the syntax trees of the whole file and of its repaired pieces. For one node, matches follow the order of the query
+        files. For each match, `self.scope` becomes the definition whose body contains the match. A match in a definition's header belongs
+        to the enclosing scope. This is the inner loop of indexing, so for speed it uses comparisons instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
@@ -183,9 +186,9 @@ class _Extraction(Definitions):
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
-        """Yield the matches of the language's queries in some syntax trees.
+        """Yield (pattern number, captures) for each query match in `parts`.
 
-        Matches that begin in an ignored range of their tree are left out.
+        The captures map each capture's name to its syntax nodes. Matches that begin in an ignored byte range of a part are left out.
         """
         for tree, without in parts:
             matches = QueryCursor(self.grammar.query).matches(tree.root_node)
@@ -302,7 +305,7 @@ class _Extraction(Definitions):
     def closed(self, definition: OpenDefinition, exports: tuple[str, ...]) -> Definition:
         """Return the finished `Definition` for a definition whose end was reached.
 
-        A top-level definition in the module's list of exports is marked as exported.
+        `exports` has the names in the module's list of exports. A top-level definition with such a name gets the modifier `exported`.
         """
         made = definition.close()
         if made.parent != 0 or made.name not in exports or "exported" in made.modifiers:
@@ -310,9 +313,9 @@ class _Extraction(Definitions):
         return made._replace(modifiers=tuple(sorted((*made.modifiers, "exported"))))
 
     def exports(self) -> tuple[str, ...] | None:
-        """Return the names that the module lists as its exports: `__all__`.
+        """Return the names in the module's list of exports, such as `__all__`.
 
-        None if the module has no list of exports, or computes the list.
+        The result is None if the module has no such list. A list that is computed, and not written as a literal, does not count.
         """
         name = self.grammar.spec.exports_name
         if not name:
@@ -334,9 +337,9 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 
 
 def _action(captures: Captures) -> Action:
-    """Return the method that handles the matches of a query pattern.
+    """Return (method, main capture, suffix) for matches of a query pattern.
 
-    The method is chosen by the names of the pattern's captures.
+    The names of the captures decide. For the capture `binding.for`, the method is `on_binding`, and the suffix is `for`.
     """
     for prefix in _MAIN:
         for capture in captures:

@@ -32,7 +32,11 @@ class Bindings(Extraction):
     """The part of extraction that records bindings such as `x = f()`."""
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
-        """Add the bindings that one query match finds, such as `x = f()`."""
+        """Add the bindings that one query match finds, such as `x = f()`.
+
+        `op` is the kind of binding, such as "assign", "for" or "return". `captures` has the nodes of the target, the value and the
+        annotation.
+        """
         builder = self.builder
         annotation = self.said.get(node.id, {}).get("", NO_TERM)
         if "annotation" in captures:  # a name bound inside an expression is used by the whole expression
@@ -85,9 +89,10 @@ class Bindings(Extraction):
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """Whether a name occurs earlier on the first line of its block.
+        """Whether the name `target` also occurs earlier on its line.
 
-        In `r.Get(func(r *R) {})`, the first `r` is a different variable than the parameter `r`.
+        In `r.Get(func(r *R) {})`, the first `r` is a different variable than the parameter `r`. A binding is valid for whole lines, so it
+        would apply to both. `line` is the first line of the parameter's block.
         """
         if self.line(target.start_byte) != line:
             return False
@@ -97,7 +102,7 @@ class Bindings(Extraction):
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
         """Add the bindings of an assignment's target.
 
-        The target `a, b` has a binding for each part.
+        The target `a, b` has a binding for `a` and a binding for `b`, each with its part of `value`.
         """
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
@@ -140,9 +145,9 @@ class Bindings(Extraction):
             self.define_variable(target, statement)
 
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
-        """Return the items of a tuple or list expression of a given length.
+        """Return the items of a tuple or list expression with `count` items.
 
-        None for other expressions.
+        The result is None for other expressions, and for a different number of items.
         """
         if value < 0:
             return None
@@ -183,9 +188,10 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add bindings for what a condition implies.
+        """Add bindings for the facts that a condition implies in its branch.
 
-        In the branch of `if isinstance(x, A)`, `x` is an A. The result of the branch of `if x is None` is that of calls without `x`.
+        For `if isinstance(x, A)`, a binding says that `x` is an A there. For `if x is None`, a binding says that the branch runs only in
+        calls whose parameter `x` is None.
         """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
@@ -224,7 +230,10 @@ class Bindings(Extraction):
                 self.bindings[position] = binding._replace(scope=max(scope, 0))
 
     def binds(self, scope: int, target: TermIndex) -> bool:
-        """Whether a function binds a name by its own statements or parameters."""
+        """Whether the function `scope` itself binds the name `target`.
+
+        A function binds the names of its parameters, and of the targets in its own statements.
+        """
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:
             return False

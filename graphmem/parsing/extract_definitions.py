@@ -94,9 +94,9 @@ class Definitions(Bindings):
                 self.stack.append(found)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
-        """Add a definition's decorators, and the modifiers that they imply.
+        """Add the decorators of `node` to its definition `found`.
 
-        The language's table gives the modifiers of some decorators.
+        Some decorators imply a modifier, such as `static`, which is added too. The table `decorator_modifiers` of the language lists them.
         """
         found.decorators = tuple(self.decorators.pop(node.id, ()))
         table = self.grammar.spec.decorator_modifiers
@@ -110,7 +110,8 @@ class Definitions(Bindings):
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
         """Add a base class that is named inside the body of its class.
 
-        In Ruby, an example is `include Name`. A method may also name it: `def self.included(other); other.extend Name`.
+        In Ruby, `include Name` in a class adds the base `Name`. If a method names the base, it also belongs to the class around the method:
+        `def self.included(other); other.extend Name`.
         """
         found = self.stack[-1]
         while found.kind in FUNCTION_LIKE and found.parent:
@@ -210,9 +211,9 @@ class Definitions(Bindings):
             scope.doc = self.grammar.helper.docstring(text)
 
     def with_lines_above(self, node: Node, marker: str) -> str:
-        """Return the text of a line comment and of line comments directly above.
+        """Return the text of a comment, with the line comments directly above.
 
-        The text of any other comment is returned alone.
+        Line comments begin with `marker`, such as `//`. A comment of another form, such as `/* … */`, is returned alone.
         """
         text = self.builder.text(node)
         lines, above = [text.rstrip("\r\n")], node.prev_sibling  # some grammars count the line's end as part of a comment
@@ -224,9 +225,10 @@ class Definitions(Bindings):
         return "\n".join(reversed(lines))
 
     def add_said(self, documented: Node, comment: Node) -> None:
-        """Add the types that a documentation comment declares.
+        """Record the types that a documentation comment declares.
 
-        Types of parameters and results belong to the definition below the comment. Aliases of types belong to the scope of the comment.
+        Types of parameters and results belong to the definition `documented`, which is below the comment. Aliases of types belong to the
+        scope of the comment.
         """
         said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
         if not said:

@@ -209,10 +209,10 @@ class Extraction:
         return self.registered(kind, name, qualname, parent, node, name_node)
 
     def holder(self, parent: int, owner: str) -> OpenDefinition | None:
-        """Return the class of a method that is written outside its class.
+        """Return the class `owner`, to which a method outside its body belongs.
 
-        `owner` is the name or dotted path of the class, and namespaces may begin the path. None if the file has no such class before the
-        method.
+        `owner` is the name or the dotted path of the class, and the path may begin with namespaces. `parent` is the scope in which the
+        method is written. The result is None if the file has no such class before the method.
         """
         found = self.holders.get((parent, owner))
         parts = owner.split(".")
@@ -225,9 +225,10 @@ class Extraction:
         return found
 
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Begin a method or class that is written outside its class.
+        """Begin a method or class that is written outside its class `owner`.
 
-        The class is not known yet, because it is further down in the file, or in another file.
+        The class is further down in the file, or in another file. So the definition stays in the current scope until `join_owners` finds
+        the class.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
@@ -236,9 +237,9 @@ class Extraction:
         return found
 
     def join_owners(self) -> None:
-        """Make methods members of their class if it is further down in the file.
+        """Attach methods to classes that are defined further down in the file.
 
-        This applies to methods that are written outside their class. A class such as `RDoc::RDoc` is never its own owner.
+        The methods are those that `open_apart` began outside their class. A class such as `RDoc::RDoc` is never its own owner.
         """
         for method, owner in self.apart:
             holder = self.holder(method.parent, owner)
@@ -246,7 +247,7 @@ class Extraction:
                 method.parent = holder.index
 
     def _is_around(self, outer: OpenDefinition, inner: OpenDefinition) -> bool:
-        """Whether a definition is another one or contains it."""
+        """Whether `outer` contains the definition `inner`, or is the same one."""
         while inner is not outer and inner.index:
             inner = self.definitions[inner.parent]
         return inner is outer
@@ -274,12 +275,13 @@ class Extraction:
     def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
         """Add a binding, such as `x = f()`, to the current scope.
 
-        `lines` are the first and last line of the header of the binding's statement.
+        `lines` has the first line of the binding, and the last line of its value. For a binding that is valid only in a range of lines, it
+        has this range.
         """
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def has_operands(self, term: TermIndex) -> bool:
-        """Whether an operation has an operand whose class may define it.
+        """Whether the class of an operand may define the operation `term`.
 
         True for `a + b`; False for `1 + 2`, because both operands are literals.
         """
@@ -313,16 +315,14 @@ class Extraction:
     def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
         """Return the line and column of an expression's last name.
 
-        For `a.b(c)`, the last name is `b`.
+        For `a.b(c)`, the last name is `b`. The result is (0, 0) if the expression has no name, or if its source writes the name
+        differently.
 
         Args:
             term: the expression, as its index among the file's expressions.
-            spot: where the name is expected.
+            spot: byte offset where the name is expected.
             start: first byte of the expression.
             end: the byte after the expression.
-
-        Returns:
-            The line is 0 if the expression has no name, or if the name is written differently in the text.
         """
         name = written_name(self.builder.terms, term)
         if not name:

@@ -140,7 +140,7 @@ class FactsCache:
     def _origin(self, language: str) -> bytes:
         """Return a hash of the project and of the code that extracts facts.
 
-        A cache entry with another hash is not used.
+        It is stored with each entry. Entries with a different hash, for instance of an older version of the code, are not used.
         """
         found = self._origins.get(language)
         if found is None:

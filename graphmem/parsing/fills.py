@@ -20,8 +20,11 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    Examples are `x.append(y)` and `x[k] = y`. `methods` maps the name of a method to the arguments that it puts in: "first" (`append`),
-    "second" (the second of two), "all" (each item of the first argument), or "pair" (the second of a key and a value).
+    Examples are `x.append(y)` and `x[k] = y`. `methods` maps each method's name to the value that it puts in:
+
+    - "first": the first argument, as in `append(y)`
+    - "second" or "pair": the second argument, as in `insert(0, y)` or `setdefault(k, y)`
+    - "all": each item of the first argument, as in `extend(ys)`
     """
     terms = builder.terms
     for found in references:
@@ -59,7 +62,7 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
     """Yield the binding for a list of values that are put into a container.
 
-    For `x[k].append(y)`, the container is `x`, and the value is `[[y]]`.
+    If `container` is not a name or an attribute, its base is the target. For `x[k].append(y)`, the target is `x`, and the value `[[y]]`.
     """
     while True:
         term = builder.terms[container]

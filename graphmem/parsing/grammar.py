@@ -93,9 +93,9 @@ class Grammar(Syntax):
 
 
 def query_text(name: str, file: str) -> str:
-    """Return the text of a tree-sitter query file.
+    """Return the text of the query file `file` of the language `name`.
 
-    The files that it inherits come first.
+    The text begins with the same file of each language that its `; inherits:` line names.
 
     Raises:
         GrammarError: the file does not exist.

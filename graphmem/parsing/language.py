@@ -85,9 +85,8 @@ class Written(NamedTuple):
 class EntryPointRule:
     """An entry point that a framework or a convention defines.
 
-    A definition is an entry point if it matches every field that is set. One exception: `begins` and `objects` are alternatives, so
-    matching either of them is enough. Patterns are shell patterns (`*` also crosses dots). `decorator` is matched against the name of a
-    decorator, without its arguments.
+    A definition is an entry point if it matches every field that is set. The exception are `begins` and `objects`: one of them is enough.
+    Patterns are shell patterns, in which `*` also matches dots. `decorator` is matched against a decorator's name, without its arguments.
     """
 
     kind: str  # main | route | command | test | fixture | export
@@ -100,7 +99,10 @@ class EntryPointRule:
     modifier: str = ""
 
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
-        """Whether a definition with these properties is an entry point."""
+        """Whether a definition with these properties is an entry point.
+
+        `within` is the name of the class that contains the definition, or "".
+        """
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
             and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))

@@ -58,9 +58,9 @@ class Listing:
     # git's list
 
     def git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
-        """Return the paths that git lists below a folder; None if git refuses.
+        """Return the paths that git lists below `folder`; None if git refuses.
 
-        The paths begin at the root. `only` limits the list to some paths.
+        The paths are relative to the root of the tree. If `only` has paths, the list is limited to these.
         """
         where = os.path.join(self.root, folder) if folder else self.root
         listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only)
@@ -171,9 +171,9 @@ class Listing:
             self.note(f"{folder}/{name}".lstrip("/"), "warning", "pattern", f"this line is not used, as it is not a pattern: {line[:80]}")
 
     def walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
-        """Return the paths of files below a folder that no ignore file excludes.
+        """Yield the paths of all files below `start` that the rules do not skip.
 
-        Links are returned, not followed. Folders are appended to `entered`, if it is given.
+        Links are yielded, not followed. If `entered` is given, each folder that the walk enters is appended to it.
         """
         waiting = [start]  # an explicit stack: trees can be deeper than Python's
         while waiting:
@@ -217,7 +217,7 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `walk` enters a folder, if it has entered the folder above.
+        """Whether `walk` would enter `folder` from the folder above it.
 
         This call reads the ignore files of the folder.
         """

@@ -67,7 +67,9 @@ class Packed(NamedTuple):
 
 
 class ParsedFile:
-    """Result of parsing one file; packed facts and chunks stay packed.
+    """Result of parsing one file, as objects or as packed bytes.
+
+    Packed facts and chunks are unpacked at each access, and not kept.
 
     Args:
         facts: the facts, or None if `packed` has them.
@@ -75,7 +77,7 @@ class ParsedFile:
         packed: facts and chunks as bytes.
 
     Attributes:
-        head: the facts that need no unpacking.
+        head: properties such as the path, which need no unpacking.
     """
 
     __slots__ = ("_chunks", "_facts", "_packed", "_spilled", "head")
@@ -118,9 +120,9 @@ class ParsedFile:
             self._packed = self._packed._replace(facts=b"")
 
     def spill_chunks(self, write: Callable[[bytes], Any]) -> None:
-        """Move the packed chunks to a file.
+        """Move the packed chunks to a file, so that they need no memory.
 
-        `write` stores the bytes of the chunks and returns their position.
+        `write` stores the given bytes and returns their position. Afterwards `chunks` is empty, and `spilled_chunks` has the position.
         """
         packed = self.packed
         self._spilled = (write(packed.chunks), packed.chunk_count)
@@ -130,7 +132,7 @@ class ParsedFile:
 
     @property
     def spilled_chunks(self) -> tuple[Any, int]:
-        """Position of the packed chunks in a file, and the number of chunks."""
+        """(position, number) of the chunks that `spill_chunks` moved to a file."""
         return self._spilled
 
     @property
@@ -153,9 +155,9 @@ def head_of(facts: FileFacts) -> Head:
 
 @cache
 def extraction_key(language: str) -> str:
-    """Return a key that changes with the code and grammar of a language.
+    """Return a key of the code and grammar that extract a language's facts.
 
-    Cached facts with another key are not used, because these extract the facts.
+    The key changes when either of them changes. Cached facts with a different key are not used.
     """
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 

@@ -51,8 +51,8 @@ class Reading(NamedTuple):
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
     """Return the syntax tree of a file; None if parsing takes too long.
 
-    After syntax errors, the helper of the language rewrites the source, which is parsed again. The new tree is used if it loses fewer
-    lines.
+    If the tree has errors, the helper of the language rewrites the source, and the result is parsed. The second tree is used if fewer lines
+    are in errors. `hasty` selects a shorter time limit.
     """
     tree = grammar.parse(grammar.helper.prepared(source), hasty=hasty)
     if tree is None or not tree.root_node.has_error:
@@ -63,11 +63,10 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 
 
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
-    """Return the syntax tree of a file, and of its pieces if it is broken.
+    """Return the syntax tree of a file and, if it has errors, of its pieces.
 
-    Pieces are used only if they give more definitions. All pieces together have the time limit of one file (`PARSE_TIMEOUT_MICROS`), in
-    processor time: a busy machine changes nothing.
-    Unparsed lines count as lost.
+    Each region with errors is parsed again in pieces. The pieces are used only if they contain more definitions. All pieces together have
+    the time limit of one file (`PARSE_TIMEOUT_MICROS`). It is processor time, so the result does not depend on the load of the machine.
     """
     if not tree.root_node.has_error:
         return Reading([Part(tree, ())], 0, 0, 0)
@@ -110,9 +109,9 @@ def _starts(source: bytes) -> list[int]:
 
 
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Return the byte ranges in which the top level of a file has errors.
+    """Yield (first byte, end) of each region with errors at the top level.
 
-    Each range begins and ends at the beginning of a statement.
+    Each region begins where a statement begins. It ends where another statement begins, or with the file.
     """
     end = 0
     for position, child in enumerate(root.children):
@@ -132,7 +131,8 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
     """Yield the syntax trees of the pieces between neighbouring `borders`.
 
-    The borders are byte offsets. Parsing ends at the deadline. Several pieces are joined if only the joined text parses.
+    The borders are byte offsets. Several pieces are joined if only the joined text parses. Parsing ends when the processor time reaches
+    `deadline`.
     """
     at = 0
     while at < len(borders) - 1 and time.thread_time() < deadline:
@@ -168,7 +168,8 @@ def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
 def _lost(root: Node) -> set[int]:
     """Return the rows (lines counted from 0) inside the error nodes of a tree.
 
-    If the root itself is an error, these are the rows that are neither at the left margin nor in a child of several lines.
+    If the root itself is an error, these are all rows except those of its readable children. A child is readable if it begins at the left
+    margin or has several lines.
     """
     if root.is_error:
         rows = set(range(root.start_point.row, root.end_point.row + 1))
@@ -192,8 +193,9 @@ def _lost(root: Node) -> set[int]:
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
     """Yield the row of each syntax error; -1 if unknown.
 
-    Syntax errors are ERROR and MISSING nodes, and nodes with an error that no child has. In the latter, the parser inserted a token that
-    the tree does not show, such as a line end between two statements. Errors that begin in one of the byte ranges `without` are left out.
+    Syntax errors are ERROR and MISSING nodes. A node that has an error, although none of its children has one, is also an error. In the
+    latter case the parser inserted a token that the tree does not show, such as a line end. Errors that begin in one of the byte ranges
+    `without` are left out.
     """
     pending = [root]
     while pending:

@@ -58,9 +58,9 @@ def _children(node: Node) -> list[Node]:
 
 
 def _pick(syntax: Syntax, where: Place) -> Pick:
-    """Return a function that finds a child of a syntax node.
+    """Return a function that finds the child `where` of a syntax node.
 
-    The child is given by its field, or by its position among the named children that are not comments.
+    `where` is the name of a field, or a position among the named children that are not comments. A list gives the steps to a descendant.
     """
     if isinstance(where, str):
         field = syntax.language.field_id_for_name(where)
@@ -204,9 +204,9 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:
-    """Return the callee `a.b` of a call node with separate parts.
+    """Return the callee `a.b` of a call, from the nodes of `a` and `b`.
 
-    The node has the receiver `a` and the name `b` as children.
+    `base` is the node of the receiver `a`, or None. `member` is the node of the name `b`.
     """
     if member is None:
         return builder.unknown

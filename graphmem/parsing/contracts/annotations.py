@@ -63,9 +63,9 @@ class Annotations:
         return ".".join(reversed(parts))
 
     def _given_to(self, definition: Definition, name: str) -> Iterator[list[str]]:
-        """Yield the argument texts of each annotation of a given name.
+        """Yield the argument texts of each annotation `name` of `definition`.
 
-        For `@app.get("/x", tags=t)`, the texts are `"/x"` and `tags=t`. Only the annotations of one definition are considered.
+        For `@app.get("/x", tags=t)`, the texts are `"/x"` and `tags=t`. An annotation without arguments gives an empty list.
         """
         text, starts = self.source.text, self.source.starts
         line = definition.start_line - 1
@@ -78,10 +78,10 @@ class Annotations:
             yield arguments(self.source.text, after)[0] if self.source.text[after : after + 1] == "(" else []
 
     def _written_in(self, given: Sequence[str], *, only: str = "") -> list[str]:
-        """Return the paths in the arguments of an annotation, as patterns.
+        """Return the paths in the arguments `given` to an annotation, as patterns.
 
-        In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run time. The first argument and keywords such as
-        `path` may contain paths; with `only`, only this keyword.
+        In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run time. Paths are read from the first argument, and
+        from keywords such as `path`. If `only` names a keyword, paths are read from this keyword alone.
         """
         found: list[str] = []
         for position, one in enumerate(given):
@@ -135,10 +135,10 @@ class Annotations:
         return text.replace("[controller]", owner).replace("[action]", definition.name)
 
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
-        """Return the path prefix, role and service words of a method's class.
+        """Return (path prefix, role, service words) of the class of a method.
 
-        They come from the annotations of the class. The role is "offers", or "asks" for a class of client methods. The service words name
-        the service that a client class calls.
+        All three come from the annotations of the class. The role is "asks" for a class of client methods (an interface that calls a
+        service), else "offers". The service words are the strings in the client's annotation, which name the service; "" for other classes.
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

@@ -15,7 +15,7 @@ from graphmem.parsing.contracts.written import evaluate, split
 
 
 def client(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield the routes that a call of an HTTP client requests.
+    """Yield an `End` for each route that a call of an HTTP client may request.
 
     For `requests.get(url)`, there is one `End` for each address that `url` may have.
     """
@@ -41,9 +41,9 @@ def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]
 
 
 def topic(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield the topics that a call of a message broker names.
+    """Yield an `End` for each topic that a call of a message broker names.
 
-    An example is `producer.send("orders", message)`.
+    For `producer.send("orders", message)`, the topic is `orders`.
     """
     text = source.text_of(site, row.path)
     for one in split(text.strip("[]{}")) if text else ():

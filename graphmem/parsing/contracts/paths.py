@@ -42,7 +42,10 @@ def _segment(part: str) -> str:
 
 
 def joined(*parts: str) -> str:
-    """Join the path prefix of a route and its path, both in normal form."""
+    """Join parts of a path, such as a prefix and a route's path, with slashes.
+
+    For `/api` and `/users`, the result is `/api/users`. Empty parts are left out.
+    """
     return "/" + "/".join(piece.strip("/") for piece in parts if piece.strip("/"))
 
 

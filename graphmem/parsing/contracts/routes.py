@@ -58,7 +58,7 @@ class Routes:
             self._enclosing.append((site.start, starts[last] if last < len(starts) else len(self.source.text), text))
 
     def _enclosing_prefix(self, line: int, start: int) -> str:
-        """Return the joined path prefixes of the groups that enclose an offset.
+        """Return the joined path prefixes of the groups around offset `start`.
 
         A group is a call with a prefix and a block, such as `scope "/api" do … end`.
         """
@@ -107,9 +107,9 @@ class Routes:
             yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
 
     def _block_of(self, site: Site) -> int:
-        """Return the position of the definition that is a route's block.
+        """Return the index of the definition that handles a route.
 
-        In `get "/users" do … end`, this is the block. Without a block, it is the definition that contains the call.
+        For `get "/users" do … end`, this is the block. For a call without a block, it is the definition that contains the call.
         """
         blocks = self._blocks
         if blocks is None:
@@ -148,9 +148,9 @@ class Routes:
         return ""
 
     def mount(self, site: Site, row: Row) -> Iterator[End]:
-        """Yield the modules or routers that a call mounts below a path prefix.
+        """Yield an `End` for each module or router that a call mounts at a path.
 
-        An example is `app.use("/api", router)`.
+        For `app.use("/api", router)`, the path prefix is `/api` and the router is `router`.
         """
         prefix = self.source.argument(site, (*row.keyword, *row.path) if row.keyword else row.path)
         if row.keyword and not any(re.match(rf"(?:{'|'.join(row.keyword)})\s*=", one) for one in site.given) and site.name != "mount":
@@ -183,9 +183,9 @@ class Routes:
                 )
 
     def mounted_here(self, site: Site, row: Row) -> None:
-        """Add the path prefix of a mounted router that the same file creates.
+        """Record the path prefix of a router that this file creates and mounts.
 
-        An example of a call that mounts is `app.use("/api", router)`.
+        For the call `app.use("/api", router)`, the prefix of `router` becomes `/api`.
         """
         for end in self.mount(site, row):
             _, _, prefix, _, _, name, module, _ = end
@@ -193,9 +193,10 @@ class Routes:
                 self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
 
     def _module_of(self, name: str) -> str:
-        """Return the module from which a file imports the mounted name, or "".
+        """Return the dotted source of an imported `name`, such as `app.users`.
 
-        In `app.use("/api", users)`, the name is `users`.
+        For `from app import users` and the name `users`, the result is `app.users`. A quoted name is returned without quotes. The result is
+        "" if the file does not import the name.
         """
         if name[:1] in "\"'":
             return name.strip("\"'")

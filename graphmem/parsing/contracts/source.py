@@ -55,7 +55,10 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return a call with the source text of its arguments, or None."""
+        """Return the call of `name` at a reference, with its argument texts.
+
+        The result is None if the text has no such call there.
+        """
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column
         if not self.text.startswith(name, start):
@@ -83,9 +86,9 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
-        """Return the source text of the first listed argument that a call has.
+        """Return the source text of the first argument in `which` that a call has.
 
-        `which` lists positions and keywords; they are tried in this order. The result is "" if the call has none of these arguments.
+        `which` lists positions and keywords, and its order decides. The result is "" if the call has none of these arguments.
         """
         for one in which:
             if isinstance(one, str):
@@ -100,8 +103,8 @@ class Source:
     def argument(self, site: Site, which: Sequence[int | str]) -> str | None:
         """Return a string argument of a call as a pattern, such as `/users/{}`.
 
-        `{}` stands for a part that is known only at run time. `which` lists positions and keywords; the first one that the call has is the
-        argument. The result is None if the argument is not a string.
+        In the pattern, `{}` stands for a part that is known only at run time. `which` lists positions and keywords of arguments; the first
+        one that the call has is read. The result is None if the call has none of them, or if the argument is not a string.
         """
         text = self.text_of(site, which)
         if not text:
@@ -110,10 +113,10 @@ class Source:
         return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
 
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
-        """Return the source of a value in the object that is a call's argument.
+        """Return the source of one value in a call's first argument, an object.
 
-        The object is a literal and the first argument. For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result
-        is "" if the object has none of the keys.
+        The value is that of the first entry with a key in `keys`. For `request({url: base, data})` and the keys `url` and `path`, the
+        result is `base`. The result is "" if the object has none of the keys.
         """
         for one in split(site.given[0].strip()[1:-1]) if site.given else ():
             key, _, value = one.partition(":")
@@ -122,10 +125,10 @@ class Source:
         return ""
 
     def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
-        """Return the pattern of a string in the object that is a call's argument.
+        """Return the pattern of one value in a call's first argument, an object.
 
-        The object is a literal and the first argument. For `request({url: "/users/" + id})` and the key `url`, the result is the pattern
-        `/users/{}`. It is None if the object has none of the keys.
+        The value is that of the first entry with a key in `keys`. For `request({url: "/users/" + id})` and the key `url`, the result is the
+        pattern `/users/{}`. The result is None if the object has none of the keys.
         """
         text = self.object_text(site, keys)
         return evaluate(text, self.look_up).pattern if text else None
@@ -133,8 +136,9 @@ class Source:
     def variants(self, text: str, site: Site) -> list[str]:
         """Return the expressions that a variable may stand for at a call.
 
-        These are the values of the last four assignments before the call, in the function that contains the call. If `text` is not a name,
-        it is returned unchanged.
+        `text` is the source of an argument. If it is a name, the result has the values of its last assignments before the call. At most
+        four are returned, and only those in the function that contains the call. If there are none, or `text` is not a name, the result is
+        `text` alone.
         """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []
@@ -144,10 +148,10 @@ class Source:
         return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
 
     def look_up(self, name: str, depth: int) -> str | None:
-        """Return the only string expression that the file assigns to a name.
+        """Return the string expression that a file assigns to `name`, or None.
 
-        For `f()`, the result is the only expression that the function `f` returns. It is None without such an expression, or if several are
-        different.
+        For the name `f()`, the result is the expression that the function `f` returns. The result is None if the file has several different
+        expressions, or none. `depth` is not used.
         """
         last = re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:
@@ -181,9 +185,9 @@ class Source:
         return next(iter(useful)) if len(useful) == 1 else None
 
     def _returned(self, name: str) -> str | None:
-        """Return the expression of a function's only `return`.
+        """Return the expression of the only `return` of the function `name`.
 
-        None if the function has several `return` statements, or none.
+        The result is None if the function has several `return` statements or none, or if several functions have this name.
         """
         positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
         if len(positions) != 1:
@@ -194,9 +198,10 @@ class Source:
         return found[0] if len(found) == 1 else None
 
     def expression(self, at: int) -> str:
-        """Return the source of the expression at an offset.
+        """Return the source of the expression that begins at the offset `at`.
 
-        The expression ends at the end of its line, or at a bracket, comma or semicolon.
+        The expression ends before a comma, a semicolon or an unmatched closing bracket. It also ends with its line, unless an operator
+        continues it.
         """
         depth, position = 0, at
         text = self.text

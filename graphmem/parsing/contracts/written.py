@@ -38,7 +38,9 @@ class Text(NamedTuple):
 
 
 def arguments(text: str, start: int) -> tuple[list[str], int]:
-    """Return the argument texts of a call and the position after them.
+    """Return the argument texts of a call, and the position after them.
+
+    A call without brackets, as in Ruby, has the rest of the line as its arguments.
 
     Args:
         text: the source.
@@ -66,7 +68,11 @@ def _skip_generic(text: str, at: int) -> int:
 
 
 def closing(text: str, start: int) -> int:
-    """Return the position of the closing bracket for the one at `start`."""
+    """Return the position of the bracket that closes the one at `start`.
+
+    If the bracket is not closed, the result is the position where the search ended: after `MAX_ARGUMENTS` characters, or at the end of the
+    text.
+    """
     wanted = [_CLOSES[text[start]]]
     at, last = start + 1, min(len(text), start + MAX_ARGUMENTS)
     while at < last:
@@ -148,9 +154,14 @@ Lookup = Callable[[str, int], "str | None"]
 
 
 def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
-    """Return the pattern of a string expression: `/a/{}` for `"/a/" + x`.
+    """Return the pattern and the names of a string expression.
 
-    `{}` stands for a part that is known only at run time.
+    For `"/a/" + x`, the pattern is `/a/{}` and the name is `x`. In a pattern, `{}` stands for a part that is known only at run time.
+
+    Args:
+        text: source of the expression.
+        look_up: returns the expression that a name stands for, or None.
+        depth: number of names that were replaced by their expressions so far; limited by `MAX_DEPTH`.
     """
     text = text.strip().rstrip(";")
     pattern, names = "", list[str]()
@@ -203,7 +214,8 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
 def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:
     """Return the position after a name or call, and the pattern of its value.
 
-    `{}` in a pattern stands for a part that is known only at run time.
+    `match` is the name in `text`. Names that occur in the value are added to `names`. In a pattern, `{}` stands for a part that is known
+    only at run time.
     """
     word, at = match.group(), match.end()
     if re.match(r"[\"'`]", text[at : at + 1]) and len(word) <= 2:  # the prefix of a string
@@ -258,7 +270,8 @@ MAX_DEPTH: Final = 4
 def _interpolated(body: str, quote: str, prefix: str, names: list[str], look_up: Lookup, depth: int) -> str:
     """Return the pattern of a string: `/users/{}` for `"/users/${id}"`.
 
-    `{}` stands for a part that is known only at run time. The names in interpolated expressions are added to `names`.
+    `body` is the text between the quotes; `quote` and `prefix` select the syntax of interpolation, as `f` does in Python. `{}` stands for a
+    part that is known only at run time. Names in interpolated expressions are added to `names`.
     """
 
     def filled(inner: str) -> str:

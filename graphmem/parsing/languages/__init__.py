@@ -1,4 +1,4 @@
-"""Helpers of languages: code for what query files and tables cannot do.
+"""Language helpers: code for rules that queries and tables cannot express.
 
 Each language may have one subclass of `Helper`.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Narrowing(NamedTuple):
     """A range of lines in which the class of a variable is known.
 
-    After `if isinstance(target, value):`, the variable `target` is an instance of the class `value` in the branch.
+    For `if isinstance(x, A):`, the lines are those of the branch. `target` is the node of `x`, and `value` the node of `A`.
     """
 
     target: Node
@@ -35,9 +35,10 @@ class Narrowing(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """A range of lines that runs only for certain arguments.
+    """A range of lines that runs only for certain arguments of a function.
 
-    With the operation `when`, each test of a parameter is true there: `if a is None and b:`. With `unless`, one of the tests is false.
+    If `op` is "when", the lines run only if all `tests` hold: the branch of `if a is None and b:`. If it is "unless", they run only if at
+    least one test does not hold: the `else` of this `if`.
     """
 
     op: Literal["when", "unless"]
@@ -78,23 +79,27 @@ class Helper:
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Map names to the types that a documentation comment declares for them.
 
-        Most keys are names of parameters. `#0`, `#1`, … name a parameter by its position, "return" names the result, and "" the documented
-        definition itself. `<T>` names a type parameter T. Any other name is a type alias that the comment declares. The values are indices
-        of expressions.
+        The values are indices of expressions. Most keys are names of parameters. The other keys are:
+
+        - `#0`, `#1`, …: a parameter by its position
+        - "return": the result of the function
+        - "": the documented definition itself
+        - `<T>`: the type parameter T
+        - any other name: a type alias that the comment declares
         """
         return {}
 
     def prepared(self, source: bytes) -> bytes:
-        """Rewrite syntax that the grammar misreads, before every parse.
+        """Return the source with rewritten syntax that the grammar misreads.
 
-        The length of the source and its line breaks stay the same.
+        Every parse uses the result. It has the same length and the same line breaks as `source`.
         """
         return source
 
     def mended(self, source: bytes) -> bytes:
-        """Rewrite syntax that the grammar does not support, after a failed parse.
+        """Return the source with rewritten syntax that the grammar cannot parse.
 
-        Every other byte, and every line, keeps its position.
+        The result is used only if the first parse had errors. Other bytes and all line breaks keep their positions.
         """
         return source
 
@@ -121,9 +126,9 @@ class Helper:
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of one of the variables in a shared declaration.
+        """Return the type of one variable, `target`, of a declaration.
 
-        In C, `int *a, b` declares different types for `a` and `b`.
+        `annotation` is the type that all variables of the declaration share. In C, `int *a, b` declares different types for `a` and `b`.
         """
         return annotation
 
@@ -151,44 +156,46 @@ class Helper:
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
         """Return the kind and the default value of a parameter.
 
-        Override this method if the grammar has them in syntax nodes beside the parameter. `kind` is the kind that the query captured.
+        `kind` is the kind that the query captured. Override this method if the grammar has the kind or the default in sibling nodes of the
+        parameter.
         """
         return kind, None
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Return the value that a callback gets for one of its parameters.
+        """Return the value that a callback's parameter `target` gets, or -1.
 
-        In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The result is the index of an expression, or -1 if the value is
-        unknown. It is needed for parameters that a query captures as `@binding.local` without a value.
+        The result is the index of an expression. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. Only parameters that a query
+        captures as `@binding.local` without a value need this method.
         """
         return NO_TERM
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return names that a syntax node binds implicitly.
+        """Return (name, value) for each name that a syntax node binds implicitly.
 
-        An example is `it` in a Kotlin lambda. The result has the names and their values. The name `this` stands for an implicit receiver of
-        calls in the node.
+        An example is `it` in a Kotlin lambda. Values are indices of expressions. The name `this` stands for an implicit receiver of calls
+        in the node.
         """
         return ()
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the types that a condition implies for later lines.
+        """Return the variables whose class a condition implies, with their lines.
 
-        An example is `if isinstance(x, A)`. `node` is the syntax node that a query captured as `@condition`.
+        For `if isinstance(x, A)`, `x` is an A in the branch. `node` is the syntax node that a query captured as `@condition`.
         """
         return ()
 
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
-        """Return what a condition demands of names for the results after it.
+        """Return the lines that a condition runs only for certain arguments.
 
-        An example is `if x is None`. `node` is the syntax node that a query captured as `@condition`.
+        For `if x is None`, these are the branch and the `else`. With them, type inference finds the results of a call that passes None.
+        `node` is the syntax node that a query captured as `@condition`.
         """
         return ()
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a syntax node that the table in `language.toml` cannot convert.
 
-        The row of such a node in the table is `{op = "helper", method = "<what>"}`. The result is the index of an expression.
+        The result is the index of a term (an expression). The row of such a node in the table is `{op = "helper", method = "<what>"}`.
 
         Raises:
             NotImplementedError: the helper does not know the name `what`; a test checks every table.

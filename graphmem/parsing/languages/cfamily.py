@@ -134,9 +134,9 @@ class CFamilyHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return byte ranges that only builds for Windows contain.
+        """Return (start, end, "windows") for code that is only for Windows.
 
-        Such a range is inside `#if` or `#ifdef` with a macro of Windows.
+        Such code is inside `#if` or `#ifdef` with a macro of Windows. The positions are byte offsets.
         """
         if not _WINDOWS.search(source):
             return ()
@@ -167,7 +167,7 @@ class CFamilyHelper(Helper):
     def mended(self, source: bytes) -> bytes:
         """Replace unknown macros before and after a declaration by blanks.
 
-        This is tried after the parser failed. The positions of all other code stay the same.
+        The result is used only if the first parse had errors. All other code keeps its position.
         """
         return _BEFORE.sub(_blank, _AFTER.sub(_blank_after, self.prepared(source)))
 

@@ -25,7 +25,7 @@ class CSharpHelper(Helper):
     """Helper for C#: initializers, arrays, and code that some builds contain."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a C# syntax node that `language.toml` alone cannot convert."""
+        """Convert a C# node to a term (an expression), by the method name `what`."""
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -38,7 +38,7 @@ class CSharpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the name `value`, with its type, in a setter of a C# property."""
+        """Return (`value`, its type) in a setter of a C# property, else ()."""
         owner = node.parent.parent if node.parent is not None else None
         declared = owner.child_by_field_name("type") if owner is not None else None
         if declared is None or node.children[0].type == "get":
@@ -73,9 +73,9 @@ def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
 
 
 def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
-    """Whether every branch of an `#if` has only whole declarations.
+    """Whether an `#if` separates whole statements or whole declarations.
 
-    Whole statements count, too.
+    False if a branch begins or ends inside a statement or a header.
     """
     before = _COMMENT.sub(b"", source[max(0, directives[0].start() - 2000) : directives[0].start()]).rstrip()
     if before and before[-1:] not in b";{}]":

@@ -117,9 +117,9 @@ class EcmascriptHelper(Helper):
         return code_of(source)
 
     def mended(self, source: bytes) -> bytes:
-        """Insert the semicolons that TypeScript permits to omit.
+        """Insert semicolons that TypeScript does not require but the grammar does.
 
-        This is tried after the parser failed.
+        The result is used only if the first parse had errors.
         """
         return mended(code_of(source))
 
@@ -131,16 +131,16 @@ class EcmascriptHelper(Helper):
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
-        """Return the name of a definition without dots and line ends.
+        """Return the name of a definition with dots replaced by `·`.
 
-        Titles of tests, such as `it("…")`, may contain dots and line ends.
+        Line ends become blanks. Titles of tests, such as `it("…")`, may contain both.
         """
         return " ".join(text.replace(".", "·").split()) if "." in text or "\n" in text else text
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return an import with its source name and its exported name.
+        """Return an import, completed with the names that the syntax implies.
 
-        For `import x from`, the source name is "default". For `export { x as y }`, the exported name is `y`.
+        For `import x from`, the imported name is "default". For `export { y } from`, the exported name is `y`.
         """
         if found.kind == "from" and not found.name:
             return (found._replace(name="default"),)
@@ -155,7 +155,7 @@ class EcmascriptHelper(Helper):
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of `{ a, b: c, d = 1 }`.
 
-        A rest element (`...rest`) is not an attribute.
+        The attributes are `a`, `b` and `d`. The attribute is "" for a rest element (`...rest`) and for a computed key.
         """
         return tuple(_fields(node))
 
@@ -170,10 +170,10 @@ class EcmascriptHelper(Helper):
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Return the value that a callback gets for one of its parameters.
+        """Return the value that a callback's parameter `target` gets, or -1.
 
-        In `names.sort((a, b) => …)`, an example is the value of `a`. The callback must be an argument, the value of a JSX attribute, or a
-        function that is returned by another function with a declared result.
+        An example is the value of `a` in `names.sort((a, b) => …)`. The callback `node` must be an argument, or the value of a JSX
+        attribute. It may also be a function that is returned by another function with a declared result.
         """
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
@@ -196,9 +196,10 @@ class EcmascriptHelper(Helper):
         return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the types that a condition `x instanceof C` implies.
+        """Return the variables whose class `x instanceof C` implies, with lines.
 
-        The types are valid in the branch, and after an `if (!(x instanceof C))` whose branch exits.
+        The lines are those of the condition and its branch. If the branch of `if (!(x instanceof C))` exits, they are the lines after this
+        `if`.
         """
         statement = node.parent
         if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
@@ -214,9 +215,9 @@ class EcmascriptHelper(Helper):
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a syntax node that `language.toml` alone cannot convert.
+        """Convert a syntax node to a term (an expression), by the method `what`.
 
-        Examples are object literals, casts and calls.
+        Examples are object literals, casts and calls, which `language.toml` alone cannot convert.
         """
         if what == "object":
             return _object(builder, node)
@@ -258,9 +259,9 @@ class EcmascriptHelper(Helper):
 
 
 def _parameter_index(node: Node, target: Node) -> int:
-    """Return the position of the parameter that binds a name.
+    """Return the position of the parameter of `node` that binds `target`.
 
-    -1 for a rest parameter, and if the name is not bound by a parameter.
+    The result is -1 for a rest parameter, and if no parameter binds the name.
     """
     if node.type not in _FUNCTIONS:
         return -1
@@ -275,9 +276,10 @@ def _parameter_index(node: Node, target: Node) -> int:
 
 
 def _returned_type(node: Node, around: Node) -> Node | None:
-    """Return the declared result of the function around a returned function.
+    """Return the declared result type of the function that returns `node`.
 
-    None if the inner function is not returned, or the outer function has no declared result.
+    `node` is an inner function, and `around` its parent. The result is None if the inner function is not returned, or if the outer function
+    declares no result.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":
@@ -312,7 +314,8 @@ def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
 def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
     """Return the types of the parameters that `...rest: Type` stands for.
 
-    The type is an array, or a tuple; its items may be named or spread.
+    `node` is the type. An array type gives its item type four times. A tuple type gives the type of each of its items, which may be named
+    or spread.
     """
     if node.type == "array_type":
         return [builder.term(_first(node))] * _REST
@@ -384,7 +387,8 @@ def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a binary operation to an expression.
 
-    `a || b` stands for either value, and `a && b` for b. Other operations give a number, because classes cannot overload operators.
+    `a || b` and `a ?? b` stand for either value, and `a && b` for `b`. Other operations give a number, because classes cannot overload
+    operators.
     """
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -450,9 +454,9 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return an anonymous function's result as an expression, or -1.
+    """Return the result of the anonymous function `node`, or -1.
 
-    The result is the body expression, or the values of the function's own `return` statements.
+    The result is the index of an expression. It stands for the body, or for any value of the function's own `return` statements.
     """
     body = node.child_by_field_name("body")
     if body is None:
@@ -473,9 +477,10 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """Whether the object of `this` is known at a syntax node.
+    """Whether the object that `this` refers to is known at a syntax node.
 
-    The object is unknown in a function expression that is passed to another function.
+    It is unknown in a function expression that is passed to another function. It is known there if `this` is passed too, or if the call's
+    result is assigned to a name.
     """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:
@@ -529,11 +534,11 @@ def _subscript(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
-    """Yield (value, class) of `instanceof` tests implied by a condition.
+    """Yield (value, class) of each `instanceof` test that a condition implies.
 
     Args:
         node: the condition.
-        truth: the outcome of the condition.
+        truth: whether the condition is true or false.
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], truth)

@@ -74,9 +74,9 @@ def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
 
 
 def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]]:
-    """Yield the aliases that `@import` tags declare.
+    """Yield (alias, expression) for each name that an `@import` tag declares.
 
-    Their forms are `@import Default, { Name as other } from "module"` and `@import * as all from "module"`.
+    Forms of the tag: `@import Default, { Name as other } from "module"` and `@import * as all from "module"`.
     """
     if "@import" not in text:
         return

@@ -44,11 +44,9 @@ _SEMICOLON: Final = ord(";")
 
 
 def mended(source: bytes) -> bytes:
-    """Return TypeScript source rewritten for the grammar.
+    """Return TypeScript source, rewritten so that the grammar can parse it.
 
-    The length stays the same.
-
-    The source itself is returned if no change is needed.
+    The length stays the same. If no change is needed, `source` itself is returned.
     """
     found = _Members(source).blanks()
     if found:
@@ -60,9 +58,9 @@ def mended(source: bytes) -> bytes:
 
 
 class _Members:
-    """Finds members of interfaces and object types that need a semicolon.
+    """Finds the places where members of a type need a semicolon between them.
 
-    It scans the tokens of the source.
+    The types are interfaces and object types. Their tokens are scanned, without a parser.
     """
 
     def __init__(self, source: bytes) -> None:

@@ -1,6 +1,6 @@
-"""Reserved names that represent JavaScript and TypeScript expressions.
+"""Reserved names that stand for special JavaScript expressions in terms.
 
-An example is a cast. Source code cannot contain these names.
+An example is the name for a cast. Source code cannot contain these names, so they cannot be confused with names of a program.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ _VERSION: Final = re.compile(r"^v\d+$|\.v\d+$")
 
 
 def package_name(path: str) -> str:
-    """Return the name that an import binds by default.
+    """Return the name that an import of `path` binds by default.
 
-    By convention this is the last part of the path, without versions and `go-`.
+    By convention this is the last part of the path. A version and the affixes `go-`, `-go` and `.go` are removed, and `-` becomes `_`.
     """
     parts = path.split("/")
     last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else _VERSION.sub("", parts[-1])
@@ -43,9 +43,9 @@ class GoHelper(Helper):
     """
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return an import with the name it binds.
+        """Return the import with the name that it binds, as `alias`.
 
-        Without an alias, this is the name of the package. The alias `_` does not bind a name.
+        Without an alias in the source, this is the name of the package. The alias `_` binds nothing, so it becomes "".
         """
         if found.kind in ("package", "constraint") or found.name == "*":
             return (found,)
@@ -53,9 +53,9 @@ class GoHelper(Helper):
         return (found._replace(alias=alias),)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the type of a variable in a case of a type switch.
+        """Return the type of the variable in one case of a type switch.
 
-        The switch has the form `switch name := value.(type)`.
+        The switch has the form `switch name := value.(type)`. A case with several types gives one result for each.
         """
         switch = node.parent
         alias = switch.child_by_field_name("alias") if switch is not None else None
@@ -66,7 +66,7 @@ class GoHelper(Helper):
         return tuple(Narrowing(alias.named_children[0], named, first, last) for named in types)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert composite literals, unary operators and functions of Go."""
+        """Convert a composite literal, unary operator or function of Go to a term."""
         if what == "composite":
             named = node.child_by_field_name("type")
             if named is None or named.type not in _NAMED_TYPES:

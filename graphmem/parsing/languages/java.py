@@ -44,7 +44,10 @@ class JavaHelper(Helper):
         return (found._replace(module=module, name=name, alias=name),)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Java syntax node whose meaning depends on the code around it."""
+        """Convert a Java node to a term (an expression), by the method `what`.
+
+        The meaning of these nodes depends on the code around them.
+        """
         if what == "creation":
             named = node.child_by_field_name("type")
             plain = named.named_children[0] if named is not None and named.type == "generic_type" else named

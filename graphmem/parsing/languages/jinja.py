@@ -17,7 +17,10 @@ class JinjaHelper(Helper):
     """Helper for Jinja: calls, filters and dotted names."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a call, filter, dotted name or text of a Jinja template."""
+        """Convert a Jinja call, filter, dotted name or text to a term.
+
+        A term is an expression as the parser stores it.
+        """
         if what == "text":
             return builder.add((STRING, builder.text(node)[1:-1]))
         if what == "path":

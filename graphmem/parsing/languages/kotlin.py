@@ -65,7 +65,7 @@ class KotlinHelper(Helper):
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
         """Return the kind and the default value of a Kotlin parameter.
 
-        The grammar has `vararg` and the default in syntax nodes beside the parameter.
+        In the grammar, `vararg` and the default are sibling nodes of the parameter.
         """
         before, after = node.prev_sibling, node.next_sibling
         inside = next((child for child in node.children if child.type == "modifiers"), None)
@@ -77,7 +77,7 @@ class KotlinHelper(Helper):
         return kind, after.next_sibling if after is not None and after.type == "=" else None
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Kotlin syntax node that `language.toml` alone cannot convert."""
+        """Convert a Kotlin node to a term (an expression), by the method `what`."""
         if what == "delegation":  # `: this(…)`, `: super(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -108,9 +108,10 @@ class KotlinHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the types that `is` in a condition or a `when` entry implies.
+        """Return the variables whose class `is` implies, with their lines.
 
-        The types are valid in the branch, and after a negated test whose branch exits.
+        The lines are those of an `if` condition and its branch, or of a `when` entry. If the branch of `if (x !is C)` exits, they are the
+        lines after this `if`.
         """
         if node.type == "when_entry":
             return tuple(_entry_tests(node))
@@ -157,7 +158,10 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the `is` tests implied by a true or false condition."""
+    """Yield the type tests that tell a class if a condition is `is_true`.
+
+    If the condition is true, these are tests `x is C`. If it is false, they are tests `x !is C`.
+    """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)
     elif node.type == "check_expression":
@@ -169,7 +173,7 @@ def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
 
 
 def _entry_tests(entry: Node) -> Iterator[Narrowing]:
-    """Yield the types that the conditions of a `when` entry imply."""
+    """Yield the variables whose class a `when` entry implies, with its lines."""
     first, last = entry.start_point.row + 1, entry.end_point.row + 1
     subject = (
         next((child for child in entry.parent.named_children if child.type == "when_subject"), None) if entry.parent is not None else None

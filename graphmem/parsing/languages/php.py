@@ -48,9 +48,10 @@ class PhpHelper(Helper):
         return found
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the types that `instanceof` in a condition implies.
+        """Return the variables whose class `instanceof` implies, with their lines.
 
-        The types are valid in the branch, and after a negated test whose branch exits.
+        The lines are those of the condition and its branch. If the branch of `if (!$x instanceof C)` exits, they are the lines after this
+        `if`.
         """
         statement = node.parent
         body = statement.child_by_field_name("body") if statement is not None else None
@@ -71,7 +72,7 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the `instanceof` tests implied by a true or false condition."""
+    """Yield the `instanceof` tests that hold if the condition is `is_true`."""
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)
     elif node.type == "unary_op_expression" and node.children[0].type == "!":

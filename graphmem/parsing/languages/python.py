@@ -32,9 +32,10 @@ class PythonHelper(Helper):
         return (bound,) if top == found.module else (bound, found)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the types that `isinstance` in a condition implies.
+        """Return the variables whose class `isinstance` implies, with their lines.
 
-        The types are valid in the branch, in the lines of the condition, and after a negated test whose branch exits.
+        The lines are those of the condition and its branch. If the branch of `if not isinstance(x, A)` exits, they are the lines after this
+        `if`. After an `assert`, they are the rest of the block.
         """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
@@ -53,9 +54,10 @@ class PythonHelper(Helper):
         return tuple(found)
 
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
-        """Return what an `if` demands of names for the results after it.
+        """Return the lines that an `if` runs only for certain arguments.
 
-        The lines are those of its branch, and those that run only if the condition is false: `else`, or all after a branch that exits.
+        These are the branch, and the lines that run only if the condition is false. The latter are the `else`, or all lines after a branch
+        that exits. Lines without `return` or `yield` are left out.
         """
         statement = node.parent
         if statement is None or statement.type not in ("if_statement", "elif_clause"):
@@ -82,15 +84,16 @@ class PythonHelper(Helper):
 
 
 def _returns(builder: TermBuilder, start: int, end: int) -> bool:
-    """Whether code between two positions of the source may have a result."""
+    """Whether code between two byte offsets has a `return` or a `yield`."""
     part = builder.source[start:end]
     return b"return" in part or b"yield" in part
 
 
 def _demanded(node: Node) -> tuple[tuple[tuple[Node, str], ...], bool]:
-    """Return the tests of names in a condition, and whether they are all.
+    """Return (tests, is_whole) for a condition.
 
-    The condition holds only if each of the tests holds.
+    A test is (name, demand), such as (`x`, "none") for `x is None`. The condition holds only if all tests hold. `is_whole` says whether the
+    condition consists of these tests alone, joined by `and`.
     """
     if node.type == "parenthesized_expression" and node.named_child_count == 1:
         return _demanded(node.named_children[0])
@@ -113,7 +116,10 @@ def _demanded(node: Node) -> tuple[tuple[tuple[Node, str], ...], bool]:
 
 
 def _alternatives(node: Node) -> list[tuple[tuple[Node, str], ...]]:
-    """Return the tests of each part of `a or b` that consists of tests alone."""
+    """Return the tests of each operand of `a or b`, one list item for each.
+
+    An operand holds if all its tests hold. Operands that contain anything but tests are left out.
+    """
     if node.type != "boolean_operator":
         tests, is_whole = _demanded(node)
         return [tests] if is_whole else []
@@ -131,9 +137,14 @@ def _opposite(need: str) -> str:
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """Yield the types that are valid where an `isinstance` condition is false.
+    """Yield the types that are known where an `isinstance` condition is false.
 
-    This is in `else`, and after a branch that exits (`return`, `raise`, …).
+    These lines are the `else`, or those after the `if` if its branch exits (`return`, `raise`, …).
+
+    Args:
+        node: the condition.
+        statement: the `if` statement.
+        branch: the block that runs if the condition is true.
     """
     tests = list(_tests(node, False))
     alternatives = statement.children_by_field_name("alternative")
@@ -154,11 +165,11 @@ def _end_of_block(statement: Node) -> int:
 
 
 def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
-    """Yield (name, type) of the `isinstance` tests that a condition implies.
+    """Yield (name, type) of each `isinstance` test that a condition implies.
 
     Args:
         node: the condition.
-        wanted: the outcome of the condition.
+        wanted: whether the condition is true or false.
     """
     if node.type == "parenthesized_expression":
         for child in node.named_children:

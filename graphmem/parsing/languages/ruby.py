@@ -69,10 +69,10 @@ class RubyHelper(Helper):
     mended = prepared
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark the branches of an `if` that rarely run.
+        """Return (start, end, "overload") for branches of an `if` that rarely run.
 
-        These are the `else` of a test for a feature of Ruby, and code that an environment variable enables. Definitions in such a branch
-        get the modifier `overload`, because names refer to the definitions outside it.
+        The positions are byte offsets. Such a branch is the `else` of a test for a Ruby feature, or code that an environment variable
+        enables. Definitions in it get the modifier `overload`, because a use of their name refers to the definition outside the branch.
         """
         found = []
         for match in _EITHER.finditer(source):
@@ -86,7 +86,10 @@ class RubyHelper(Helper):
         return text.removeprefix("::").replace("::", ".")
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Ruby syntax node whose meaning depends on the code around it."""
+        """Convert a Ruby node to a term (an expression), by the method `what`.
+
+        The meaning of these nodes depends on the code around them.
+        """
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))
         if what == "instance":
@@ -132,7 +135,7 @@ def _is_target(node: Node) -> bool:
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
     """Return the class that `X = Class.new(Base) { … }` creates: `X`.
 
-    Unless there is both a variable and a block, the result is the base.
+    Without a variable or without a block, the result is the base class.
     """
     around = node.parent
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
@@ -167,10 +170,10 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 
 
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
-    """Map each identifier's node id to whether it is a call on its own.
+    """Map the node id of each identifier to whether the identifier is a call.
 
-    An identifier such as `total` is a call unless a local variable of this name is visible there. It is not a call where it is part of a
-    definition, or the method name in `a.total`.
+    The identifier `total` is a call unless a local variable of this name is visible there. Two kinds are never calls: parts of a
+    definition's header, and the method name in `a.total`, where the whole node is the call.
     """
     names: list[set[str]] = [set()]  # local variables of each scope
     around = [-1]  # the scope whose variables each scope sees

@@ -40,9 +40,10 @@ class RustHelper(Helper):
     """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark definitions that only builds of tests or of a tool contain.
+        """Mark definitions that only test builds or builds for a tool contain.
 
-        They get the modifier `overload`, because uses of the name refer to another definition.
+        Each result is (start, end, "overload") in bytes. With the modifier `overload`, uses of the name refer to the other definition of
+        this name.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
@@ -69,7 +70,7 @@ class RustHelper(Helper):
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of a pattern.
 
-        For `Some(x)`, the part is the content of the variant. For `Name { x, y: z }`, the parts are the fields.
+        For `Some(x)`, the result is (`Some`, `x`). For `Name { x, y: z }`, the results are (`x`, `x`) and (`y`, `z`).
         """
         if node.type == "tuple_struct_pattern":
             variant = node.child_by_field_name("type")
@@ -79,7 +80,10 @@ class RustHelper(Helper):
         return tuple(_fields(node))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Rust syntax node whose meaning depends on the code around it."""
+        """Convert a Rust node to a term (an expression), by the method `what`.
+
+        The meaning of these nodes depends on the code around them.
+        """
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_formatted(builder, node)), ()))
         if what == "unary":
@@ -155,9 +159,10 @@ def _fields(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """Convert the name, path or call that ends at a macro's token.
+    """Convert the name, path or call that ends at `node` to a term, or None.
 
-    The grammar does not parse the arguments of a macro such as `println!("{}", a.b)`, so they are tokens.
+    `node` is a token of a macro such as `println!("{}", a.b)`. The grammar does not parse the arguments of a macro, so they are only
+    tokens.
     """
     if depth > 20:
         return None
@@ -187,7 +192,10 @@ def _arguments(builder: TermBuilder, tree: Node) -> Iterator[TermIndex]:
 
 
 def _groups(tree: Node) -> list[list[Node]]:
-    """Return the tokens inside brackets, separated by commas."""
+    """Return the tokens inside the brackets of `tree`, a list per argument.
+
+    Commas separate the arguments.
+    """
     groups: list[list[Node]] = [[]]
     for token in tree.children[1:-1]:
         if token.type == ",":
