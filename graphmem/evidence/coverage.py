@@ -1,7 +1,7 @@
 """Read data files of coverage.py, recorded with one context per test.
 
-The contexts show which lines each test ran. Two formats of context names are supported: pytest-cov's
-(`tests/test_x.py::TestA::test_b[1]|run`) and coverage's own `dynamic_context = test_function` (`tests.test_x.TestA.test_b`). The file is
+A context is a label of recorded lines; here it shows which test ran them. Two formats of labels are supported. pytest-cov writes
+`tests/test_x.py::TestA::test_b[1]|run`. Coverage's own `dynamic_context = test_function` writes `tests.test_x.TestA.test_b`. The file is
 SQLite (coverage 5 and later), so coverage need not be installed. The data file has no hashes of the sources, so source files that changed
 after it was written are skipped.
 """
@@ -60,10 +60,12 @@ def check(path: Path) -> int:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Return the functions that each test ran, by the lines of their bodies.
+    """Return the functions that each test ran, from a coverage.py file.
+
+    A test ran a function if it ran a line of the function's body.
 
     Raises:
-        EvidenceError: see `check`; or all files in the data are missing from the tree or have changed.
+        EvidenceError: see `check`; or the index contains none of the tests, or the file is damaged.
     """
     check(path)
     try:
@@ -76,9 +78,9 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Open a coverage data file (SQLite) with a timeout for every statement.
+    """Open a coverage data file (SQLite) with a time limit.
 
-    In a crafted file, views whose evaluation never ends can take the place of tables.
+    The limit protects against a crafted file. Instead of tables, such a file can contain views whose evaluation never ends.
     """
     data = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
     data.execute("PRAGMA trusted_schema = OFF")
@@ -132,7 +134,7 @@ class _Reading:
     def _files(self) -> Iterator[tuple[int, str]]:
         """Yield (number in the data file, path from the root) of usable sources.
 
-        A source file is usable if it is in the index, and has not changed since the data file was written.
+        A source file is usable if it is in the index and unchanged since the data file was written.
         """
         for number, name in self._data.execute("SELECT id, path FROM file ORDER BY id").fetchall():
             absolute = (self._root / name).resolve()
@@ -151,7 +153,8 @@ class _Reading:
     def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
         """Yield (number of a source file, its lines that ran) for a context.
 
-        A context is usually one test. For branch data, the lines are those before and after each jump.
+        A context, given by its number, is usually one test. If the file contains jumps between lines (branch data), both lines of each jump
+        count as run.
         """
         for file, bits in self._data.execute("SELECT file_id, numbits FROM line_bits WHERE context_id = ?", (context,)):
             yield file, {8 * byte + bit for byte, value in enumerate(bits) for bit in range(8) if value >> bit & 1}
@@ -173,9 +176,10 @@ class _Reading:
         return None
 
     def _modules(self, dotted: str) -> list[str]:
-        """Return the files whose module name ends with a dotted name.
+        """Return the files that may be the module `dotted`.
 
-        For `a.b` the files are `a/b.py` and `src/a/b.py`. Coverage records the name under which a module was imported.
+        For `a.b` these are `a/b.py` and any file whose path ends with `/a/b.py`, such as `src/a/b.py`. Coverage records the name under
+        which a module was imported.
         """
         tail = dotted.replace(".", "/")
         return sorted(path for path in self._owners if path.removesuffix(".py") == tail or path.removesuffix(".py").endswith("/" + tail))

@@ -1,9 +1,9 @@
 """Folder in which files of outside tools wait for the next index run.
 
 Such a file is a recorded test run, a coverage report or a SCIP index. The command line or the pytest plug-in puts it into the folder. The
-process that owns the index, which may be another process, reads the file. The suffix of a file selects its reader. A file is deleted when
-the graph contains its evidence. A file that cannot be read is renamed to `*.refused` and reported in the summary of the run, so that it is
-neither lost nor read again in every run.
+process that owns the index, which may be another process, reads the file. The suffix of a file determines which function reads it. A file
+is deleted when the graph contains its evidence. A file that cannot be read is renamed to `*.refused` and reported in the summary of the
+run. So it is neither lost nor read again in every run.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Inbox:
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Store the observations of the waiting files, oldest file first.
+        """Store the edges that the waiting files report, oldest file first.
 
-        They are stored in the sidecar, the SQLite file of observed edges. Returns diagnostics about files that could not be read, and about
-        contents that were skipped.
+        They are stored in the sidecar, the SQLite file of observed edges. The result has diagnostics about files that could not be read,
+        and about contents that were skipped.
         """
         notes: list[Diagnostic] = []
         self._taken = []
@@ -85,7 +85,7 @@ class Inbox:
 
 
 class Reader(NamedTuple):
-    """The check and the reader for one kind of waiting file."""
+    """The functions that check and read one kind of waiting file."""
 
     rule: str  # of its edges
     check: Callable[[Path], object]  # raises EvidenceError for files that can be refused at once

@@ -42,7 +42,7 @@ class Indexer(NamedTuple):
 
 
 class Fitting(NamedTuple):
-    """A SCIP indexer that fits files of a project, installed or not."""
+    """A SCIP indexer that supports files of a project, installed or not."""
 
     indexer: Indexer
     files: int  # number of files with its suffixes
@@ -52,7 +52,7 @@ class Fitting(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """The SCIP indexes that the indexer programs wrote, and their failures."""
+    """Result of running SCIP indexers: the written indexes and the failures."""
 
     indexes: list[Path]
     notes: list[str]  # programs that were not run or failed, and what to do
@@ -78,7 +78,9 @@ def indexers() -> tuple[Indexer, ...]:
 
 
 def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
-    """Return the SCIP indexers that fit a project's files, in table order.
+    """Return the SCIP indexers that support files of a project.
+
+    They are in the order of `indexers.toml`.
 
     Args:
         root: root directory of the project.

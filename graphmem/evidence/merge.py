@@ -1,9 +1,10 @@
 """Merge edges that outside tools observed into the graph, file by file.
 
-An observation lists the edges from one definition, its subject, that a test run or a SCIP indexer saw. An observation of a test run is
-valid while the body of the subject is unchanged and the other end of the edge exists. An observation of a SCIP indexer is valid while the
-bodies of both ends are unchanged. The result depends only on the stored observations and the definitions of the tree. So a fresh index and
-any sequence of incremental runs over the same tree and observations give the same edges.
+An observation lists the edges from one definition, its subject, that a test run or a SCIP indexer saw. A test run's observation is valid
+while the subject's body is unchanged and the other end of the edge exists. One exception: if a test was edited, its edges to the code that
+it reached stay, with the rule `runtime_before`. An observation of a SCIP indexer is valid while the bodies of both ends are unchanged. The
+result depends only on the stored observations and the definitions of the tree. So a fresh index and any sequence of incremental runs over
+the same tree and observations give the same edges.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
 
 
 class Outside:
-    """Edges that outside tools observed in one project, during index runs.
+    """Adds edges that outside tools observed to one project's index runs.
 
-    Not thread-safe.
+    Outside tools are SCIP indexers, recorded test runs and coverage. Not thread-safe.
 
     Args:
         folder: the index directory; it contains the sidecar (the SQLite file of observations) and the inbox (waiting files).
@@ -57,17 +58,17 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Version of the outside evidence in the graph after this run.
+        """Version of the stored observations that this run has merged.
 
-        The graph stores it, and the next run receives it.
+        The graph stores this version. The next run passes it to `update` and `is_due`.
         """
         return self._sidecar.mark()
 
     def is_due(self, mark: str) -> bool:
-        """Whether outside evidence needs an index run without changed files.
+        """Whether an index run is needed although no source file changed.
 
-        A run is needed if files of outside tools wait. A run is also needed if `mark`, the version of the observations in the graph,
-        differs from the version in the file of observations.
+        It is needed if files of outside tools wait. It is also needed if `mark`, the version of the observations in the graph, is not the
+        current version.
         """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
@@ -85,7 +86,7 @@ class Outside:
             resolver: has the current tree.
             touched: files that were added, changed or deleted.
             mark: version of the observations in the graph; see `Outside.mark`.
-            body_before: returns the body hash of a symbol in the graph before this run, by id, or None.
+            body_before: returns the body hash of a symbol, given by id, before this run; None if the graph did not have it.
             with_evidence: files with outside edges in the graph; read only if the stored observations were lost.
 
         Returns:
@@ -108,7 +109,10 @@ class Outside:
         return {path for path in changed if resolver.facts(path) is not None}, notes
 
     def merged(self, path: str, found: FileResolution) -> FileResolution:
-        """Return a file's edges, with valid edges that outside tools observed."""
+        """Return the edges of a file, with valid edges of outside tools added.
+
+        `found` has the edges that parsing and resolution found. Unresolved names that an outside tool resolved are removed from it.
+        """
         if path not in self._begun_in:
             return found
         edges = {edge[:3]: edge for edge in found.edges}
@@ -128,18 +132,21 @@ class Outside:
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load all definitions named in observations, if observations changed."""
+        """Load the definitions in stored observations, unless they are loaded.
+
+        They are loaded again if the version of the observations has changed.
+        """
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
             self._loaded = mark
 
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
-        """Return whether a definition exists, and whether its body is unchanged.
+        """Return (exists, is unchanged) for a definition with the hash `body`.
 
         Args:
             number: number of the definition in the stored observations.
-            body: hash of the definition's current body; None if the definition does not exist.
+            body: hash of its body, now or before the run; None if the definition does not exist.
         """
         return body is not None, body == self._ends[number].body_hash
 
@@ -158,7 +165,14 @@ class Outside:
         ranks: dict[tuple[str, str, str], int],
         settled: set[tuple[str, str, int]],
     ) -> None:
-        """Add the valid edges of one observation to the edges of its file."""
+        """Add the valid edges of one observation to the edges of its file.
+
+        Args:
+            observation: edges from one definition, as stored.
+            edges: edges of the file, by (kind, source id, target id); changed.
+            ranks: precedence of the best outside rule of each edge so far, lowest first; changed.
+            settled: (source id, name, line) of each use that SCIP resolved; changed.
+        """
         subject = self._ends[observation.subject]
         definition = self._definition(subject.place)
         if definition is None:
@@ -207,7 +221,8 @@ class Outside:
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
     """Return an edge with the rule and confidence of an outside observation.
 
-    If the edge is known from parsing, its lines are kept. A recorded test run adds lines only to an edge without lines.
+    `known` is the edge so far, and `lines` are those of the observation. Lines of a SCIP index are added to the edge's lines. Lines of a
+    test run are used only if the edge has none. If `is_first` is False, another tool takes precedence, and only the lines change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -1,8 +1,8 @@
 """Edges that outside tools observed, such as SCIP indexers and test runs.
 
-Readers, sidecar and merge share the types of this module. An end of an edge is a definition *at the time of the observation*: its place and
-the hash of its body, instead of an id of the graph. The subject of an observation is the end where its edges begin. An observation is valid
-if the hash of the subject equals the hash of the current body.
+The modules that read, store and merge observations share these types. An end of an edge is a definition *at the time of the observation*.
+It consists of its place (path, name, kind, ordinal) and the hash of its body; it has no id of the graph. The subject of an observation is
+the end where its edges begin. An observation is valid if the hash of the subject equals the hash of the current body.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """A definition at one end of an observed edge, with its body's hash."""
+    """A definition at one end of an observed edge, with its body's hash.
+
+    The hash is that at the time of the observation.
+    """
 
     path: str
     qualname: str
@@ -42,9 +45,9 @@ class End(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Identity of a definition without its body; `symbol_id` hashes it.
+    """Identity of a definition, whether or not its body has changed.
 
-    The identity is the path, the qualified name, the kind, and the ordinal among definitions with the same name.
+    It is the path, the qualified name, the kind, and the ordinal among definitions with the same name. `symbol_id` makes an id from it.
     """
 
     path: str

@@ -14,9 +14,11 @@ FUNCTIONS: Final = ("function", "method")
 
 
 def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
-    """Return the innermost function around each line of a file.
+    """Return, for each line of a file, the innermost function around it.
 
-    Only lines of the function's body belong to the function. Its first line belongs to the enclosing scope.
+    The list index is the line number, from 1; lines outside functions have None. A function owns the lines after the line with its name.
+    Its decorators and that line belong to the enclosing scope, because they run when the function is defined. A function on a single line
+    owns that line.
     """
     owners: list[End | None] = [None] * (lines + 2)
     ends: list[End | None] = []

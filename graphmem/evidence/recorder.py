@@ -37,8 +37,8 @@ class Recorder:
 
     Attributes:
         codes: the code objects that ran, by `id`; kept alive, so that no id is reused.
-        callers: for each function of the project that ran, its callers with the line of the first call, counted from the first line of the
-            caller's code; callers outside the project have -1.
+        callers: for each function of the project that ran, a map from its callers to the line of the first call. Keys are ids of code
+            objects. Lines count from the first line of the caller's code; callers outside the project have -1.
         stamps: for each file of the project, its modification time and size when its first function ran.
     """
 
@@ -75,9 +75,9 @@ class Recorder:
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """Collect the functions that run from now on in the set `bucket`.
+        """Collect the functions that run from now on in `bucket`.
 
-        The set receives the `id` of their code objects. The set that was used before is returned.
+        The bucket is a set, which receives the `id` of each function's code object. The previous bucket is returned.
         """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
@@ -114,9 +114,9 @@ class Recorder:
         return {id(code) for code in codes}
 
     def _callers_of(self, code: CodeType) -> dict[int, int] | None:
-        """Register a code object that ran; return the callers recorded for it.
+        """Register a code object that ran; return its map of recorded callers.
 
-        Returns None if the code is outside the project.
+        The map is empty for a new code object. The result is None if the code is outside the project.
         """
         self.codes[id(code)] = code
         if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):
@@ -124,9 +124,9 @@ class Recorder:
         return None
 
     def _line_in(self, frame: FrameType) -> int:
-        """Return the line that a calling frame executes.
+        """Return the line of `frame` that is running, which is the call.
 
-        The line is counted from the first line of the frame's code. For a caller outside the project the result is -1.
+        The line is counted from the first line of the frame's code. For a frame outside the project the result is -1.
         """
         code = frame.f_code
         self.codes[id(code)] = code
@@ -224,7 +224,7 @@ class Recorder:
 
 
 def _beginning(code: CodeType) -> int:
-    """Bytecode offset of the first RESUME of a code object, or -1.
+    """Return the bytecode offset of the first RESUME of a code object, or -1.
 
     The body of a generator or coroutine begins there.
     """
@@ -233,7 +233,7 @@ def _beginning(code: CodeType) -> int:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Return a file's modification time (nanoseconds) and size, or (0, 0).
+    """Return (modification time in nanoseconds, size in bytes) of a file.
 
     The result is (0, 0) if the file is missing.
     """

@@ -1,6 +1,6 @@
 """Formats of coverage reports: LCOV, Go, JaCoCo's XML and V8's JSON.
 
-A format is recognised by its content. Each reader returns the code that ran (lines, or spans of functions), by the path in the report.
+A format is recognised by its content. Each reader returns the code that ran (lines, or spans of functions), for each path in the report.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def tests_of(data: bytes) -> list[Test]:
 def _lcov(data: bytes) -> list[Test]:
     """Return the tests of an LCOV report; `TN:` lines name them.
 
-    The first line of a function also runs when the file is loaded. So it counts only if the function was called (`FNDA:`).
+    The first line of a function runs even if the function is only defined. So this line counts only if the function was called (`FNDA:`).
     """
     found: dict[str, list[Ran]] = {}
     name, path, lines, starts, idle = "", "", set[int](), dict[str, int](), set[str]()
@@ -100,7 +100,10 @@ def _go(data: bytes) -> list[Test]:
 
 
 def _jacoco(data: bytes) -> list[Test]:
-    """Return the single test of a JaCoCo XML report, named by session id."""
+    """Return the single test of a JaCoCo XML report.
+
+    Its name is the id of the session. It is "" if the report has several sessions, or none.
+    """
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")
     report = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above
@@ -117,7 +120,8 @@ def _jacoco(data: bytes) -> list[Test]:
 def _v8(data: bytes) -> list[Test]:
     """Return the single test of a V8 coverage file (`NODE_V8_COVERAGE`).
 
-    The scripts of one process are in the order of loading. The first test file among them names the test.
+    The files in the result are in the order in which the process loaded them. The test is the first test file among them, so it has no
+    name.
     """
     ran = []
     for script in sorted(json.loads(data)["result"], key=lambda one: int(one.get("scriptId") or 0)):

@@ -34,7 +34,10 @@ _PLAIN: Final = ("lcov", "coverage", "jacoco", "cover")  # names that tools give
 
 
 class Report(NamedTuple):
-    """A coverage report: time of writing, name from its path, and tests."""
+    """A coverage report: time of writing, name from its path, and tests.
+
+    The name is used for tests that the report does not name, or names in an unknown way.
+    """
 
     written_ns: int
     name: str
@@ -42,9 +45,9 @@ class Report(NamedTuple):
 
 
 def pack(path: Path) -> bytes:
-    """Pack a coverage report, or all reports of a directory, into one file.
+    """Pack the coverage report `path`, or all reports in a directory `path`.
 
-    Returns the bytes of the file, which the next index run reads.
+    Returns the bytes of one file, which the next index run reads.
 
     Raises:
         EvidenceError: a report cannot be read, or the directory has none.
@@ -127,9 +130,10 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _name(file: Path, given: Path) -> str:
-    """Name of a test, derived from the path of its coverage report.
+    """Return the name of a test, from the path of its coverage report `file`.
 
-    The name is the path of the report without suffix. If tools give all reports the same file name, it is the path of the directory.
+    The name is the path below the directory `given`, without the suffix. If the file has a common name such as `lcov.info`, the name is the
+    path of its directory.
     """
     inner = file.relative_to(given) if given.is_dir() else Path(file.name)
     stem = inner.with_suffix("")
@@ -185,9 +189,9 @@ class _Reading:
     # which test
 
     def _first_file(self, test: Test) -> list[End]:
-        """Return the module of the first test file that was loaded.
+        """Return the module of the first test file that `test` ran code of.
 
-        The list is empty if the process loaded no test file.
+        The list is empty if `test` ran only other files.
         """
         for ran in test.ran:
             path = self._indexed_path(ran.path)
@@ -231,7 +235,10 @@ class _Reading:
             yield from self._at_spans(path, facts.definitions, ran.spans)
 
     def _at_spans(self, path: str, definitions: list[Definition], spans: tuple[tuple[int, int], ...]) -> Iterator[End]:
-        """Yield the innermost function around each (start, end) of a report."""
+        """Yield the innermost function around each (start, end) in `spans`.
+
+        Positions are in UTF-16 units from the start of the file. Spans outside of functions are skipped.
+        """
         text = to_utf8((self._root / path).read_bytes(), "").source.decode("utf-8", "replace")
         at = _byte_offsets(text)
         for start, end in spans:
@@ -257,8 +264,8 @@ class _Reading:
     def _indexed_path(self, given: str) -> str:
         """Return the indexed path for a path in a coverage report.
 
-        The result is "" if the path is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages
-        before a path (Go), or paths without the source folder (Java). So the paths match if one of them is the end of the other.
+        Tools write absolute paths or paths from some directory. Go puts the package before a path, and Java leaves out the source folder.
+        So two paths match if one of them ends with the other. The result is "" if no indexed path matches, or several do.
         """
         if given not in self._places:
             plain = given.replace("\\", "/")
@@ -294,7 +301,7 @@ def _is_test(path: str) -> bool:
 def _byte_offsets(text: str) -> list[int] | range:
     """Return the UTF-8 byte offset of each UTF-16 unit of source text.
 
-    The last item is the end of the text.
+    V8 counts positions in UTF-16 units. The last item is the end of the text.
     """
     if text.isascii():
         return range(len(text) + 1)

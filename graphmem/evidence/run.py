@@ -1,8 +1,8 @@
 """Find the definitions that a recorded test run called.
 
 A recorder identifies functions by file, qualified name and first line. The graph has definitions with the hash of their bodies. The
-functions are converted to definitions right after the run, before files change. The hashes show later which parts of the record are still
-valid.
+functions are converted to definitions right after the run, before files change. With the hashes, later runs can tell which parts of the
+record are still valid.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ItemRun(NamedTuple):
 class Run(NamedTuple):
     """The record of one process during a test run, as plain values.
 
-    `execnet` sends the record from a worker to the process that started the worker.
+    If tests run in several processes, `execnet` sends each worker's record to the process that started the worker.
     """
 
     codes: dict[int, tuple[Any, ...]]  # id -> Code
@@ -63,7 +63,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
     Args:
         recorder: a stopped recorder.
         tests: the test items that ran.
-        partly: test functions of which this run left out some items, such as parameter sets.
+        partly: test functions that this run covered only in part, for instance without some parameter sets.
     """
     left_out = set(partly)
     wanted = set(recorder.callers) | {caller for callers in recorder.callers.values() for caller, line in callers.items() if line >= 0}
@@ -85,9 +85,9 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """Edges that a test run showed, and functions that match no definition.
+    """Edges that a test run showed, and everything that could not be used.
 
-    Test items and files that could not be used are listed, too.
+    The latter are functions without a definition, test items without a definition, and files that changed during the run.
     """
 
     observations: list[Observation]
@@ -99,7 +99,7 @@ class Sighting(NamedTuple):
 
 
 def describe(runs: Iterable[Run], root: Path) -> Sighting:
-    """Find the definitions of the functions that a test run recorded.
+    """Convert the functions that a test run recorded to their definitions.
 
     Args:
         runs: the records of all processes of one test run.
@@ -153,9 +153,9 @@ class _Describing:
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
 
     def _named(self) -> list[str]:
-        """Return functions that ran but match no definition in their file.
+        """Return the functions that ran but match no definition in their file.
 
-        Each function is written as `path:qualname`.
+        Each function is written as `path:qualname`. Test functions in the list of unmatched tests are left out.
         """
         return sorted({f"{self._shown(one.path)}:{one.qualname}" for one in self._nowhere} - {*self._unmatched})
 
@@ -163,7 +163,10 @@ class _Describing:
         return os.path.realpath(path).removeprefix(self._root)
 
     def _offset(self, caller: Code, src: End, line: int) -> int:
-        """Return the line of a call, counted from the caller's first line."""
+        """Return the line of a call, counted from the first line of `src`.
+
+        `src` is the definition that contains the code object `caller`. `line` is counted from the first line of `caller`.
+        """
         file = self._files[caller.path]
         return max(0, caller.line + line - file.first_line(src)) if file is not None else NO_SITE
 
@@ -177,9 +180,10 @@ class _Describing:
         return found
 
     def _file(self, name: str, met: tuple[int, int] | None) -> _File | None:
-        """Return the definitions of a Python file.
+        """Return the definitions of the Python file `name`.
 
-        None if the file is outside the project, is unreadable, or has changed since it ran.
+        `met` is the modification time and size of the file when it ran. The result is None if the file differs from `met`, is unreadable,
+        or is outside the project.
         """
         absolute = os.path.realpath(name)
         if not absolute.startswith(self._root) or language_of_path(absolute) != "python":
@@ -216,7 +220,7 @@ class _File:
     def definition(self, code: Code) -> End | None:
         """Return the definition of a code object, or an enclosing definition.
 
-        None if the file has no such definition.
+        For a lambda or comprehension, the result is the enclosing function. The result is None if the file has no definition that matches.
         """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
@@ -240,9 +244,9 @@ def _is_nameless(code: Code) -> bool:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Yield the qualified names that a code object may have in the graph.
+    """Yield (qualified name, is own) that a code object may have in the graph.
 
-    The flag tells whether the name is that of the code itself. For a lambda or comprehension, the name is that of the enclosing function.
+    *Is own* is False for a lambda or comprehension: its name is that of the enclosing function.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

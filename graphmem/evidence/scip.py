@@ -1,9 +1,9 @@
 """Read SCIP indexes, in which a type checker has resolved each name.
 
-An index has the definitions and occurrences of symbols, by line and column. The index is used only for files that have not changed since it
-was made, so its positions must match the text. An occurrence becomes an edge if parsing found a use of the name at the same position.
-Parsing distinguishes calls from reads and gives the caller; the indexer gives the target. Documents are read one at a time, twice: first
-for definitions, then for uses.
+An index has the definitions and occurrences of symbols, by line and column. These positions must match the text. So the index is used only
+for files that have not changed since it was made. An occurrence becomes an edge if parsing found a use of the name at the same position.
+Parsing distinguishes calls from reads and gives the caller; the indexer gives the target. An index consists of one document for each source
+file. Documents are read one at a time, twice: first for definitions, then for uses.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def parse(path: Path) -> ScipFile:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Return the edges in a SCIP index between files that are unchanged.
+    """Return the edges in a SCIP index, for the files that have not changed.
 
     Raises:
-        EvidenceError: see `parse`; or no file of the index is unchanged in the tree.
+        EvidenceError: see `parse`; or all files of the index are missing from the tree or have changed.
     """
     return _Index(parse(path), resolver, root).reading()
 
@@ -87,7 +87,8 @@ class _Index:
     def _folder_elsewhere(self) -> str:
         """Return the project directory to which a SCIP index's paths relate.
 
-        The index was made on another machine, possibly for a part of the project. The result is "" for the root.
+        It is for an index that was made on another machine, possibly for a part of the project. Its paths are compared with the ends of the
+        project's paths. The result ends with "/", or is "" for the root.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
@@ -107,7 +108,10 @@ class _Index:
         return most[0][0] if is_one else ""
 
     def _each(self, frames: list[Frame], work: Callable[[Frame, Document], None]) -> None:
-        """Call `work` with each SCIP document whose file has not changed."""
+        """Call `work` for each SCIP document whose file has not changed.
+
+        `frames` are the positions of the documents in the index.
+        """
         for frame, raw in self._file.documents(frames):
             if raw is None:
                 self._damaged += 1
@@ -168,10 +172,10 @@ class _Index:
 
 
 def _folder(project_root: str, root: Path) -> str:
-    """Return the directory of a SCIP index, relative to the project's root.
+    """Return the directory in which a SCIP index was made, below `root`.
 
-    The index was made in this directory, `project_root`. The result ends with "/". It is "" for the root itself and for directories outside
-    the project.
+    `project_root` is the URL of this directory, as the index has it. The result is relative to `root` and ends with "/". It is "" for the
+    root itself and for directories outside the project.
     """
     try:
         made_in = Path(unquote(urlsplit(project_root).path) or "/")

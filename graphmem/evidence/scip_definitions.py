@@ -19,7 +19,7 @@ FUNCTIONS: Final = ("function", "method")
 
 
 class Meant(NamedTuple):
-    """The parsed definition to which a SCIP symbol refers."""
+    """A parsed definition to which a SCIP symbol refers."""
 
     end: End
     definition: Definition
@@ -28,7 +28,7 @@ class Meant(NamedTuple):
 class Definitions:
     """Maps symbols of a SCIP index to definitions that the parser also found.
 
-    The key of a local symbol begins with the path of its document.
+    Local symbols are unique only in their document, so the path of the document is put before them.
     """
 
     def __init__(self) -> None:
@@ -51,9 +51,9 @@ class Definitions:
             _put(self._other.setdefault(key, []), definition)
 
     def find(self, symbol: str) -> list[Meant]:
-        """Return the definition of a SCIP symbol, as a list; empty if unknown.
+        """Return the definition of a SCIP symbol, in a list; empty if unknown.
 
-        Of overloads and redefinitions, the result is the last one with a body, because this one runs.
+        If a function is overloaded or redefined, the result is the last definition with a body, because this one runs.
         """
         found = self._exact.get(symbol)
         if found is not None:
@@ -65,7 +65,7 @@ class Definitions:
         return []
 
     def made_by(self, symbol: str) -> list[Meant]:
-        """Return the class of a constructor's SCIP symbol, as a list.
+        """Return the class whose constructor `symbol` is, in a list.
 
         The list is empty if the class is unknown.
         """
@@ -73,9 +73,10 @@ class Definitions:
 
 
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
-    """Return further keys, in order, to look up a symbol without a definition.
+    """Return keys of a symbol that other versions of its package share.
 
-    With `module`, the result has the keys under which a definition is added.
+    To find a definition, all keys are tried in order. To add a definition, `module` is given: the name under which files import it, or "".
+    The result is empty for a local symbol.
     """
     parts = split(symbol)
     if parts is None:
@@ -93,9 +94,10 @@ def _put(twins: list[Meant], definition: Meant) -> None:
 
 
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
-    """Return the definition that runs: the last one with a body.
+    """Return the one definition of `twins` that runs, in a list.
 
-    A symbol has several definitions if it is overloaded or redefined. Overload signatures come before the implementation.
+    All definitions have the same symbol: the function is overloaded or redefined. The result is the last one with a body, if possible in
+    the file of the first. Of classes and variables, it is the first definition.
     """
     found = list(twins)
     if len(found) < 2:

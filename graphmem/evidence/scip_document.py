@@ -1,4 +1,4 @@
-"""Match one file's part of a SCIP index with what the parser found there."""
+"""Match one file's part of a SCIP index with the parsed facts of the file."""
 
 from __future__ import annotations
 
@@ -65,9 +65,10 @@ class Document:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
-        """Return the edges in this SCIP document: uses and relationships.
+        """Return the edges in this SCIP document, from uses and relationships.
 
-        The edges are grouped by kind, and by the definition that contains the use.
+        An example of a relationship is that a method implements another one. Each observation has the edges of one kind from one
+        definition.
         """
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}
@@ -91,7 +92,7 @@ class Document:
     def _related(self, definitions: Definitions) -> list[Observation]:
         """Return edges to the definitions that are implemented or overridden.
 
-        The SCIP index names them as relationships of symbols.
+        In the SCIP index, they are relationships between symbols.
         """
         found: dict[tuple[str, End], set[Seen]] = {}
         for information in self._raw.symbols:
@@ -107,9 +108,9 @@ class Document:
         return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
-        """Return the parsed use, such as a call, at a place of the SCIP index.
+        """Return the parsed use of a name, such as a call, at a SCIP place.
 
-        For nested uses, the result is the innermost use, which begins last.
+        If several uses contain the place, the result is the innermost one, which begins last. It is None if parsing found no such use.
         """
         text = place.text if place.text in self._references else bare(place.text)
         uses = self._references.get(text, [])
@@ -130,7 +131,10 @@ class Document:
 
 
 def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
-    """Return the parsed definition at a SCIP definition's place, or None."""
+    """Return the parsed definition whose name is at a SCIP place, or None.
+
+    `known` has the parsed definitions by (line, column, name).
+    """
     found = known.get((place.line, place.column, place.text))
     name = bare(place.text)
     if found is None and name and name != place.text:
@@ -142,7 +146,8 @@ def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition
 def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
     """Return the only definition that has a SCIP place's name and contains it.
 
-    The definition must end at the same line as in the index. This is used if the parser has a different position for the name.
+    `ending` has the definitions that end at the same line as in the index. This look-up is used if the parser has a different position for
+    the name. The result is None if no definition fits, or if several do.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]
@@ -150,9 +155,9 @@ def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definit
 
 
 def _definitions_named(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
-    """Return the definitions to which a name refers, according to SCIP.
+    """Return the definitions to which the name at a place refers.
 
-    A definition is returned only if its name is in the source at this place.
+    The SCIP index tells the definitions. One is returned only if the source has its name, or an alias of it, at this place.
     """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:

@@ -61,7 +61,7 @@ class Frame(NamedTuple):
 
 
 class ScipFile:
-    """A SCIP index on disk whose outer structure is complete.
+    """A SCIP index on disk, whose outer structure has been checked.
 
     Args:
         path: the file.
@@ -91,7 +91,9 @@ class ScipFile:
             )
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
-        """Yield the parsed SCIP documents at given positions; None if damaged.
+        """Yield (position, parsed SCIP document) for each position in `frames`.
+
+        The document is None if it is damaged.
 
         Raises:
             EvidenceError: the file is no longer readable.
@@ -176,7 +178,7 @@ def _parsed(name: str, data: bytes) -> Any:
 
 
 def _varint(file: BinaryIO) -> int:
-    """Read a protobuf variable-length number; -1 if it is incomplete."""
+    """Read a protobuf variable-length number; -1 if incomplete or too long."""
     value = 0
     for shift in range(0, 70, 7):
         one = file.read(1)

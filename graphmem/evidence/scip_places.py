@@ -22,7 +22,10 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """Count of names that are at the same place in a file and a SCIP index."""
+    """Number of places where a file agrees with a SCIP index, or does not.
+
+    A place agrees if the file has the name of the index's symbol there.
+    """
 
     right: int
     wrong: int
@@ -65,7 +68,7 @@ class Places:
     def fit(self) -> Fit:
         """Count the places whose text in the file agrees with the SCIP index.
 
-        For an index without a position encoding, the encoding with the best fit is used.
+        If the index does not say in which units it counts columns, the units with the best fit are used.
         """
         if self._encoding in _ENCODINGS:
             return self._fit()
@@ -90,10 +93,7 @@ class Places:
     def uses(self, known: Definitions) -> Iterator[Place]:
         """Yield the places in a file that use symbols defined in the project.
 
-        Call `fit` first.
-
-        Args:
-            known: definitions of the project.
+        `known` has the definitions of the project. Call `fit` first.
         """
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:
@@ -141,7 +141,10 @@ class Places:
         return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
 
     def _judge(self, place: Place, symbol: str) -> bool | None:
-        """Whether a file still has a symbol's name at a place; None if unclear."""
+        """Whether a file has the name of `symbol` at a place; None if unclear.
+
+        False also if the place is not a whole word. None if the symbol has no name, or if a use may have another name, such as an alias.
+        """
         if not place.text or self._cuts(place):
             return False
         if place.text == place.symbol.name:
@@ -163,7 +166,10 @@ class Places:
         return starts_inside or (last < len(line) and _is_word(line[last]) and _is_word(line[last - 1]))
 
     def _column(self, text: str, column: int) -> int:
-        """Convert a column of a SCIP position, in its unit, to characters."""
+        """Convert a column of a SCIP position to characters.
+
+        The index counts columns in units of its encoding, such as UTF-16 units. `text` is the line.
+        """
         if self._encoding == scip_format.UTF32 or text.isascii():
             return column
         codec, width = _ENCODINGS[self._encoding]

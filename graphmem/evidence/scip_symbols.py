@@ -2,7 +2,7 @@
 
 A symbol is `scheme manager package version descriptors`, or `local id`. The descriptors are the path to a definition: `namespace/`,
 `type#`, `term.`, `meta:`, `macro!`, `method(disambiguator).`, `[type parameter]` and `(parameter)`. Indexers write some names differently
-from the source; `spells` has these conventions.
+from the source. The function `spells` knows these differences.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, pri
 
 
 class Symbol(NamedTuple):
-    """The last parts of a SCIP symbol: its name and that of its owner.
+    """The name of a SCIP symbol, and the name of its owner.
 
     For example, the method `close` of the class `File` has the owner `File`.
     """
@@ -71,7 +71,10 @@ def _parsed(symbol: str) -> Symbol:
 
 
 def _tail(symbol: str) -> Symbol:
-    """Return the name at the end of a malformed SCIP symbol, if it has one."""
+    """Return the last name in a SCIP symbol that cannot be parsed as a whole.
+
+    All fields are "" if no name is found. The owner is always "".
+    """
     found = _LAST.search(symbol)
     if found is None:
         return Symbol("", "", "", "")
@@ -91,7 +94,7 @@ def _suffix(found: re.Match[str]) -> str:
 
 
 class Parts(NamedTuple):
-    """The parts of a SCIP symbol that is visible in other files."""
+    """The parts of a SCIP symbol that other files can refer to."""
 
     scheme: str
     package: str  # without its manager and its version
@@ -101,7 +104,10 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def split(symbol: str) -> Parts | None:
-    """Split a SCIP symbol; None if it is local or does not match the grammar."""
+    """Split a SCIP symbol into its parts.
+
+    The result is None if the symbol is local, does not match the grammar, or has no namespace first.
+    """
     header = _HEADER.match(symbol) if len(symbol) <= LONGEST and not symbol.startswith("local ") else None
     first = _DESCRIPTOR.match(symbol, header.end()) if header is not None else None
     if header is None or first is None or first["suffix"] != NAMESPACE:
@@ -118,7 +124,7 @@ def bare(text: str) -> str:
 
 
 def spells(symbol: Symbol, text: str) -> bool:
-    """Whether a word in a source file is the name of a SCIP symbol.
+    """Whether the word `text` of a source file is the name of a SCIP symbol.
 
     Indexers write some names differently: counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`),
     accessors (`<get>area`, `getArea` of a property `area`) and operators.

@@ -1,8 +1,8 @@
 """Store edges that outside tools observed, across index runs.
 
-The file is SQLite. The graph has only the valid observations. This file has all observations, so undoing an edit of the source restores its
-edges. Every change increments a version, and records the affected files. So a run after a failed run, or with a rebuilt index, knows which
-files to merge again.
+The file is SQLite. It has all observations, and the graph has only the valid ones. So undoing an edit of the source restores its edges.
+Every change of this file increments a version, and records the affected source files. So a run after a failed run, or with a rebuilt index,
+knows which files to merge again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 
 
 class Kept(NamedTuple):
-    """A stored observation: edges from one definition to others, by number."""
+    """A stored observation: edges from one definition to others.
+
+    Definitions are given by their numbers in the store.
+    """
 
     rule: str
     kind: str
@@ -69,9 +72,9 @@ class Sidecar:
             seal(self.path)
 
     def mark(self) -> str:
-        """Return the version of the stored observations; "" if there are none.
+        """Return the version of the stored observations; "" without a file.
 
-        The version changes with every change of the observations.
+        Each stored reading of an outside tool's file gives a new version.
         """
         if not self.exists:
             self.close()
@@ -80,9 +83,9 @@ class Sidecar:
         return f"{meta['id']}:{meta['version']}"
 
     def changed_since(self, mark: str) -> set[str] | None:
-        """Return the files whose observations changed since a version.
+        """Return the files whose observations changed since the version `mark`.
 
-        `mark` is an earlier result of the method `mark`. None means that the version belongs to another store, so all files count as
+        A version is a result of the method `mark()`. The result is None if the version belongs to another store; then all files count as
         changed.
         """
         now = self.mark()
@@ -100,7 +103,7 @@ class Sidecar:
     def of_file(self, path: str) -> list[Kept]:
         """Return the observations whose edges begin in a file.
 
-        They are sorted by the definition where the edges begin, rule and kind.
+        They are sorted by three keys: the definition where the edges begin, the rule, and the kind.
         """
         rows = self._select(
             "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
@@ -110,7 +113,7 @@ class Sidecar:
         return [Kept(rule, kind, subject, runs, _unpacked(seen)) for rule, kind, subject, runs, seen in rows]
 
     def of_kind(self, kind: str) -> Iterator[Kept]:
-        """Yield the observations with a kind of edge, such as CALLS.
+        """Yield the observations of one kind of edge, such as CALLS.
 
         They are sorted by the definition where the edges begin, then by rule.
         """
@@ -121,7 +124,7 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def of_rule(self, rule: str) -> Iterator[Kept]:
-        """Yield the observations of a rule, such as `scip` or `runtime`.
+        """Yield the observations of one rule, such as `scip` or `runtime`.
 
         They are sorted by the definition where the edges begin, then by kind.
         """
@@ -132,22 +135,22 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def ends(self) -> dict[int, End]:
-        """Return all definitions in the stored observations, by number."""
+        """Return all definitions in the stored observations, by their number."""
         if not self.exists:
             return {}
         return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
 
     def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
-        """Return the definitions of some files in stored observations, by number."""
+        """Return the stored definitions that are in the given files, by number."""
         if not self.exists:
             return {}
         select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Return the files with a stored edge to any of the given definitions.
+        """Return the files in which a stored edge to one of `seen` begins.
 
-        `seen` has the numbers of the definitions in this store.
+        `seen` has the numbers of definitions in this store.
         """
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
@@ -156,7 +159,10 @@ class Sidecar:
         return found
 
     def origins(self) -> dict[str, dict[str, str]]:
-        """Return the tool, its version and counts, for each rule such as `scip`."""
+        """Return the origin of the observations of each rule, such as `scip`.
+
+        An origin is a dict for people, with the tool, its version and counts.
+        """
         found: dict[str, dict[str, str]] = {}
         if self.exists:
             for rule, key, value in self._select("SELECT rule, key, value FROM origin ORDER BY rule, key"):
@@ -166,9 +172,11 @@ class Sidecar:
     def take(self, rule: str, reading: Reading) -> None:
         """Store the observations of one outside tool's file in a transaction.
 
-        Earlier observations of a definition with the same rule are replaced in three cases: the body has changed, the reading replaces
-        whole files (`scope`), or the test ran with at least as many parameter sets as in the earlier observation. Otherwise the earlier and
-        the new observations are merged.
+        By default, earlier observations of a definition with the same rule are merged with the new ones. They are replaced in three cases:
+
+        - the body of the definition has changed
+        - `reading.scope` is set, so the reading replaces all observations of its files
+        - a test ran with at least as many parameter sets as in the earlier observation
 
         Raises:
             EvidenceError: the file cannot be written.

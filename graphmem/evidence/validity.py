@@ -24,7 +24,7 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
     Args:
         sidecar: the stored observations.
         project: name of the project, part of every id.
-        body_hash: returns the body hash of a symbol in the graph by id; None if the symbol does not exist.
+        body_hash: returns the current body hash of a symbol, given by id; None if the symbol does not exist.
     """
     ends = sidecar.ends()
     ids = {number: _id(project, end) for number, end in ends.items()}
