@@ -18,7 +18,8 @@ FRESH_S: Final = 5.0  # seconds for which other branches are not read again
 class OtherBranches:
     """Finds the local branches that contain a commit and are not checked out.
 
-    The commits of other branches are read by one run of Git, and kept until the checked-out commit changes or `FRESH_S` have passed.
+    The commits of these branches are read by one run of Git. They are kept until the checked-out commit changes or `FRESH_S` seconds have
+    passed.
     """
 
     def __init__(self) -> None:
@@ -28,9 +29,9 @@ class OtherBranches:
         self._branches: dict[str, list[str]] = {}
 
     def of(self, root: Path, commit: str) -> list[str]:
-        """Return the other local branches that contain a commit.
+        """Return the local branches with `commit`, except the checked-out one.
 
-        [] if the checked-out branch contains it. The result is also [] outside a Git repository and for an unknown commit.
+        The result is [] if the checked-out branch contains the commit, outside a Git repository, and for an unknown commit.
         """
         key = (str(root), git_mark.head(root))
         if not (commit and key[1]):
@@ -50,9 +51,9 @@ class OtherBranches:
 
 
 def _lines(root: Path, *arguments: str) -> list[str]:
-    """Return Git's output by line; [] if Git is not installed or refuses.
+    """Return Git's output by line; [] if Git is not installed or fails.
 
-    In that case, answers about memories lack the names of branches.
+    With [], answers about memories lack the names of branches.
     """
     try:
         done = git.answer(root, arguments)

@@ -1,8 +1,8 @@
 """Append-only log of changes of files, in one SQLite file.
 
 The file is next to the database. A change is a commit or an agent's session, with its files, time, renames and deletions. The log is the
-source of truth. Weights, pairs and the `CO_ACCESSED` edges of the graph are derived from it. Each write is one SQLite transaction in
-write-ahead mode, so an acknowledged change survives any end of the process.
+source of truth. The graph's `CO_ACCESSED` edges and all numbers about files that change together are derived from it. Each write is one
+SQLite transaction in write-ahead mode, so an acknowledged change survives any end of the process.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HistoryLog:
         path: the SQLite file, created by the first change.
 
     Raises:
-        HistoryError: raised by every method: the file is damaged, of another version, or cannot be read or written.
+        HistoryError: raised by every method. The file is damaged, of another version, or cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -90,15 +90,15 @@ class HistoryLog:
             return _put(db, changes)
 
     def exchange(self, source: str, gone: Iterable[str] | None, changes: Iterable[Change], meta: dict[str, str]) -> int:
-        """Remove and add changes from one source, such as Git, in one transaction.
+        """Remove changes of one source, such as Git, and add others.
 
-        Returns the number of added changes.
+        Both happen in one transaction. Returns the number of added changes.
 
         Args:
             source: source of the removed changes.
-            gone: keys of the removed changes; None removes all changes of the source.
-            changes: the new changes, read during the transaction, `_CHUNK` at a time.
-            meta: meta values to set in the same transaction.
+            gone: keys of the changes to remove; None removes all changes of the source.
+            changes: the changes to add, read during the transaction, `_CHUNK` at a time.
+            meta: values to store with the log in the same transaction, by name; see `HistoryLog.meta`.
         """
         with self._writing() as db:
             removed = 0
@@ -132,9 +132,9 @@ class HistoryLog:
             seq = rows[-1][0]
 
     def mark(self) -> tuple[str, int]:
-        """Return the state of the log: its epoch and its newest position.
+        """Return (epoch, newest position) of the log.
 
-        If a change is removed or replaced, a new epoch begins, which invalidates derived data.
+        The epoch is a value that changes when a change is removed or replaced. Derived data of another epoch is invalid.
         """
         if not self.exists:
             return ("", 0)
@@ -216,7 +216,7 @@ def _put(db: sqlite3.Connection, changes: Iterable[Change]) -> int:
 
 
 def _bump(db: sqlite3.Connection) -> None:
-    """Begin a new epoch of the log, which invalidates data derived from it."""
+    """Give the log a new epoch, which invalidates all data derived from it."""
     db.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")
 
 

@@ -35,7 +35,7 @@ class FileFacts(NamedTuple):
 
 @dataclass
 class _Node:
-    """A file with the changes under all its names."""
+    """A file, and the changes that touched it under any of its names."""
 
     path: str
     alive: bool = True
@@ -46,14 +46,15 @@ class _Node:
 class History:
     """All commits and sessions of a project, indexed by file. Thread-safe.
 
-    `follow` reads new changes.
+    `follow` reads new changes. Files and changes are numbered, in the order in which they were read.
 
     Attributes:
-        groups: for each change, the numbers of its files, in the order of the change, each once.
+        groups: for each change, the numbers of its files, each once, in the order in which the change lists them.
         at: for each change, its time.
         from_git: for each change, whether it is a commit.
-        offsets: for changes that record it, the seconds from the beginning of the change to the first touch of each file.
-        by_word: files by the words of their base name.
+        offsets: for each file of a change, the seconds from the change's first touch of any file to its first touch of this file. Only
+            changes that record these times are included.
+        by_word: for each word, the numbers of the files with this word in their base name.
     """
 
     def __init__(self) -> None:
@@ -82,8 +83,8 @@ class History:
         """Read new changes from the log.
 
         The time grows with the number of new changes. All changes are read again if a new change is older than a known one, or if a change
-        was removed. The result depends on the log's content and times, not on the order of recording. A rename applies to all earlier
-        changes. Changes with the same time keep their recorded order.
+        was removed. The result depends only on the log's content and times, and not on the order of recording. A rename applies to all
+        earlier changes. Only changes with the same time keep the order in which they were recorded.
         """
         with self.lock:
             epoch, seq = log.mark()
@@ -171,9 +172,9 @@ class History:
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:
-        """Return numbers of the files that changed last, at least `count` of them.
+        """Return the numbers of the files that changed last, at least `count`.
 
-        The result has fewer files if the history has fewer. It may have more, because all files of a change are included.
+        The result is smaller only if the history has fewer files. It may be larger, because all files of a change are included.
         """
         found: set[int] = set()
         for group in reversed(self.groups):
@@ -183,7 +184,10 @@ class History:
         return found
 
     def files(self, half_life_s: float) -> Iterator[FileFacts]:
-        """Yield how often each existing file changed, sorted by path."""
+        """Yield facts on the changes of each existing file, sorted by path.
+
+        The weight of a commit in the recent changes halves every `half_life_s` seconds.
+        """
         for path in sorted(self.by_path):
             node = self.nodes[self.by_path[path]]
             if node.alive and node.all:

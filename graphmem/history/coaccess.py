@@ -3,15 +3,15 @@
 The ranking uses the history, and names and code edges for files with little history. A score is a product, computed as a sum of logarithms.
 Its terms are the parts of every answer:
 
-    score = log(strength / strongest + 0.01)          changed with them, see `_strengths`
-          + 0.5 * log(own_changes + 0.02)             changed with them in their own last changes, see `_own_changes`
+    score = log(strength / strongest + 0.01)          changed with given files, `_strengths`
+          + 0.5 * log(own_changes + 0.02)             among their last changes, `_own_changes`
           + 1.7 * sqrt(likeness of the names)         of base names, in [0, 1]
-          - 0.3 * log(1 + changes since its last one) recently changed files change again
-          + 0.5 if an edge of the code joins them
+          - 0.3 * log(1 + changes since its last one) of the file: recent ones change again
+          + 0.5 if an edge of the code joins the file with a given one
 
 Several given files add two terms:
 
-          + 0.6 if the file is in the folder of one of them
+          + 0.6 if the file is in the folder of a given file
           - 0.2 * log(1 + changes since its last common change with a given file; the oldest of these counts)
 
 The form and the numbers were chosen on the histories of two projects and confirmed on four others. `benchmarks/coaccess.py` prints the
@@ -95,8 +95,9 @@ def rank(
     Args:
         history: the changes. Ages are relative to the newest change, so that the same history gives the same answer on any day.
         files: the given files; unknown files are allowed.
-        edges: for each of these files, the paths that edges of the code join with it.
-        depth: 2 also follows the files found in the first step; the strength of a file is then the product of both steps.
+        edges: for each given file, the paths that edges of the code (such as calls) join with it.
+        depth: 1 finds files that changed with a given file. 2 also finds files that changed with those; the strength of such a file is the
+            product of both steps.
         min_support: minimum number of common changes of a pair; with 1 or more, a file is found only if it changed with a given file.
         weights: parameters of the ranking.
     """
@@ -134,8 +135,8 @@ def rank(
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
     """Return how strongly files are connected with the given files.
 
-    With depth 2, files of a second step are included. For these, the second result has the file of the first step. The strengths of one
-    step add up to at most 1.
+    With depth 2, the files found in the first step lead to files of a second step. For each file found only in the second step, the second
+    result has the strongest file that led to it. The strengths of one step add up to at most 1.
     """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
@@ -157,8 +158,8 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
     """Return how strongly each file is connected with the given files.
 
-    The strength is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over changes that touched given files: `overlap` counts
-    the given files in a change, `others` its other files. A small change is stronger evidence for each of its files than a large change. A
+    The strength is a sum over the changes that touched given files. Each change adds overlap**4 / others**1.3 / sqrt(1 + age / 30 days):
+    `overlap` counts the given files in the change, and `others` its other files. A small change is stronger evidence than a large one. A
     change that contains two given files is much stronger evidence than a change with one. The exponents were chosen by measurement.
     """
     overlaps: dict[int, int] = defaultdict(int)
@@ -182,10 +183,11 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Return how strongly files are connected, with ages counted in changes.
+    """Return how strongly files are connected with the given files.
 
-    For a file that changes twice a year, an age in days is not meaningful. The strength is the sum of 1 / (1 + place / 5) / others over the
-    changes of each given file: `place` is 0 for its newest change, 1 for the one before, and `others` counts the other files of the change.
+    Here the age of a change is a number of changes. For a file that changes twice a year, an age in days is not meaningful. The strength is
+    a sum over the changes of each given file. Each change adds 1 / (1 + place / 5) / others: `place` is 0 for the given file's newest
+    change, 1 for the one before, and `others` counts the other files of the change.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -198,10 +200,10 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return when each file last changed together with every given file.
+    """Return, for each file, its last change together with the given files.
 
-    For a file and a given file, the last change that touched both is found. Of these changes, one for each given file, the result has the
-    oldest, by its number in the history. It is -1 if the file never changed together with one of the given files.
+    For each given file, the last change that touched it and the other file is found. The result has the number of the oldest of these
+    changes. It is -1 if the file never changed together with one of the given files.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
@@ -216,9 +218,9 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """Return how often each file changed together with any of the given files.
+    """Return how often files changed together with any of the given `files`.
 
-    `nodes` has the numbers of the files to count.
+    `nodes` has the numbers of the files to count; the results are in their order.
     """
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
@@ -252,8 +254,8 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
     """Return how similar the names of files are to those of the given files.
 
-    The similarity is the share of common words in two base names, averaged over the given files. Existing files with a similarity above 0
-    are included; with `only`, no files but these.
+    The similarity of two base names is the share of common words. It is averaged over the given files. Existing files with a similarity
+    above 0 are included. If `only` is given, all other files are left out.
     """
     given = [words(path) for path in files]
     out: dict[int, float] = {}

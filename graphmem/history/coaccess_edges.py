@@ -1,6 +1,7 @@
 """Find files that are connected with given files by edges of the code.
 
-An edge is for example a call. Answers use this to show which common changes the code does not explain.
+An edge is for example a call. Answers on files that change together use this module to show which of these changes the code does not
+explain.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ LEAST_CONFIDENCE: Final = 0.3  # as impact's default: a less likely edge explain
 def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
     """Return the files that edges of the code connect with given files.
 
-    An edge is for example a call or an import. The value of each path has the kinds of these edges, ascending. Edges of both directions
-    count. The given files are left out.
+    An edge is for example a call or an import; both directions count. The result maps a path to the kinds of its edges, in ascending order.
+    The given files are left out.
     """
     nodes = np.concatenate([*(view.by_path(path) for path in files if path in view.path_number), np.empty(0, dtype=np.int64)]).astype(
         np.int64

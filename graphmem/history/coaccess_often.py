@@ -1,6 +1,6 @@
 """Find files to read before work on some files or folders.
 
-Such a file was touched by more than half of the earlier changes to these files or folders.
+A file is found if more than half of the earlier changes to the given files or folders also touched it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that more than half of the changes to given files also touched.
+    """A file that more than half of the changes to given places also touched.
 
-    Folders may be given, too.
+    A place is a file or a folder.
     """
 
     path: str

@@ -28,7 +28,8 @@ class Together(NamedTuple):
 def pairs(history: History, among: Collection[str]) -> list[Together]:
     """Return pairs of files that often change together.
 
-    Both files are in `among`. A pair has a direction, because its confidence depends on the first file. Pairs are sorted by path.
+    Both files of a pair are in `among`. A pair has a direction: its confidence is the share of the first file's changes that also touched
+    the second. Each file is first in at most `MOST` pairs. Pairs are sorted by the first path, then by the number of common changes.
     """
     known = [(path, number) for path in sorted(among) if (number := history.known(path)) is not None]
     wanted = {number for _, number in known}

@@ -87,7 +87,7 @@ def read(
 class _Reader(NamedTuple):
     """Reads the commits of a repository into the log.
 
-    If an object is missing in the repository, all commits are read again without old contents.
+    If the repository lacks an object, all commits are read again, and only renames of unchanged files are found.
     """
 
     root: Path
@@ -102,7 +102,8 @@ class _Reader(NamedTuple):
     def way(self, missing: str) -> str:
         """Return a string that identifies the way in which commits are read.
 
-        If the string changes, all commits are read again. `missing` is an object that the repository lacks.
+        `missing` names a Git object that the repository lacks; "" if there is none. If the string differs from the one of the last reading,
+        all commits are read again.
         """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
@@ -110,7 +111,7 @@ class _Reader(NamedTuple):
     def read(self, known: Mapping[str, str], missing: str) -> Reading:
         """Add new commits to the log, and remove those that no longer exist.
 
-        If an object is missing in the repository, commits are read without their old contents.
+        `known` has the values stored with the log. `missing` names a Git object that the repository lacks, or is "".
         """
         root, log, here = self.root, self.log, self.here
         notes = [*self.notes, LACKS] if missing else self.notes

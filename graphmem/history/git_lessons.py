@@ -45,9 +45,9 @@ _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
 def may_teach(commit: Commit) -> bool:
-    """Whether a commit may explain a trap, so that its message is read.
+    """Whether a commit may explain a trap, by its subject and changed paths.
 
-    The subject and the changed paths are checked.
+    Only then is its message read.
     """
     return (
         1 <= len(commit.touched) <= MOST_FILES * 2
@@ -62,7 +62,7 @@ def lessons(
 ) -> list[dict[str, Any]]:
     """Return the traps that commits explain, as arguments of `remember`.
 
-    The newest come first. At most `MOST_LEARNT` are returned.
+    A trap is a mistake that the code invites. The newest come first. At most `MOST_LEARNT` are returned.
 
     Args:
         commits: commits that may teach a lesson, oldest first.

@@ -36,7 +36,10 @@ class Commit(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """The Git repository of a project: its current commit and its limits."""
+    """The Git repository of a project: its current commit and its limits.
+
+    The limits tell whether parents of commits, or old contents, are missing in the clone.
+    """
 
     head: str  # commit; "" before the first one
     prefix: str  # folder of the project in the repository, ending with '/'; or ""
@@ -83,14 +86,14 @@ def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
 
 
 def count(root: Path, revisions: Sequence[str]) -> int:
-    """Count the commits that `commits` yields for some revisions."""
+    """Count the commits that `commits` would yield for the same revisions."""
     return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
 
 
 def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the messages of commits, without their subjects.
+    """Return the messages of commits, without their subjects, by hash.
 
-    The second result has the commits that Git cannot read.
+    The second result has the hashes of commits that Git cannot read.
 
     Raises:
         GitError: Git is not installed, takes more than a minute, or cannot read any of the commits.
@@ -132,7 +135,7 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
         root: root directory of the project. Paths start here; paths outside are left out.
         here: result of `repository`.
         revisions: revisions in Git's syntax.
-        most: maximum number of files; a commit of more files is returned without its paths.
+        most: maximum number of files in a commit; a commit with more files is yielded without its paths.
         cancelled: called often; True stops the reading.
 
     Raises:
@@ -172,7 +175,7 @@ def newest(root: Path, here: Repository, count: int, most: int, head: str = "") 
         root: root directory of the project.
         here: result of `repository`.
         count: number of commits.
-        most: maximum number of files; a commit of more files is returned without its paths.
+        most: maximum number of files in a commit; a commit with more files is returned without its paths.
         head: hash of the commit to begin with; "" for the current one.
 
     Raises:
@@ -197,7 +200,7 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
 
 
 def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Commit]:
-    """Parse the output of `git log`.
+    """Parse the output of `git log`; yield its commits.
 
     A path is recognised by its position after a status, so any file name is parsed correctly.
     """

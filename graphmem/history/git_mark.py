@@ -1,6 +1,6 @@
-"""Detect a change of a Git repository from Git's files.
+"""Detect, from Git's files, that a repository's current commit changed.
 
-Running Git for this would start three processes.
+Running Git instead would start three processes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 def mark(root: Path) -> Mark | None:
     """Return a value that changes when a repository's current commit changes.
 
-    The value also changes with the limit of a shallow clone. It is None if it cannot be determined. It is computed from the states of some
-    of Git's files. Git replaces each of these files by a rename, so its inode changes with every write.
+    The value also changes if a shallow clone gets more history. It is computed from the states of some of Git's files. Git replaces each of
+    these files by a rename, so its inode changes with every write. The result is `("", ())` outside a repository, and None if Git's files
+    cannot be read.
 
     Args:
         root: a folder of a working tree.
@@ -67,10 +68,11 @@ _COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 def _git_folder(root: Path) -> Path | None:
     """Return the Git folder of a working tree, or None.
 
-    The result is the nearest `.git` in the folder or above it. If `.git` is a file, the result is the folder that the file names.
+    The result is the nearest `.git` in `root` or in a folder above it. If that `.git` is a file, the result is the folder that the file
+    names.
 
     Raises:
-        OSError, UnicodeDecodeError: the file cannot be read.
+        OSError, UnicodeDecodeError: the `.git` file cannot be read.
     """
     if is_pushed(root):
         return None

@@ -44,7 +44,10 @@ class Known:
         return sorted(self.weight, key=lambda name: (-self.weight[name], name))
 
     def bus_factor(self) -> int:
-        """Return how many people it takes to have half of the knowledge of a part."""
+        """Return the smallest number of people with half of a part's knowledge.
+
+        It is 0 if nobody knows the part.
+        """
         total, held = sum(self.weight.values()), 0.0
         for number, name in enumerate(self.order(), 1):
             held += self.weight[name]
