@@ -35,22 +35,25 @@ _LEAST: Final = 0.01
 
 
 class Model(NamedTuple):
-    """Logistic model: chance = 1 / (1 + e^-(intercept + features · weights))."""
+    """A logistic model, which gives a chance for a row of features.
+
+    The chance is 1 / (1 + e^-(intercept + features · weights)).
+    """
 
     intercept: float
     weights: tuple[float, ...]
 
     def chances(self, features: FloatArray) -> FloatArray:
-        """Chance for each row of features, shape (rows,)."""
+        """Chance for each row of `features`; the result has the shape (rows,)."""
         slopes = np.asarray(self.weights, dtype=np.float32)
         chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
         return chances
 
 
 class Reached(NamedTuple):
-    """Nodes that an impact walk reached, with depths and confidences.
+    """Nodes that an impact walk reached, with their depths and confidences.
 
-    The three arrays are parallel.
+    The three arrays have one element for each node, in the same order.
     """
 
     nodes: IntArray
@@ -87,12 +90,12 @@ def test_features(view: GraphView, reached: Reached) -> FloatArray:
 def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> FloatArray:
     """Features for the chance that a test outside an answer runs a target.
 
-    The array has the shape (len(MISS_FEATURES),).
+    The result has the shape (len(MISS_FEATURES),).
 
     Args:
         view: the graph.
-        values: step value of each edge row (see `walk.step_values`).
-        floor: lowest value of a path that the walk follows.
+        values: value of each edge as a step of a walk (see `walk.step_values`).
+        floor: lowest value of a path; the walk follows no path with a lower value.
         targets: nodes whose impact was asked for, not empty.
         reached: nodes that the walk reached.
     """
@@ -125,7 +128,8 @@ def _gap(
 ) -> float:
     """Share of the project's tests that are near a target but not in `cases`.
 
-    A test is near if it reaches a seed; the seeds are code near a target, such as its class. `cases` are the tests that reach the target.
+    A test is near if it reaches a seed. `seeds` are code near a target, such as its class. `cases` marks the tests that reach a target
+    themselves.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:

@@ -66,17 +66,17 @@ def unjudged_tests(
 ) -> list[int]:
     """Tests outside an answer that may run a target but lack a valid run.
 
-    They are sorted by path and line. A test is included if a path of edges, of any confidence, leads from it to a target. A test without
-    any recorded run is also included if a path leads from it to other code of a target's file. This second rule ignores files that tests
-    call into but that themselves contain no recorded test: such files hold helpers.
+    A test is included if a path of edges, of any confidence, leads from it to a target. A test that was never recorded is also included if
+    a path leads from it to other code of a target's file. This second rule ignores files of helpers: recorded tests call code in them, and
+    none of these tests is in them. The result is sorted by path and line.
 
     Args:
         view: the graph.
-        values: step value of each edge row (see `walk.step_values`).
+        values: value of each edge as a step of a walk (see `walk.step_values`).
         seeds: nodes where the walk began.
         found: nodes that the answer lists.
         runs: valid results of the last test runs.
-        able: families of languages whose code can name a target.
+        able: families of languages (see `families`) whose code can name a target.
     """
     cases = np.setdiff1d(np.flatnonzero(view.is_test_case), found)
     nodes = [node for node in cases.tolist() if view.ids[node] not in runs.judged and family(view, view.path(node)) in able]
@@ -96,9 +96,9 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Indices of helper files: recorded tests call them, and none is in them.
+    """Indices of files of helpers for tests.
 
-    A recorded test is one with a recorded run.
+    Tests with a recorded run call code in such a file, and no such test is in the file.
     """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
@@ -132,7 +132,7 @@ def miss_chance(
 ) -> float | None:
     """Chance, 0 to 1, that a test outside the answer runs a target.
 
-    It is None without targets, and None if the index has no tests.
+    The result is None without targets, and None if the index has no tests.
     """
     if not targets or not view.is_test_case.any():
         return None
@@ -167,7 +167,7 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
     """Calls without a known target that use the name of a changed symbol.
 
-    Only calls in languages that can name the symbol count.
+    `seeds` are the changed symbols. A call counts only if its language's family is in `able`: code of the family can name the symbol.
 
     Returns:
         The first 50 calls by path and line, and the number of all such calls.
@@ -184,9 +184,10 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct dependents that an answer omits because of low confidence.
+    """Direct neighbours that an answer omits because of low confidence.
 
-    For a question about dependencies, the result has direct dependencies. The result is sorted by path and line.
+    For a question about dependents they are dependents, for a question about dependencies, dependencies. The result is sorted by path and
+    line.
     """
     nodes: list[IntArray] = []
     for values, seeds in walks:

@@ -1,8 +1,8 @@
 """Map the changed lines of a diff to changed definitions.
 
-A changed line belongs to the innermost definition around it. A definition counts as changed when its own lines and its tokens changed; a
-changed comment or blank line does not count. A definition is added or removed if its qualified name exists on one side only. A removed
-definition counts as moved if an equal body appears elsewhere.
+A changed line belongs to the innermost definition around it. A definition counts as changed if its own lines and its tokens changed.
+Changed comments and blank lines alone do not count. A definition is added or removed if its qualified name exists on one side only. A
+removed definition counts as moved if an added definition has an equal body.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FileChange(NamedTuple):
 class DefinitionChange(NamedTuple):
     """A changed definition with its file, the kind of change and its lines.
 
-    The definition is from the new side if it exists there.
+    `definition` is the new version, or the old version of a removed definition.
     """
 
     path: str
@@ -86,9 +86,9 @@ def _strip(path: str, prefix: str) -> str:
 
 
 def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
-    """Reconstruct both texts of a file from one of them and the diff.
+    """Reconstruct both versions of a file from one of them and the diff.
 
-    Returns (old text, new text), or None when the diff fits neither side.
+    `text` is the old or the new version. Returns (old version, new version), or None if the diff fits neither.
     """
     lines = text.splitlines()
     ending = "\n" if text.endswith("\n") else ""
@@ -102,9 +102,9 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
 
 
 def _at(start: int, length: int) -> int:
-    """Index of the first line of a hunk in the file, counted from 0.
+    """Index of the first line of a hunk (block of a diff) in the file, from 0.
 
-    If a hunk has no lines on this side, its header gives the line before it.
+    `start` and `length` come from the hunk's header, for one side. With `length` 0, `start` is the number of the line before the hunk.
     """
     return start - 1 if length else start
 
@@ -124,9 +124,9 @@ def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]
 
 
 def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definition]) -> list[DefinitionChange]:
-    """Changed definitions of one file, including moves inside the file.
+    """Changed definitions of one file, with moves as removed and added.
 
-    `join_moves` finds moves between files.
+    `old` and `new` are the definitions before and after the change. `join_moves` then finds moves inside the file and between files.
     """
     before = {(one.kind, one.qualname, one.ordinal): one for one in old}
     after = {(one.kind, one.qualname, one.ordinal): one for one in new}
@@ -173,7 +173,7 @@ def _own_lines(definitions: Sequence[Definition], lines: frozenset[int], blank: 
 
 
 def join_moves(changes: Sequence[DefinitionChange]) -> list[DefinitionChange]:
-    """Join removed and added definitions with equal bodies into one `moved`.
+    """Replace a removed and an added definition with equal bodies by one move.
 
     The result is sorted by path and line.
     """

@@ -102,7 +102,7 @@ def _bad(argument: str, value: object, allowed: str) -> BadInputError:
 
 
 def expand(view: GraphView, targets: Collection[int]) -> list[int]:
-    """Nodes of the targets and of everything inside the targets, ascending.
+    """The given nodes and all nodes inside them, ascending.
 
     A class contains its members, and a file its symbols.
     """
@@ -138,9 +138,9 @@ def impact(view: GraphView, targets: Sequence[int], question: Question, state: I
     Args:
         view: the graph to walk.
         targets: node indices, at least one.
-        question: direction and bounds.
+        question: the direction (dependents or dependencies), edge kinds and limits.
         state: state of the index, for the report.
-        runs: valid results of the last test runs.
+        runs: tests with recorded runs that are still valid.
     """
     return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state, runs)
 
@@ -155,7 +155,15 @@ def united_impact(
 ) -> ImpactReport:
     """Impact report of several walks, each from its own start nodes.
 
-    For a node that several walks reach, the fewest steps and the most confident path count.
+    If several walks reach a node, its depth is the fewest steps, and its path is the most confident one.
+
+    Args:
+        view: the graph to walk.
+        targets: node indices of the changed symbols.
+        starts: for each walk, its first nodes and its edge kinds.
+        question: the direction (dependents or dependencies) and limits.
+        state: state of the index, for the report.
+        runs: tests with recorded runs that are still valid.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -222,9 +230,10 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """Nodes that several walks reach, and how many more are beyond the depth.
+    """Nodes that several walks reach, and the number of nodes too deep.
 
-    `question.max_depth` is the depth limit. For a question about dependencies, the number is 1 if there are deeper dependencies, else 0.
+    Too deep are dependents that are more than `question.max_depth` steps away and are not tests. For a question about dependencies, the
+    number is 1 if there are deeper dependencies, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -242,7 +251,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
-    """Replace each function inside a test by that test, which can be run."""
+    """Replace each function nested in a test by the test, which can be run."""
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
     if not named:
@@ -264,9 +273,9 @@ def ran_target(hit: ImpactHit) -> bool:
 
 
 class _Found(NamedTuple):
-    """Nodes that several walks reached; arrays with one entry per node.
+    """Nodes that several walks reached; arrays with one element per node.
 
-    They are sorted by (depth, -confidence, node).
+    The nodes are sorted by (depth, -confidence, node).
     """
 
     nodes: IntArray
@@ -310,8 +319,9 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
 def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[_Found, list[int]]:
     """Exclude tests that ran without executing any target.
 
-    Returns the remaining hits, and the excluded tests sorted by path and line. Only targets that are functions or methods allow this,
-    because a run does not record the use of class attributes. Code inside a test counts as the test.
+    Returns the remaining hits, and the excluded tests sorted by path and line. Only tests in `judged`, which have a complete valid run, are
+    excluded. Call this only if all targets are functions or methods, because a run does not record the use of class attributes. Code inside
+    a test counts as the test.
     """
     cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
@@ -339,7 +349,7 @@ def _steps_and_symbols(
 ) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
     """Map edge rows to path steps, and nodes to symbols, as answers show them.
 
-    Rows are converted together, because reading names of nodes is fast only in bulk. Hits and steps share symbol objects, so each is
+    Rows are converted together, because reading names of nodes is fast only in bulk. Steps and hits share symbol objects, so each symbol is
     rendered once.
     """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
@@ -365,7 +375,8 @@ def _steps_and_symbols(
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
     """Confidence of each reached node, as the answer shows it.
 
-    The confidence of a test is the chance that it runs the target. A test that ran the target keeps its confidence.
+    The confidence of a test is the chance that it runs the target. If a recorded run shows that the test ran the target, its confidence
+    stays.
     """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
@@ -376,8 +387,8 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
     """Keep at most `limit` nodes, in their order; half of them may be tests.
 
-    If there are fewer tests than that, more of the other nodes are kept; if there are fewer other nodes, more tests. Tests that a runner
-    can call are kept before helper code of tests; then those with a higher chance are kept first.
+    Tests get more than half if fewer other nodes exist, and other nodes get more if fewer tests exist. Among tests, those that a runner can
+    call are kept before helper code, and then those with a higher chance.
     """
     if len(found.nodes) <= limit:
         return found

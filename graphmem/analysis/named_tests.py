@@ -1,8 +1,8 @@
 """Find tests of a file by names, such as `test_cart.py` of `cart.py`.
 
-A test file is named after another file if its name has the same words without "test" and "spec". It may have more words before them, if
-these begin a folder's name of the other file: `test_command_check.py` is named after `commands/check.py`. Its folder must be a folder of
-tests, or one whose name occurs in the path of the other file.
+A test file is named after another file if its name, without "test" and "spec", has the same words. It may have more words before them, if
+these begin the name of a folder of the other file. For example, `test_command_check.py` is named after `commands/check.py`. The test file's
+folder must be a folder of tests, or one whose name occurs in the path of the other file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _WHOLE_FOLDER: Final = frozenset({"init", "index", "mod", "main"})  # files that
 
 
 def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], bool]) -> list[str]:
-    """Return the test files that are named after a file, at most two.
+    """Return the test files that are named after a file, one or two.
 
-    Those in the most similar folders are preferred. The list is empty if the file is itself a test.
+    Those in the most similar folders are returned. If there are more than two, the name is too common, and the result is empty. It is also
+    empty if the file is itself a test.
 
     Args:
         path: the file.
@@ -60,7 +61,7 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
 
 
 def _subject(name: str) -> list[str]:
-    """Return the words of a name of tests that say what is tested."""
+    """Return the words of a test file's name, without words such as "test"."""
     return [word for word in _words(name) if word not in _TEST]
 
 

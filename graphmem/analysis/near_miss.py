@@ -1,6 +1,6 @@
-"""Explain why a path between two symbols was not found.
+"""Explain why no path between two symbols was found.
 
-The explanation is a path that exceeds the requested limits, or the gap between the two symbols.
+The explanation is a path that exceeds the requested limits, or else the gap that separates the two symbols.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def nearest_miss(
 
     Args:
         view: the graph.
-        values: step value of each edge row (see `walk.step_values`).
+        values: value of each edge as a step of a walk (see `walk.step_values`).
         seeds: first nodes of paths.
         ends: last nodes of paths.
-        found: nodes reached from the seeds within the bounds.
+        found: nodes that a walk from the seeds reached within the bounds.
         bounds: the requested maximum number of steps and minimum confidence.
         deepest: maximum number of steps that a question may request.
     """
@@ -76,6 +76,9 @@ def _reached(view: GraphView, found: Walk) -> str:
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
     """Sentences on unresolved calls that could connect source and target.
 
+    An unresolved call has no known target. It is reported if the source reaches its caller, and a symbol of the called name leads to the
+    target.
+
     Args:
         view: the graph.
         before: number of steps from the source to each node that it reaches.
@@ -97,10 +100,10 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 
 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """A sentence on a class with one member before the gap and one after it.
+    """A sentence on a class that may connect the source and the target.
 
-    The source reaches the first member, and the second leads to the target. An object can pass data between its methods without a call. The
-    list is empty without such a class.
+    The source reaches one member of the class, and another member leads to the target. An object can pass data between its methods without
+    a call. The list is empty without such a class.
     """
     parents = view.arrays.nodes.parent
     first: dict[int, int] = {}

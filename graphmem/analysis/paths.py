@@ -38,9 +38,9 @@ def best_path(
     """Find how the source depends on the target.
 
     The result is the path with the greatest product of edge confidences. Among equal products, a path with fewer steps is chosen, then a
-    path to the target itself, then the lowest index. Several sources, or targets, are definitions with the same path and name. A class
-    includes its members and a file its symbols, as for impact: the first step may begin at a member of the source, and the last step may
-    end at a member of the target. Members that source and target share belong to the smaller of the two.
+    path to the target itself, then the lowest index. If there are several sources, or targets, they are definitions with the same path and
+    name. A class includes its members, and a file its symbols. So the first step may begin at a member of the source, and the last step may
+    end at a member of the target. A member of both, such as a method of a class in a file, belongs to the smaller of the two.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -85,7 +85,7 @@ def best_path(
 def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
     """Make the start nodes and end nodes of a path disjoint; sort both.
 
-    If one set contains the other (a class and its member), the shared nodes are removed from the larger one.
+    If one set contains the other, as a class contains its member, the shared nodes are removed from the larger set.
     """
     if sources < targets:
         targets = targets - sources
@@ -99,8 +99,8 @@ def subgraph(
 ) -> Subgraph:
     """Nodes within some steps of the seeds, and all edges among them.
 
-    Edges are followed in both directions. Nodes are sorted by distance, then by index, so a cut by `limit` keeps the nearest. Edges are
-    [source position, destination position, kind, confidence, rule], sorted.
+    Edges are followed in both directions. Nodes are sorted by distance, then by index, so the nearest `limit` nodes are kept. An edge is
+    [position of its source, position of its destination, kind, confidence, rule]. Positions count the returned nodes. Edges are sorted.
 
     Raises:
         BadInputError: a bound is out of range.

@@ -50,8 +50,8 @@ class Measured(NamedTuple):
 def measured() -> dict[str, Measured]:
     """Measured recall and precision of calls, by language.
 
-    `benchmarks/languages.py` measures these values and writes the table. If a language was measured on projects that had no part in the
-    development of the rules, these projects count.
+    `benchmarks/languages.py` measures these values and writes the table. Values are measured on projects that the rules were not developed
+    on, if the language has such projects.
     """
     rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
     return {
@@ -69,8 +69,8 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     """Measured recall of calls in the languages of some nodes, lowest first.
 
-    Languages whose recall was never measured come last, if some of the nodes are functions in them. Languages with edges from an indexer
-    are excluded, because their recall is higher.
+    Languages that were never measured come last, if some of the nodes are functions in them. Languages with edges from an indexer are
+    excluded, because their recall is higher.
     """
     told = _indexed_languages(view)
     rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(_languages(view, nodes) - told)]
@@ -80,7 +80,10 @@ def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
 
 
 def _indexed_languages(view: GraphView) -> set[str]:
-    """Languages of files with edges from a SCIP indexer; cached for a graph."""
+    """Languages of files with edges from a SCIP indexer.
+
+    The result is cached for each graph.
+    """
     known = _INDEXED_LANGUAGES.get(view)
     if known is None:
         known = _INDEXED_LANGUAGES[view] = _languages(view, view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)])

@@ -3,10 +3,10 @@
 Forms, in the order in which they are tried:
 
 * an id (20 hex digits);
-* `path:line` or `path:line:column`: the innermost definition around it;
+* `path:line` or `path:line:column`: the innermost definition around that position;
 * `path:qualname:line` or `qualname:line`: the definition of that name at that line;
-* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it. `#2` after it
-  means the second definition of that name in the file (a property's setter, the next overload);
+* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it. `#2` at the end means
+  the second definition of that name in the file (a property's setter, the next overload);
 * a path, or a suffix of one: the file;
 * `module.qualname` (`django.db.models.query.QuerySet`);
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
@@ -41,7 +41,7 @@ MAX_REF_CHARACTERS = 1000
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
     """Nodes that a reference such as `query.py:QuerySet.filter` means.
 
-    The result has several nodes only for definitions with the same path and name: overloads come last, then by line.
+    The result has several nodes only if several definitions have the same path and name. They are sorted by line, with overloads last.
 
     Raises:
         BadInputError: the reference is empty or longer than 1,000 characters.
@@ -80,7 +80,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Paths of partly parsed files whose source has the last name of `ref`."""
+    """Paths of partly parsed files whose text contains the last name in `ref`."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -97,9 +97,9 @@ def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _ranks(view: GraphView, ref: str) -> list[list[int]]:
-    """Lists of nodes that a reference may mean, one per interpretation.
+    """Lists of nodes that a reference may mean, one list per interpretation.
 
-    The preferred interpretation comes first. The first list that is not empty is the answer.
+    The preferred interpretation comes first. The reference means the nodes of the first list that is not empty.
     """
     ranks: list[list[int]] = []
     if ":" in ref:
@@ -189,8 +189,8 @@ def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """Names similar to a reference that was not found, best first.
 
-    Names that differ only in upper and lower case come first, then names with similar spelling. Within each group, symbols inside the named
-    class or file come first.
+    Names that differ from the last name of `ref` only in upper and lower case come first, then names with similar spelling. Each name
+    stands for at most two symbols. If `ref` names a class, symbols in a class of that name come first among the symbols of one name.
     """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]

@@ -46,7 +46,8 @@ RELATIONS: Final[dict[str, Relation]] = {
 def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     """Nodes in a relation to a node, such as its callers, with the edges.
 
-    Code comes before tests, then the most confident come first, then by path, line and id of the other end. Members are in source order.
+    Nodes are sorted by four keys: code before tests, confidence of the edge (highest first), path, and line. Members of a class are sorted
+    by line.
 
     Raises:
         BadInputError: the relation is unknown.
@@ -79,11 +80,13 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
     """Symbols whose name contains the query in any case, and their number.
 
-    Exact names come first, then names that begin with the query, then the rest. Of exact names, code comes before tests, the same case
-    before another, definitions of a file before members, and much used ones before others. Within a rank, shorter names come first, then
-    path and line. An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its
-    last part may be a part of the name. If the query has several words, each must be in the qualified name or the path, and at least one
-    in the name. Names of exactly these words come first, then names that contain all of them.
+    Exact names come first, then names that begin with the query, then the rest. Among exact names, code comes before tests, and the same
+    case before another. Then definitions at the top of a file come before members, and much used ones before others. Otherwise shorter
+    names come first, then the order is by path and line.
+
+    An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its last part may be a
+    part of the name. If the query has several words, each must be in the qualified name or the path, and at least one in the name. Names of
+    exactly these words come first, then names that contain all of them.
     """
     folded = query.strip().casefold()
     several = folded.split()
@@ -118,7 +121,7 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 
 
 def _standing(view: GraphView, node: int, written: str) -> tuple[int, int, int, int]:
-    """Order of a symbol among those of exactly one name: lowest first."""
+    """Sort key of a symbol whose name is exactly the query; lowest first."""
     parent = int(view.parent[node])
     member = parent >= 0 and view.label[parent] == SYMBOL and view.kind[parent] != _MODULE
     return int(view.is_test[node]), int(view.name(node) != written), int(member), -len(view.in_edges(node))

@@ -52,11 +52,10 @@ def assess(facts: Facts) -> Risk:
     """Level and score of a change's risk.
 
     Returns:
-        The level `unknown` if no dependents were found and their absence is not proven. Otherwise the level that belongs to
-        score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test,
-        where w, e and m are the weight, the entry points and the modules of `Facts`.
-        The score is at least 20 for a symbol that code outside the project may call.
-        `rank` compares the direct dependents with those of the project's other symbols, and does not change the level.
+        The level is `unknown` if no dependents were found and their absence is not proven. Otherwise it follows from the score. The score
+        is 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)), plus 20 if there are dependents but no test is affected. Here w, e
+        and m are the weight, the entry points and the modules of `Facts`. The score is at least 20 for a symbol that code outside the
+        project may call. `rank` compares the direct dependents with those of the project's other symbols, and does not change the level.
         `at_least` is set if there are at least as many unresolved call sites as resolved ones.
     """
     if facts.unknown and not facts.outside:
@@ -83,9 +82,9 @@ def assess(facts: Facts) -> Risk:
 
 
 def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
-    """Points for a value, and the most points that any value can have.
+    """Points for `value`, and the most points that any value can have.
 
-    The points approach this maximum as the value grows.
+    The points approach the maximum `most` as the value grows; a larger `scale` slows this.
     """
     return most * (1 - math.exp(-value / scale)), most
 

@@ -1,6 +1,7 @@
 """Rank a symbol by its direct dependents within the project.
 
-The level of a risk is absolute, so a library has most symbols on one level. The standing also tells symbols of one level apart.
+The risk level of a change depends on absolute numbers, so most symbols of a library have the same level. The standing also distinguishes
+symbols of one level.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class _Counts(NamedTuple):
 def standing(view: GraphView, node: int) -> float | None:
     """Return the share of symbols that have fewer direct dependents.
 
-    Every symbol is counted with the default bounds of a walk, so the share does not depend on the bounds of a question.
+    Dependents are counted with the default limits of an impact question, so the share does not depend on the limits of a given question.
 
     Returns:
         The share of the project's symbols, 0 to 1. None for a file, a test, code outside any definition and a symbol of another project.
@@ -50,7 +51,8 @@ def standing(view: GraphView, node: int) -> float | None:
 def _direct_dependents(view: GraphView) -> _Counts:
     """Count the direct dependents of each symbol.
 
-    Tests and module symbols are left out. As in a walk, dependents of a class's members depend on the class; its own members do not count.
+    Tests and module symbols (code outside definitions) are left out. As in a walk, dependents of a class's members depend on the class. The
+    class's own members do not count as its dependents.
     """
     ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)
     holds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CONTAINERS]) & (view.kind != _MODULE)
@@ -69,7 +71,10 @@ def _direct_dependents(view: GraphView) -> _Counts:
 
 
 def _within(nodes: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], above: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Whether each node is its owner or a member of it, at any depth."""
+    """Whether each node is its owner, or a member of it at any depth.
+
+    `owners` has the owner of each node. `above` maps a node to the class that contains it, or -1.
+    """
     inside = np.zeros(len(nodes), dtype=bool)
     at = nodes
     while (at >= 0).any():

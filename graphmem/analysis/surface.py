@@ -71,7 +71,7 @@ def _is_public(view: GraphView, node: int) -> bool:
 def _is_shown_again(view: GraphView, node: int) -> bool:
     """Whether the `__init__` of a package re-exports a definition.
 
-    For example `from ._impl import name`.
+    For example, `from ._impl import name` re-exports `name`.
     """
     if _is_private(view.name(node)):
         return False
@@ -81,9 +81,9 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """Classes that have a public method: the defining class and subclasses.
+    """Classes that have a public method: its own class and all subclasses.
 
-    The nodes are ascending. The list is empty for a node that is not such a method.
+    The nodes are ascending. The list is empty if `node` is not a public method.
     """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or _is_private(view.name(node)):
@@ -99,9 +99,10 @@ def _classes_that_have(view: GraphView, node: int) -> list[int]:
 
 
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
-    """Whether a name and its owners are public in a library.
+    """Whether a definition is public in a library, by its names and place.
 
-    A name is public if no part begins with an underscore or is inside a function, and the file is in a package.
+    No part of its path or qualified name may begin with an underscore, and it may not be inside a function. Its file must be in a package,
+    of a project that has a manifest.
     """
     path = view.path(node)
     language = str(view.arrays.paths.language[view.path_number[path]].as_py())
@@ -128,7 +129,10 @@ def _is_private(name: str) -> bool:
 
 
 def _external_base(view: GraphView, node: int) -> str:
-    """External class whose code may call this method; "" if there is none."""
+    """External class whose code may call the method `node`, or "".
+
+    The class of the method inherits, perhaps indirectly, from this class.
+    """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:
         return ""

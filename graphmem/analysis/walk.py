@@ -6,8 +6,9 @@ d edges. The result is exact for paths of at most `max_depth` edges. The depth o
 increase along a path, so nodes with a value below the minimum (`floor`) are dropped at once. (Bellman-Ford over the (max, x) semiring, cut
 at `max_depth`.)
 
-An edge found by a rule of `weights.STAND_INS` may only be the first edge of a chain of dependencies. In a walk towards dependencies, such
-edges are followed only in the first level. In a walk towards dependents, such an edge is the last step of a path (`Walk.last`).
+Edges found by a rule of `weights.STAND_INS` are an exception: such an edge may only be the first edge of a chain of dependencies. In a walk
+towards dependencies, such edges are followed only in the first level. In a walk towards dependents, such an edge is the last step of a path
+(`Walk.last`).
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _begins(view: GraphView) -> IntArray:
 class _Level:
     """Nodes for which one level of a walk found a better path, ascending.
 
-    Each node has the last edge and the previous node of its path, and the path's value.
+    For each node there are the previous node and the last edge of its path, and the path's value.
     """
 
     nodes: IntArray
@@ -103,7 +104,7 @@ class _Level:
 
 
 class _Last(NamedTuple):
-    """An edge that may only end a path: the walk does not continue after it."""
+    """An edge at the end of a path, after which the walk does not continue."""
 
     edge: int
     level: int  # level of the entry before it; -1 for a seed
@@ -127,7 +128,7 @@ class Walk:
     last: dict[int, _Last]  # nodes whose most confident path ends with an edge that leads no further
 
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
-        """Edges of the most confident path to each given node, as edge rows.
+        """For each of `nodes`, the edge rows of the most confident path to it.
 
         A path begins at the seed.
         """
@@ -156,9 +157,9 @@ class Walk:
 
 
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
-    """Value of each edge row for a walk, shape (edges,).
+    """Value of each edge as one step of a walk, shape (edges,).
 
-    The value is confidence x weight of the kind. It is 0 for edges whose kind is not in `kinds`.
+    The value is the edge's confidence times the weight of its kind. It is 0 for edges whose kind is not in `kinds`.
     """
     known = _STEP_VALUES.setdefault(view, {})
     key = (frozenset(kinds), tuple(sorted(weights.items())))
@@ -177,7 +178,7 @@ def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, floa
 
 
 def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_depth: int, floor: float) -> Walk:
-    """Walk from the seeds over a compressed adjacency.
+    """Walk from the seeds along the edges of `adjacency`.
 
     Args:
         adjacency: `reverse(view)` for dependents, `forward(view)` for dependencies.
@@ -187,7 +188,8 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
         floor: lowest product of step values that the walk follows, in (0, 1].
 
     Returns:
-        Every node within the bounds. Equal values keep the shorter path, then the smaller parent index.
+        Every node within the limits, except seeds. If two paths to a node have equal values, the shorter one is kept. If they are equally
+        long, the one whose previous node has the lower index is kept.
     """
     size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)
@@ -229,7 +231,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
     """Edges that can only be the last step of a path, for each level.
 
-    They are sorted by depth and edge row.
+    They are yielded in the order of depth and edge row.
     """
     rows = adjacency.begins[values[adjacency.begins] > 0]
     near = adjacency.near[rows]
@@ -279,7 +281,10 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Edges of given nodes: number per node, node at the other end, edge row."""
+    """Edges of the given nodes, as three arrays.
+
+    The first has the number of edges of each node. The others have, for each edge, the node at the other end and the edge row.
+    """
     counts, positions = ranges(adjacency.pointers, frontier)
     edges = positions if adjacency.edges is None else adjacency.edges[positions].astype(np.int64)
     return counts, adjacency.nodes[positions].astype(np.int64), edges
@@ -290,7 +295,8 @@ def _expand(
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Walk one edge further from the nodes `frontier`.
 
-    Returns the nodes for which a better path was found. `skips` leaves out edges that may only be the first step of a path.
+    `handed_on` has their values, and `best` the best value of every node so far. Returns the nodes for which a better path was found, with
+    their previous nodes, edge rows and values. `skips` leaves out edges that may only be the first step of a path.
     """
     counts, nodes, edges = _neighbours(adjacency, frontier)
     if not len(nodes):

@@ -1,4 +1,4 @@
-"""The table of how a change travels along each kind of edge.
+"""Table of the chance that a change passes along each kind of edge.
 
 Impact, paths and the neighbourhood of a symbol use this one table. An edge always points from the dependent to its dependency: a caller to
 its callee, a subclass to its base, an importer to the imported name. So dependents are found against the direction of edges. The weight is
@@ -14,7 +14,7 @@ from graphmem.model import EdgeKind
 
 
 class Travel(NamedTuple):
-    """Weight and explanation of an edge kind in an impact walk."""
+    """Weight of an edge kind in an impact walk, with a sentence to explain it."""
 
     weight: float  # (0, 1]
     sentence: str  # explanation of this kind of step for readers

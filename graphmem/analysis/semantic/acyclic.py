@@ -1,8 +1,8 @@
 """Divide modules that form a cycle although their packages form none.
 
-A language that forbids import cycles between packages, such as Go, can have a cycle of modules only for one reason: a module holds two
-packages, and a package of another module lies between them in the order of dependencies. Such a module is divided here between its
-packages.
+A language such as Go forbids import cycles between packages. In such a language, modules can form a cycle for only one reason. A module
+holds two packages, and in the order of dependencies a package of another module lies between the two. Such a module is divided here between
+its packages.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def acyclic(groups: Sequence[Sequence[str]], units: Mapping[str, str], arcs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Divide groups until their dependencies, between units, form no cycle.
+    """Divide groups of files until the groups' dependencies form no cycle.
 
-    A unit that is taken out of its group joins another group, or becomes a group of its own. Units that already depend on each other in a
-    cycle keep that cycle.
+    Only dependencies between different units count. A unit that is taken out of its group joins another group, or becomes a group of its
+    own. If units depend on each other in a cycle, their groups keep that cycle.
 
     Args:
         groups: groups of ascending paths.
@@ -63,9 +63,9 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 
 
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
-    """Units to take out of their groups: those with arcs in a cycle of groups.
+    """Units to take out of their groups, because of a cycle of groups.
 
-    The largest unit of each group stays in it.
+    They are the units with a dependency (`between`) on another group of the cycle. The largest unit of each group stays in it.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -82,7 +82,7 @@ def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[t
 def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
     """Groups that a unit may join, best first.
 
-    First come the groups of units from its original group, then the groups of units in the nearest folders.
+    First comes the original group of `unit`, if other units are still in it. Then come the groups of units in the nearest folders.
     """
     found = [home[one] for one in sorted(home) if first[one] == first[unit] and home[one] == first[one]]
     above = unit

@@ -1,7 +1,8 @@
 """Check which files may depend on which, by rules of the project.
 
-A rule limits the files that match its `from`. They may not use the files of `may_not_use`, or may use only those of `may_only_use`.
-A rule with `layers` lists patterns from the highest layer to the lowest; a file may use its own layer and lower ones.
+A rule limits the files that match its `from`. With `may_not_use`, they may not use the files that match these patterns. With
+`may_only_use`, they may use only the files that match these. A rule with `layers` lists patterns from the highest layer to the lowest; a
+file may use its own layer and lower ones.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
 
 
 def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    """The patterns under a key of a rule, given as a string or a list."""
+    """The patterns under a key of a rule; the value is a string or a list."""
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):
@@ -177,9 +178,9 @@ def check(files: FileGraph, rule: BoundaryRule) -> Checked:
 
 
 def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]) -> Mask:
-    """Booleans, shape (f,): files that match one of the patterns.
+    """Files that match one of `patterns`: booleans, shape (files,).
 
-    Patterns without a file are appended to `unmatched`.
+    Patterns that match no file are appended to `unmatched`.
     """
     found = np.zeros(len(paths), np.bool_)
     for pattern in patterns:

@@ -1,9 +1,9 @@
 """Divide files into communities, which become the modules of the map.
 
 Files are tied by dependencies, common changes, folders and earlier modules. All ties form one weighted undirected graph, which Louvain's
-method partitions. Each folder and each earlier module is an extra node ("hub"), tied to each of its files. This takes one edge per file,
-instead of one per pair of files. Files of one unit, such as a Go package, are contracted to one node, as Louvain's method contracts the
-communities of a level.
+method partitions. Each folder and each earlier module is an extra node ("hub"), tied to each of its files. With a hub, a folder needs one
+edge per file instead of one per pair of files. Files of one unit, such as a Go package, are contracted to one node, as Louvain's method
+contracts the communities of a level.
 
 Source:
     V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. (2008) P10008.
@@ -79,7 +79,8 @@ def communities(
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
     """Merge groups of too few files into other groups.
 
-    Each small group joins the group that has most other files of the same folders, if such a group exists.
+    A group that is too small joins the group that has most of the other files in the same folders. It stays as it is if no other group has
+    such files.
     """
     home = {path: i for i, group in enumerate(groups) for path in group}
     siblings: dict[str, list[str]] = defaultdict(list)

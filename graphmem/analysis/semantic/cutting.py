@@ -24,7 +24,7 @@ LEAST: Final = 4  # files of a module that is divided
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
     """Symbols of a module that other modules use.
 
-    Maps each symbol's node to the number of edges to it from each other module, by the module's name.
+    The result maps the node of each such symbol to a mapping. That mapping has, by the name of another module, the number of edges from it.
 
     Args:
         modules: the modules of the project.
@@ -43,7 +43,7 @@ def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
 
 
 def halves(modules: Modules, place: int) -> tuple[list[str], list[str], int]:
-    """Divide the files of a module in two so that the fewest edges cross.
+    """Divide the files of a module in two so that few edges cross.
 
     Returns:
         The paths of the two parts, the larger first, and the number of edges between them. Tests are left out. The parts are empty if the

@@ -48,10 +48,10 @@ def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
 def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
     """Dependency cycles among files or modules, largest first.
 
-    A cycle is a strongly connected group. Each cycle has the edges to cut.
+    A cycle is a group of files or modules that all reach each other (strongly connected). Each cycle comes with the edges to cut.
 
     Args:
-        level: files or modules; stored in the answer.
+        level: "files" or "modules", stored in the answer.
         files: graph of the files, which has the places of each dependency in the code.
         arcs: dependencies between files or modules.
     """
@@ -88,7 +88,7 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
-    """Number of members that leave the cycle when the edge `pair` is removed."""
+    """Number of members that are in no cycle after the edge `pair` is removed."""
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph.remove_edge(*pair)

@@ -1,8 +1,9 @@
 """Dead code: definitions that nothing seems to need, with reasons.
 
 A definition is alive if it can be reached from code where execution may begin: code that runs when a file is loaded, entry points, public
-API, names that a runtime calls (`__enter__`), and overrides of external methods. Other definitions are candidates. Each circumstance in
-`DOUBTS` that suggests a use outside the graph multiplies the confidence of a candidate. docs/semantic.md has the precision.
+API, names that a runtime calls (`__enter__`), and overrides of external methods. All other definitions are candidates for dead code.
+`DOUBTS` lists circumstances that suggest a use outside the graph. Each of them that holds for a candidate multiplies its confidence.
+docs/semantic.md has the precision.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Dead(NamedTuple):
 def find(entries: Entries) -> Dead:
     """Definitions that no root (place where execution begins) reaches.
 
-    Only the outermost definitions are listed, by node number; they stand for the definitions inside them, too.
+    If a dead definition is inside another, only the outer one is listed. The list is ordered by node number.
     """
     view = entries.view
     candidate = _candidates(view)
@@ -157,8 +158,8 @@ def _protocol(name: str, language: str) -> bool:
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
     """All definitions that the roots use, directly or indirectly.
 
-    If a member is used, so is its class. If a base method is used, so are its overrides. If a definition is used, so are its twins; see
-    `_twins`.
+    Three rules extend this. If a member is used, so is its class. If a base method is used, so are its overrides. If a definition is used,
+    so are all definitions with the same number in `twin` (see `_twins`).
     """
     uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
@@ -179,8 +180,8 @@ def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
 def _twins(view: GraphView) -> npt.NDArray[np.int64]:
     """A number for each node, equal for definitions with one path and name.
 
-    The shape is (n,). Examples are `if …: def f(): …` with `else: def f(): …`, or a property and its setter. A use may mean any of these
-    definitions, so all count as used.
+    The shape is (n,). Examples are `f` in `if …: def f(): …` and `else: def f(): …`, or a property and its setter. A use may mean any of
+    these definitions, so all count as used.
     """
     numbers: dict[tuple[int, str], int] = {}
     names = view.arrays.nodes.qualname.to_pylist()
@@ -214,8 +215,8 @@ def _span(view: GraphView, node: int) -> list[int]:
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
     """Dead definitions with the confidence that they are dead, highest first.
 
-    Among equals, those with the most lines come first, then by path and line. A definition that other dead code uses is at most as certain
-    as its least certain user.
+    Among equals, those with the most lines come first, then by path and line. If other dead code uses a definition, its confidence is
+    multiplied by the lowest confidence of that code.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -257,7 +258,7 @@ def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
     """Confidence that a definition is dead, and sentences that explain it.
 
-    Only facts about the definition itself count.
+    Only facts about the definition itself count, and not the confidence of its users.
     """
     view = entries.view
     name = view.name(node)
@@ -297,7 +298,7 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """Whether the method, or another member of its class, is empty.
+    """Whether `node`, or another member of its class `parent`, is empty.
 
     A class with an empty member is a stub for an interface that other code expects, so its methods count as used.
     """
@@ -306,9 +307,9 @@ def _stands_in(view: GraphView, node: int, parent: int) -> bool:
 
 
 def _bases_written(view: GraphView, node: int) -> int:
-    """Number of base classes in the header of a Python class.
+    """Number of base classes written in the header of a Python class.
 
-    A computed base (`class A(chosen()):`) is counted here, although it has no edge.
+    A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` do not count.
     """
     if not view.path(node).endswith((".py", ".pyi")):
         return 0
@@ -333,9 +334,9 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of lines on which, according to the graph, a definition is used.
+    """Number of lines that use a definition, according to the graph.
 
-    Mentions of the name on other lines could be unknown uses.
+    If its name occurs on more lines, some of these could be unknown uses.
     """
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 

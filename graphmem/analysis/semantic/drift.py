@@ -1,6 +1,6 @@
-"""Architecture drift between two states of a project.
+"""Architecture drift: changes of the structure between two states.
 
-It compares modules, dependencies, cycles and the public API. Modules of the older state are matched to the newer modules, so a module that
+Modules, dependencies, cycles and the public API are compared. Modules of the older state are matched to the newer modules, so a module that
 exists in both has one name.
 """
 
@@ -37,7 +37,7 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
     Args:
         base: name of the old state.
         head: name of the new state.
-        old: old state; its modules are computed with those of `new` as known modules.
+        old: old state; its modules took over names and ids from the modules of `new`.
         new: new state.
     """
     dependencies, small = _dependencies(old.modules, new.modules)
@@ -109,7 +109,7 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Cycles of one state that are not part of a cycle in the other state."""
+    """Cycles of one state that are not contained in a cycle of the other."""
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 
@@ -144,7 +144,7 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
 def _public(entries: Entries) -> dict[tuple[str, str], int]:
     """Nodes of the public definitions, which external code may use.
 
-    The key is (path, qualname). Of several definitions with one key, the first is kept.
+    The key is (path, qualname). If several definitions have the same key, the first is kept.
     """
     view = entries.view
     found: dict[tuple[str, str], int] = {}

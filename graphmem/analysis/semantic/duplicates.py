@@ -124,9 +124,9 @@ _KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
 
 
 def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
-    """Groups of a piece and the pieces similar to it.
+    """Groups of similar pieces of code: (positions, similarity).
 
-    Each group has the lowest similarity of a member to its first piece.
+    The first position is the piece with which the others were compared. The similarity is the lowest of these comparisons.
     """
     rng = np.random.default_rng(1)
     multiply = rng.integers(1, 1 << 63, _BANDS * _ROWS, np.uint64) | np.uint64(1)

@@ -60,8 +60,9 @@ class Entries:
     def public(self) -> npt.NDArray[np.bool_]:
         """Top-level functions and classes that external code may use.
 
-        Booleans, shape (n,). A definition is public if its language marks it as exported. A Python definition is public if no name in its
-        path begins with an underscore, and a package's `__init__` imports its file. Libraries export their API in `__init__`.
+        The result is booleans, shape (n,). A definition is public if its language marks it as exported. A Python definition is also public
+        if its name does not begin with an underscore and a package's `__init__` is or imports its file. Libraries export their API in
+        `__init__`.
         """
         view, files = self.view, self.files
         modifiers = view.arrays.nodes.modifiers.to_pylist()
@@ -96,7 +97,7 @@ class Calls:
     """Calls with high confidence, by calling node.
 
     Attributes:
-        rows: node -> edge rows of its calls to symbols, most confident first, then by line.
+        rows: for each node, the edge rows of its calls to symbols, most confident first, then by line.
     """
 
     def __init__(self, view: GraphView, at_least: float = CONFIDENT) -> None:
@@ -111,7 +112,10 @@ class Calls:
 
     @cached_property
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
-        """Return (edge row, target) of each call made by each node outside tests."""
+        """For each calling node, (edge row, target) of its calls.
+
+        Calls whose target is in tests are left out.
+        """
         rows = np.array([row for some in self.rows.values() for row in some], np.int64)
         targets = self.view.dst[rows].tolist()
         testing = self.view.is_test[self.view.dst[rows]].tolist()
@@ -123,9 +127,9 @@ class Calls:
         return found
 
     def reach(self, start: int, depth: int) -> int:
-        """Number of symbols reached from a node within `depth` calls.
+        """Number of symbols that at most `depth` calls from `start` reach.
 
-        The node itself is not counted.
+        `start` itself is not counted.
         """
         seen = {start}
         front = [start]

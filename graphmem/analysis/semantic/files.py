@@ -1,6 +1,6 @@
 """Graph of dependencies between files.
 
-Modules and cycles are computed from it. A dependency between two files adds up, by kind, all edges between their symbols.
+Modules and cycles are computed from it. A dependency (link) between two files stands for all edges between their symbols.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class FileGraph:
     def facade(self) -> npt.NDArray[np.bool_]:
         """Booleans, shape (f,): façades, such as a package's `__init__`.
 
-        A façade defines nothing and only re-exports. Uses of its names have edges to the original definitions, so a map shows no dependency
-        from or to a façade.
+        A façade defines nothing and only re-exports. If code uses a re-exported name, the edge leads to the original definition. So a map
+        shows no dependency from or to a façade.
         """
         out = np.bincount(self.src, minlength=len(self)) > 0
         found: npt.NDArray[np.bool_] = out & (self.functions == 0) & ~self.is_test
@@ -193,7 +193,7 @@ class FileGraph:
 
 
 def step_of(view: GraphView, row: int) -> PathStep:
-    """Convert an edge row to a step, as all answers show it."""
+    """Convert an edge row to a step of a path, as all answers show it."""
     src, dst = view.infos((int(view.src[row]), int(view.dst[row])))
     confidence = round(float(view.confidence[row]), 4)
     return PathStep(src, dst, view.kind_of(row), confidence, view.source_of(row), view.rule_of(row), int(view.line[row]))

@@ -1,8 +1,8 @@
 """Flows: paths of confident calls from entry points through the system.
 
-A breadth-first search finds every symbol within eight calls of an entry point, so each symbol is reached by a shortest path. The flow is
-the path that passes the most modules. Among equals, the longest path is chosen, then the most confident. Entry points with the same flow
-from the second symbol on form one flow with variants.
+A breadth-first search finds every symbol within eight calls of an entry point, so each symbol is reached by a shortest path. The flow of
+the entry point is the path that passes the most modules. Among equals, the longest path is chosen, then the most confident. If entry points
+differ only in their first symbol, their flows are joined into one flow with variants.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class _Way(NamedTuple):
 
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
-    """Flows from entry points of given kinds, sorted by modules passed.
+    """Flows from entry points of given kinds.
 
-    The flow that passes the most modules comes first. By default all kinds except tests and fixtures count.
+    The flow that passes the most modules comes first. With `kinds` None, all kinds except tests and fixtures count.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]

@@ -36,9 +36,9 @@ def file_dependents(files: FileGraph) -> I64:
 
 
 def symbol_dependents(files: FileGraph) -> I64:
-    """Number of code parts outside tests that use each node directly.
+    """Number of definitions outside tests that use each node directly.
 
-    The shape is (n,). Dependents of an override also count for the base method.
+    The shape is (n,). Edges with an uncertain target do not count, such as edges from a call of a base method to its overrides.
     """
     view = files.view
     certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
@@ -50,8 +50,8 @@ def symbol_dependents(files: FileGraph) -> I64:
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
     """Heat, 0..100: geometric mean of churn, complexity and dependents.
 
-    Each factor is log(1 + x) divided by the largest such value. If a factor is 0, the heat is 0, except for dependents: a definition
-    without dependents is half as hot as one with a single dependent. Without churn, the score has only the other two factors.
+    Each factor is log(1 + x) divided by its largest value. Without churn (None), the heat has only the other two factors. If churn or
+    complexity is 0, the heat is 0. A definition without dependents is half as hot as one with a single dependent.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:

@@ -23,7 +23,7 @@ ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
     """Groups of two or more nodes that all reach each other.
 
-    The largest groups come first; among equally large groups, the one with the lowest first member. Members are ascending.
+    The largest groups come first. Among equally large groups, the one with the lowest first member comes first. Members are ascending.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -36,8 +36,9 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
     """A small, light set of edges whose removal breaks all cycles.
 
-    The lightest edges come first. The heuristic's order of nodes is improved by moving single nodes. Then edges that need not be removed
-    are taken out of the set, the heaviest first: those that close no cycle while the rest of the set is removed.
+    The result is sorted by weight, the lightest first. A heuristic orders the nodes of each cycle, and single nodes are moved to improve
+    the order. The edges against the order are cut. Then edges that need not be cut, because they close no cycle, are put back, the heaviest
+    first.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):
@@ -47,9 +48,9 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
-    """Map each edge of `cut` to the number of nodes it frees from a cycle.
+    """For each edge of `cut`, the number of nodes that its removal frees.
 
-    Edges whose removal alone frees no node are omitted.
+    A node is freed if it is no longer in a cycle. Edges that free no node when removed alone are left out.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -72,7 +73,7 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
     """Edges whose removal alone frees at least one node from its cycle.
 
-    They are sorted by weight per freed node, lightest first. The list has at most `len(weights) // ALARMS` edges.
+    They are sorted by weight per freed node, lightest first. The list has at most one edge for every `ALARMS` edges in `weights`.
     """
     freed = frees(weights, cut)
     order = sorted(freed, key=lambda pair: (weights[pair] / freed[pair], weights[pair], pair))
@@ -111,7 +112,8 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
     """Order of a group's nodes in which most edge weight leads forward.
 
-    Sources come first and sinks last; the other nodes are sorted by their surplus of outgoing weight.
+    Nodes without incoming edges come first, and nodes without outgoing edges last. The other nodes are sorted by outgoing minus incoming
+    weight, the largest first.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)

@@ -47,7 +47,7 @@ HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest fil
 def first_sentence(doc: str) -> str:
     """First sentence of a docstring or page, without underlines of headings.
 
-    Returns "" if the sentence is a single word, or if the text begins with a notice of copyright or license.
+    The result is "" if the sentence is a single word, or if `doc` begins with a notice of copyright or license.
     """
     if _NOTICE.match(doc):
         return ""
@@ -69,8 +69,8 @@ class Modules:
         project: name of the project, from which new ids are made.
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
-        current: whether `known` was computed for this generation of the graph; then its partition is used unchanged.
-        packaged: languages in which the files of one folder are one package, which no module divides.
+        current: whether `known` was computed for this generation (state) of the graph. If so, its division is used unchanged.
+        packaged: languages, such as Go, in which the files of one folder are one package. No module divides a package.
 
     Attributes:
         groups: the modules, most lines first.
@@ -159,7 +159,7 @@ class Modules:
 
     @cached_property
     def _counted(self) -> npt.NDArray[np.bool_]:
-        """Whether each link between files counts for dependencies of modules.
+        """Whether each link (dependency between two files) counts for modules.
 
         Links from tests, and links from or to façades, do not count.
         """
@@ -178,9 +178,9 @@ class Modules:
 
     @cached_property
     def between(self) -> dict[tuple[int, int], I64]:
-        """Edge rows from one module to another, by positions in `groups`.
+        """Edge rows from one module to another, by (from, to).
 
-        Edges of tests and façades are excluded.
+        A module is given by its position in `groups`. Edges from tests, and edges from or to façades, are excluded.
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
@@ -193,7 +193,7 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies between modules that go against the layers.
+        """Dependencies between modules that are ignored to obtain layers.
 
         Without these dependencies, the modules have no cycle.
         """
@@ -201,12 +201,18 @@ class Modules:
 
     @cached_property
     def weights(self) -> dict[tuple[int, int], float]:
-        """Number of edges between each two modules, by positions in `groups`."""
+        """Number of edges from one module to another, by (from, to).
+
+        A module is given by its position in `groups`.
+        """
         return {pair: float(len(rows)) for pair, rows in self.between.items()}
 
     @cached_property
     def layer(self) -> dict[int, int]:
-        """Layer of each module, 0 at the bottom."""
+        """Layer of each module, 0 at the bottom; a module is above what it uses.
+
+        Dependencies in `upward` are ignored.
+        """
         return layers(range(len(self.groups)), self.weights, sorted(self.upward))
 
     @cached_property
@@ -226,12 +232,12 @@ class Modules:
 
     @cached_property
     def heat(self) -> F64:
-        """Heat of each file, 0..100, shape (f,); see `heat`."""
+        """Heat of each file, 0 to 100, shape (f,); see the module `heat`."""
         return file_heat(self.files, self.churn)
 
     @cached_property
     def modularity(self) -> float:
-        """Modularity of the partition over the dependencies alone."""
+        """Modularity of the modules, computed from dependencies alone."""
         grouped = {path for group in self.groups for path in group.paths}
         links = {pair: count for pair, count in self._links.items() if pair[0] in grouped and pair[1] in grouped}
         return round(modularity([group.paths for group in self.groups], links), 4)
@@ -268,7 +274,7 @@ class Modules:
         ]
 
     def _weights(self) -> tuple[list[int], list[int]]:
-        """Numbers of edges inside each module, and of edges across its border."""
+        """For each module, its numbers of edges inside and across its border."""
         inside, outside = [0] * len(self.groups), [0] * len(self.groups)
         files = self.files
         ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), files.weight.tolist(), strict=True)
@@ -307,9 +313,9 @@ class Modules:
 
     @cached_property
     def _by_top(self) -> I64:
-        """Number of dependents of each top-level definition and its members.
+        """For each top-level definition, the dependents of it and its members.
 
-        The shape is (n,).
+        They are counted; the shape is (n,).
         """
         view = self.view
         top = np.arange(view.n, dtype=np.int64)

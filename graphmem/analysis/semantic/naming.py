@@ -1,4 +1,4 @@
-"""Name modules; a name and id stay while most of the files stay."""
+"""Name modules; one that keeps most of its files keeps its name and id."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def named(
         groups: groups of files, each with ascending paths.
         known: earlier modules.
         weight: maps a path to the weight of the file's dependents; the heaviest file distinguishes two modules of one folder.
-        tests: files of tests; if at least a tenth of a group's files are not tests, only these files determine the group's name.
+        tests: files of tests. They do not influence the group's name if at least a tenth of its files are not tests.
         project: name of the project, a part of new ids.
     """
     old = _matches(groups, known)
@@ -80,7 +80,8 @@ def named(
 def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[int, Known]:
     """Match groups of files to the earlier modules that they continue.
 
-    The largest overlaps come first, and each module is used once.
+    The result maps the position of a group to a module. A group and a module match if they have enough files in common. Those with the most
+    common files are matched first, and each module is used once.
     """
     module_of = {path: i for i, one in enumerate(known) for path in one.paths}
     overlaps = []
@@ -100,7 +101,7 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
 def _base(group: Sequence[str], top: str) -> str:
     """The deepest folder that contains most files of the group.
 
-    Its path starts at the common folder of all files; a leading `src` or similar folder is dropped.
+    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped.
     """
     counts: Counter[str] = Counter()
     for path in group:
@@ -118,7 +119,7 @@ def _base(group: Sequence[str], top: str) -> str:
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
     """Unique name of a module: its folder, or the folder and its main files.
 
-    The folder `base` alone is the name if the group has most files of the folder (`most`) and the name is free. Otherwise the names of the
+    The folder `base` alone is the name if it is free and `most` is true: the group has most files of the folder. Otherwise the names of the
     files with the highest weight follow: `store: reading, tables`.
     """
     if most and base not in taken:
@@ -138,7 +139,10 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _stem(path: str) -> str:
-    """File name without extensions; the folder's name if that is generic."""
+    """File name without extensions, or the folder's name if that is generic.
+
+    An example of a generic file name is `index`.
+    """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
     return folder.rpartition("/")[2] or stem if stem in {"__init__", "index", "mod", "lib", "main"} else stem

@@ -148,9 +148,9 @@ def _stem(word: str) -> str:
 
 
 def _folders(name: str, path: str) -> Sequence[str]:
-    """The names by which documentation may mention a module.
+    """Names by which documentation may mention the module `name` at `path`.
 
-    They are the module's path and name, and the last parts of both.
+    They are the path and the name, and the last parts of both.
     """
     whole = [one for one in (path, name) if one and ":" not in one]
     return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))
