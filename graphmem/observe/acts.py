@@ -43,7 +43,7 @@ INFO_KEYS: Final = frozenset(
 class Act(NamedTuple):
     """One complete action of a coding agent, such as an edit or a test run.
 
-    It joins the agent's tool call and the result. A message of a person or of the agent is an act too.
+    An act joins the agent's tool call with the call's result. A message of a person or of the agent is an act too.
     """
 
     n: int  # counted from 1 in order of arrival
@@ -165,7 +165,7 @@ class Interpreter:
     def take(self, event: Event) -> list[Act]:
         """Process an event, such as a tool's result; return the acts it completes.
 
-        They are in order.
+        The acts are in the order of their events. The list is empty for a call that waits for its result.
         """
         kind = event.kind
         if kind == "tool_call":
@@ -203,17 +203,17 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Register an act without a result, so that a late result is matched.
+        """Register a tool call's act that has no result yet.
 
-        The result then completes this act and does not count as a second one.
+        A result that arrives later completes `act` and does not count as a second act. Other acts are ignored.
         """
         if act.kind == "tool" and act.ok is None and act.seconds < 0:
             self._unanswered.append(_about(act))
 
     def awaited(self) -> str:
-        """Return a page, tool or file whose external text is still awaited.
+        """Return the external source of a tool call that has no result yet, or "".
 
-        This is the source from which a tool call without a result is reading; "" if there is none.
+        The source is the page, tool or file whose text is not from the project. For several such calls, it is that of the oldest.
         """
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
@@ -225,7 +225,7 @@ class Interpreter:
     def passed(self) -> int:
         """Count an act that graphmem adds without an event; return its number.
 
-        Acts are counted from 1.
+        The session's acts, with and without events, are numbered from 1.
         """
         self.count += 1
         return self.count
@@ -306,9 +306,9 @@ class Interpreter:
         )
 
     def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
-        """Return what a browser call or a failed browser test reported.
+        """Return the fields of an `Act` about the browser: element, page, outcome.
 
-        The result has fields of an act; it is empty for other tools.
+        They are set for a call of a browser tool, and for a failed test in a browser. For any other call the mapping is empty.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page

@@ -98,10 +98,10 @@ def interpret(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, pa
 
     Args:
         tool: the agent's name of the tool.
-        args: its arguments.
-        text: its result.
-        ok: whether it succeeded; None if not reported.
-        page: address of the page it showed.
+        args: arguments of the call.
+        text: text of the result.
+        ok: whether the call succeeded; None if not reported.
+        page: address of the page that the browser showed after the call.
     """
     what, where = _what(tool, args), path_of(page)
     failed = ok is False or (ok is None and _FAILED.search(text) is not None)

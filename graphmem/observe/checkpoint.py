@@ -94,7 +94,8 @@ class Trail:
     def fork(self, parent: Path) -> None:
         """Copy the log of the parent session into this session's log.
 
-        A fork is a session that began as a copy of another session, its parent. With the copy it can be restored from one file.
+        A fork is a session that began as a copy of another session, its parent. With the copy, the fork can be restored from its own log
+        alone.
 
         Raises:
             OSError: the copy cannot be written.
@@ -105,7 +106,14 @@ class Trail:
         self.add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
-        """Add a line: another session edited the same file at the same time."""
+        """Add a line about a conflict: two sessions edited the same file.
+
+        Args:
+            path: the edited file.
+            other: id of the other session.
+            apart: seconds between the two edits.
+            mark: number of the act and of the step in which this session edited the file.
+        """
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
     def add(self, kind: str, body: Mapping[str, Any]) -> None:
@@ -181,16 +189,16 @@ def damage_of_trail(path: Path) -> str:
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
     """Decode an act from the JSON of a log line, with hashes of its events.
 
-    The act was made from events that the agent reported. The hashes are used to recognise events that were counted before.
+    The events are the agent's reports from which the act was made. By the hashes, an event that was counted before is recognised.
     """
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
 
 
 def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
-    """Decode the first line of a checkpoint log: the session's information.
+    """Decode a log's first line: the session's information, and its roots.
 
-    The result has the session's information, such as its kind, and the folders of the project.
+    The roots are the folders of the project.
 
     Raises:
         BadInputError, KeyError: the line has another format.

@@ -36,7 +36,7 @@ class Detector:
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Take one act, such as an edit, as evidence.
 
-        The counts of the scratchpad already include this act.
+        The counts of `pad`, the session's scratchpad, already include this act.
         """
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:
@@ -62,7 +62,8 @@ class Detectors:
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield what all detectors found in the session so far.
 
-        Kinds of patterns whose value (`observe.signals`) is below DROPPED_BELOW are left out. Findings are in the order of the detectors.
+        Findings of low value are left out: the value of their signal (`observe.signals`) is below DROPPED_BELOW. The order is that of the
+        detectors.
         """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:

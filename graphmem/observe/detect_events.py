@@ -37,7 +37,10 @@ class BrowserSeen(Detector):
         self.edited: tuple[str, ...] = ()
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Store what a browser tool showed, and the calls that repaired a failure."""
+        """Record what a browser tool showed, and which calls ended a failure.
+
+        The calls between a failure and the next success of the same action count as its repair. Edited files are kept as context.
+        """
         if act.action == "edit":
             self.edited = tuple(dict.fromkeys([*act.paths, *self.edited]))[:3]
             return
@@ -76,8 +79,7 @@ class BrowserSeen(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each observation in a browser.
 
-        A broken element of a page counts only if it was seen broken twice, because an unfinished interface is often broken for a short
-        time.
+        An element that misbehaved counts only from the second observation on. An unfinished interface is often broken for a short time.
         """
         for key, (facts, marks) in self.found.items():
             if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:

@@ -39,9 +39,9 @@ _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """Signal 1: the files that a session opens first, counted by main module.
+    """Signal 1: the files that a session opens first.
 
-    The main module of a session is the folder in which it works most.
+    The finding names the session's main module: the folder in which the session works most.
     """
 
     signal: ClassVar = "file_access"
@@ -85,8 +85,7 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before it.
 
-        If the file is already among the recent files, no pairs are added. If the act is its first edit, its pairs with edited files are
-        marked as edited together.
+        A repeated use of a recent file adds no pairs. If it is the file's first edit, its pairs with edited files count as edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
             return
@@ -131,10 +130,10 @@ class CoAccessed(Detector):
             yield pad.finding(self.signal, f"{a}|{b}", facts, (a, b), [pair[5], pair[6]], memory_type=kind)
 
     def co_accesses(self) -> Iterator[CoAccess]:
-        """Yield all pairs of files that were used together, sorted by path.
+        """Yield the pairs of files that were used together, sorted by path.
 
-        The pairs are stored in the session's record. If there are too many, only pairs edited together or used together more than once are
-        returned.
+        Up to MOST_CO_ACCESSES pairs, all are returned. Beyond, only pairs edited together, or used together more than once, are kept,
+        strongest first.
         """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:
@@ -165,7 +164,7 @@ class ReadAbandon(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the files that were read without use, the most expensive first.
 
-        A session without edits yields none, because its purpose was reading.
+        A session without edits yields none, because its purpose may have been to read.
         """
         if not pad.edited_files:
             return
@@ -198,7 +197,10 @@ class GlobIgnore(Detector):
         self.folders = pad.table(self.signal, 5_000, lambda seen: float(seen[0]), 800)  # folder -> [listings, files, marks, beside]
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count each folder with several files in what an act lists."""
+        """Count each folder of which a listing shows several files.
+
+        A listing is the list of file names that a tool returned. Only listings of at least two folders count.
+        """
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
         counts: dict[str, int] = {}
@@ -221,7 +223,7 @@ class GlobIgnore(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield folders that were listed repeatedly but never opened.
 
-        A folder counts if the session opened another folder from the same listings.
+        A folder counts only if the session opened a file of another folder in the same listings.
         """
         if not self.folders:
             return
@@ -248,9 +250,9 @@ class ImportChase(Detector):
         self.found = pad.table(self.signal, 200)  # (first, last) -> chain, marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Add a file that was read to the current chain of imports.
+        """Extend the chain of imports by a file that was read, or end the chain.
 
-        If the last file does not import it, a new chain begins.
+        If the previous file does not import this one, a new chain begins. An edit or an agent's message ends the chain.
         """
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:
@@ -275,7 +277,10 @@ class ImportChase(Detector):
             self.chain = []
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each chain of imports: its first and last file."""
+        """Yield one finding for each chain of imports: all its files in order.
+
+        Two chains with the same first and last file count as one.
+        """
         for (first, last), chain in self.found.items():
             facts = {"from": first, "to": last, "chain": [path for path, _ in chain]}
             yield pad.finding(self.signal, f"{first}|{last}", facts, (path for path, _ in chain), [mark for _, mark in chain])
@@ -340,9 +345,9 @@ class ContextTokenSpike(Detector):
         self.large = pad.table(self.signal, 200, lambda seen: float(seen[0]))  # path -> tokens, mark
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Record the large reads of files.
+        """Record the token counts of file reads, and separately the large reads.
 
-        The session's usual cost of a read is known only later.
+        `findings` later compares the large reads with the session's median.
         """
         if act.ok is False or len(act.paths) != 1 or not act.tokens:
             return

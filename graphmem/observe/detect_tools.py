@@ -96,9 +96,9 @@ class RepeatedGrep(Detector):
         self.last = ""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count a search pattern and the files opened after the search.
+        """Record a search pattern, or the files opened after a search.
 
-        If the search results are known, only files among them count.
+        If the results of the search are known, only files among these results count.
         """
         if act.action == "search":
             self.last = ""
@@ -170,9 +170,9 @@ class ToolSequence(Detector):
                 entry[2][act.command] = None
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the longest recurring sequences of tools.
+        """Yield the longest recurring sequences of tools, at most three.
 
-        Sequences inside an equally frequent longer one, and rotations of another sequence, are left out.
+        A sequence inside a longer one of about the same frequency is left out. So is a rotation of another sequence, as (b, a) of (a, b).
         """
         found = [(key, entry) for key, entry in self.counts.items() if entry[0] >= RECURS]
         found.sort(key=lambda one: (-len(one[0]), -one[1][0], one[0]))
@@ -192,7 +192,7 @@ class ToolSequence(Detector):
 class TimeAnomaly(Detector):
     """Signal 8: a command much slower than usual.
 
-    It is reported only next to another signal at the same steps.
+    `with_others` keeps such a finding only if another signal was found at the same steps.
     """
 
     signal: ClassVar = "time_anomaly"
@@ -231,7 +231,7 @@ class TimeAnomaly(Detector):
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
     """Keep a slow command only if another pattern was found at the same steps.
 
-    Each kept finding names the signal next to it. At most one is kept for a command. Findings of other signals stay unchanged.
+    Each kept finding names that other finding. At most one is kept for a command. Findings of all other signals are returned unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
@@ -264,7 +264,10 @@ class TestOrder(Detector):
         self.first_marks: list[Mark] = []
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect the tests that ran between two edits, called a round."""
+        """Collect the tests of the current round; an edit ends the round.
+
+        A round is the time between two series of edits. The order of tests in each round is counted.
+        """
         if act.action == "test":
             name = act.command or act.label
             if name not in self.round and len(self.round) < 8:
@@ -285,9 +288,9 @@ class TestOrder(Detector):
             self.round, self.tested, self.editing = [], False, True
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield rules about the order of tests that hold in all of the session.
+        """Yield the rules about the order of tests that held in the whole session.
 
-        A rule is "test a runs before test b" without a counterexample, or "tests run before every edit".
+        One rule is "test a runs before test b". It holds if no round of tests contradicts it. The other is "tests run before every edit".
         """
         orders = Counter(self.orders)
         if len(self.round) > 1:
@@ -305,7 +308,7 @@ class TestOrder(Detector):
 class StepOverrun(Detector):
     """Signal 15: a task took far more steps of the agent than planned.
 
-    A session that has its own plan counts as one task.
+    A task that has not ended is compared with its plan too.
     """
 
     signal: ClassVar = "step_overrun"
@@ -314,7 +317,7 @@ class StepOverrun(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding that sums up all tasks that took too many steps.
 
-        It names the session's main module, because such overruns are compared by module.
+        The finding names the session's main module, because overruns are compared by module.
         """
         over = [
             (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)
@@ -344,7 +347,7 @@ def _overran(steps: int, planned: int) -> bool:
 def _recipe_label(act: Act) -> str:
     """Return the name of an act in a sequence of tools, such as `test:pytest`.
 
-    "" for an act that only reads or searches.
+    The result is "" for an act that only reads or searches.
     """
     if act.action == "edit":
         return "edit"
@@ -355,9 +358,9 @@ def _recipe_label(act: Act) -> str:
 
 
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the canonical rotation of a sequence.
+    """Return the canonical rotation of a sequence of tools.
 
-    All rotations of a sequence, such as (edit, test) and (test, edit), have the same result.
+    All rotations of one sequence, such as (edit, test) and (test, edit), give the same result.
     """
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)
@@ -368,9 +371,9 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two test orders contradict each other for shared tests.
+    """Return whether two orders of tests disagree about any two shared tests.
 
-    For example, `a, b` and `b, a`.
+    For example, `a, b` and `b, a` disagree; `a, b` and `a, c, b` do not.
     """
     shared = [one for one in order if one in other]
     return shared != sorted(shared, key=list(other).index)

@@ -76,7 +76,7 @@ class Corrected(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Store the statement with which a person corrects the agent, if any.
 
-        `observe.prompts` found it in the prompt. Files that the agent used just before are stored with it.
+        The statement is in `act.claim`, found by `observe.prompts`. Files that the agent used just before are stored with it.
         """
         if act.kind != "user":
             if act.paths:
@@ -94,7 +94,7 @@ class Corrected(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield a finding for each correction that a person stated.
 
-        A correction that is stated in a single session is evidence enough.
+        One session is enough evidence for such a finding.
         """
         for key, (claim, files, marks) in self.found.items():
             facts = {"sentence": claim, "wrong": "", "right": claim, "module": pad.module()}
@@ -133,12 +133,19 @@ class Asked(Detector):
 
 
 def wish_key(statement: str) -> str:
-    """Return a short hash of a request to remember; equal for the same words."""
+    """Return a short hash of a request to remember, to recognise a repetition.
+
+    Requests with the same words have the same hash.
+    """
     return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
 
 
 def wish_type(statement: str, *, corrects: bool) -> str:
-    """Return the memory type for a request to remember, such as a correction."""
+    """Return the type of the memory to make from a request to remember.
+
+    If the request corrects the agent (`corrects`), the type is "correction". Otherwise the words of `statement` decide; the default is
+    "fact".
+    """
     said = classify(statement)
     return "correction" if corrects else "fact" if said == UNTYPED else said
 
@@ -172,7 +179,7 @@ class ExternalReference(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each pair of a module and an external document.
 
-        The findings count as contaminated, because a page is external text.
+        The findings are marked as contaminated (influenced by external text), because the document is external.
         """
         for module, url in sorted(self.found):
             marks = self.found[module, url][:20]
@@ -183,7 +190,7 @@ class ExternalReference(Detector):
 class ParallelConflict(Detector):
     """Signal 16: another agent's session edited the same file concurrently.
 
-    The observer records these conflicts, because only it knows the other sessions.
+    This detector takes no acts. The observer, which knows all sessions, writes the conflicts to the scratchpad.
     """
 
     signal: ClassVar = "parallel_conflict"
@@ -203,10 +210,10 @@ class ParallelConflict(Detector):
 
 
 class DeadEnds(Detector):
-    """Detects approaches that the agent says it abandons.
+    """Detects approaches that the agent says it abandons, called dead ends.
 
-    An example is "this won't work". An abandoned approach is called a dead end. It is stored in the session's record with the edits that
-    were undone. It is not one of the seventeen signals.
+    An example is "this won't work". A dead end is stored in the session's record, with the edits that were undone. It is not among the
+    seventeen signals.
     """
 
     signal: ClassVar = "backtrack"  # its evidence is dropped with that of this signal
@@ -252,7 +259,10 @@ class DeadEnds(Detector):
             self._fail(pad)
 
     def _fail(self, pad: Scratchpad) -> None:
-        """Mark acts of an abandoned approach as failed if its edits were undone."""
+        """Mark the acts of the last abandoned approach as failed.
+
+        They are marked only if an edit of the approach was undone.
+        """
         if self.open is None:
             return
         place, first, end = self.open

@@ -51,7 +51,10 @@ _FIELDS: Final = frozenset(Event._fields)
 
 
 class Checked(NamedTuple):
-    """The result of checking one reported event: valid or refused, and why."""
+    """The result of checking one reported event.
+
+    It has the valid event, or None if the event was refused, and the reasons.
+    """
 
     event: Event | None
     reasons: tuple[str, ...]  # keys of REASONS
@@ -68,8 +71,8 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
         session_id: the session of an event that does not name one.
 
     Returns:
-        The event with all values within limits, or None if it is refused, and the reasons for changes or refusal. An event without a step
-            number has step -1.
+        The event with all values within limits, or None if it is refused. The reasons name each change or the refusal. An event without a
+            step number has step -1.
     """
     if isinstance(raw, Event):
         raw = raw._asdict()
@@ -113,9 +116,10 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 
 
 def in_order(events: Iterable[Checked]) -> list[Checked]:
-    """Sort the events of each session by step; keep the order of sessions.
+    """Sort the events of each session by step, and drop refused events.
 
-    An event without a step number stays after the preceding event.
+    The sequence of sessions is unchanged: only events of the same session change places. An event without a step number stays after the
+    preceding event.
     """
     came = [one for one in events if one.event is not None]
     keyed: dict[str, list[tuple[int, int]]] = {}
@@ -130,7 +134,8 @@ def in_order(events: Iterable[Checked]) -> list[Checked]:
 def _mark(event: Event, whole: int, at: Any) -> int:
     """Return a hash of an event, by which duplicates are recognised.
 
-    The hash covers session, step, kind, tool, time, outcome and content.
+    The hash covers session, step, kind, tool, outcome, text and arguments. It also covers `whole`, the length of the uncut text, and `at`,
+    the time as reported.
     """
     seen = hashlib.blake2b(digest_size=8)
     seen.update(
@@ -147,7 +152,7 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
     """Cut a string to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
-    For the output of tools, the beginning and the end are kept, because the subject is usually first and the error last.
+    With `both_ends`, the middle is removed; otherwise the end. In the output of tools the subject is usually first and the error last.
     """
     if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
         return text, False
@@ -167,7 +172,7 @@ def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
 def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
     """Reduce a tool's arguments to plain values and lists of limited size.
 
-    Values are at most two levels deep. The second result says whether anything was cut.
+    Values are at most two levels deep. The second result tells whether anything was cut.
     """
     plain: dict[str, Any] = {}
     cut = len(args) > ARGUMENTS
@@ -197,7 +202,10 @@ def _bounded(value: Any, depth: int) -> tuple[Any, bool]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse a tool's arguments that arrive as JSON inside a string."""
+    """Parse a tool's arguments that arrive as JSON inside a string.
+
+    The result is None if the string is too long or not JSON.
+    """
     if len(text) > ARGUMENT_CHARACTERS * 4:
         return None
     try:
@@ -207,7 +215,10 @@ def _parsed(text: str) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    """Join the strings inside a tool's structured response, one per line."""
+    """Return the strings inside a tool's structured result, one per line.
+
+    Nested lists and mappings are searched to a limited depth.
+    """
     found: list[str] = []
 
     def walk(one: Any, depth: int) -> None:

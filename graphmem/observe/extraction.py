@@ -1,8 +1,9 @@
-"""Ask a language model for better texts of memories, and for facts.
+"""Ask a language model for better wordings of memories, and for facts.
 
-The model is asked once for each session. Facts are extracted from approvals and finished work. The answer is untrusted. A new wording of a
-memory must say what its template says, with the same names and numbers. A fact must be one line that the text of the session supports, and
-must not be an instruction. Anything else is dropped, counted and logged. The text of the template is used instead of a dropped wording.
+The model is asked at most once for each session. Facts are extracted from approvals and finished work. The model's answer is not trusted. A
+new wording of a memory must say what its template says, with the same names and numbers. A fact must be one line that the session's text
+supports, and must not be an instruction. Anything else is dropped, counted and logged. Instead of a dropped wording, the template's text is
+used.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ _ASKED: Final = (
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
     """Return the parts of a session that were not sent to the model yet.
 
-    Such a part is an approved plan or finished work. The list is empty if the memories already contain enough facts from a model.
+    A part is an approved plan, fixed errors, finished work or a created scaffold. The list is empty if there are already enough memories
+    from a model.
     """
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:
@@ -129,7 +131,7 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 def ask(model: LanguageModel, templates: Mapping[int, str], parts: Sequence[Task]) -> Answer:
     """Ask the model to reword memories and to state facts of the session.
 
-    After an unusable reply, the result is an empty answer with a note.
+    `templates` has the text of each memory by its index. If the model's reply is unusable, the result is an empty answer with a note.
     """
     data = {
         "wordings": {str(place): text for place, text in templates.items()},
@@ -177,9 +179,9 @@ def fits(template: str, better: str) -> bool:
 
 
 def grounded(text: str, ground: str) -> bool:
-    """Return whether each name and number of a sentence is in its source.
+    """Return whether `ground` has each name and number of a model's sentence.
 
-    Paths and addresses are checked too. A sentence with an instruction is rejected.
+    Paths and addresses are checked too. A sentence that contains an instruction is rejected.
     """
     if _INSTRUCTION.search(text):
         return False
@@ -188,9 +190,9 @@ def grounded(text: str, ground: str) -> bool:
 
 
 def stands(fact: str, ground: str) -> bool:
-    """Return whether the text of a session supports a model's fact.
+    """Return whether `ground`, text of the session, supports a model's fact.
 
-    All names and numbers, and most words, of the fact must occur in this text.
+    All names and numbers of the fact, and most of its words, must occur in `ground`.
     """
     if not 15 <= len(fact) <= LONGEST or not grounded(fact, ground):
         return False
@@ -199,9 +201,9 @@ def stands(fact: str, ground: str) -> bool:
 
 
 def finding(fact: Fact, record: SessionRecord) -> Finding:
-    """Convert a fact of the model to a finding, which promotion filters.
+    """Convert a fact of the model to a finding, a candidate for a memory.
 
-    Promotion decides which findings become memories.
+    `promotion` then decides whether the finding becomes a memory.
     """
     from graphmem.memory.text import fingerprint
 

@@ -27,7 +27,10 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """The sessions with which a signal is compared, and the minimum share."""
+    """The sessions that a signal is compared with, and the least share.
+
+    The least share is the part of these sessions that must have made the finding.
+    """
 
     of: str
     least: float  # share of those sessions
@@ -99,10 +102,10 @@ def _wilson(found: int, of: int, z: float) -> float:
 
 
 def share(one: Finding, ledger: Ledger) -> Share | None:
-    """Return the share of possible sessions in which a finding was made.
+    """Return the share of sessions in which a finding was made, or None.
 
-    Possible sessions are those that could have made the finding. None for a signal without a row in `RATES`, and for a finding that two
-    agents made independently.
+    The share is among the sessions that could have made the finding, by `RATES`. None means that no share is required. Then the signal has
+    no row in `RATES`, or two agents made the finding independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -120,10 +123,11 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 
 
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
-    """Return the share of sessions that used one file and the other as well.
+    """Return the share of sessions that used both files of a pair.
 
-    The share is among the sessions that used the more frequent file. If this share is too small, the sessions that used the rarer file are
-    tried. Their share counts only if it is also clearly larger than the usual share of the other file in these modules.
+    First, the share is among the sessions that used the more frequent file. If it is below `least`, the sessions that used the rarer file
+    are tried. Their share counts only if it is also LIFT times the usual share of the more frequent file. The usual share is that of all
+    sessions in the same modules.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
@@ -143,8 +147,8 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 def leads(one: Finding, ledger: Ledger) -> str:
     """Return the file of a pair whose use usually implies use of the other.
 
-    For example, the result is `a` if most sessions with `a` also use `b`, but not the reverse. The result is "" if this holds in both
-    directions or in neither.
+    For example, the result is `a` if most sessions with `a` also use `b`, but not the reverse. The result is "" if the implication holds in
+    both directions or in neither.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

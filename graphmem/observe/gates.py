@@ -24,9 +24,9 @@ ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's req
 
 
 class Gate(NamedTuple):
-    """The condition for learning from one kind of session, and a limit.
+    """The condition for learning from sessions of one kind, and a limit.
 
-    For example, a build session must have passed its checks. The limit is a number of memories.
+    For example, a build session must have passed its checks. The limit is the number of memories that one session may add.
     """
 
     most: int
@@ -49,7 +49,10 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """Whether memories may be learnt from a session, how many, and why."""
+    """Whether memories may be learnt from a session, how many, and why.
+
+    If not, memories of abandoned approaches may still be learnt, up to the limit.
+    """
 
     is_open: bool
     most: int  # limit of memories
@@ -92,7 +95,10 @@ IMPORTANT: Final = 0.7
 
 
 class Preset(NamedTuple):
-    """Points, importance and length that a finding needs to be remembered."""
+    """The minimum points and importance of a finding, and the maximum length.
+
+    Only a finding within these limits becomes a memory.
+    """
 
     points: int
     importance: float

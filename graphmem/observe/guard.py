@@ -34,7 +34,7 @@ _LOOK: Final = 8  # nearest memories to compare
 def stripped(text: str) -> str:
     """Remove quoted memories from the words of an agent that was shown them.
 
-    The function removes memory blocks, and list items and lines with a memory mark.
+    Removed are blocks of memories, and list items and lines that have a memory's mark.
     """
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
@@ -50,9 +50,10 @@ def stripped(text: str) -> str:
 
 
 def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
-    """Mark the lines of a list item that quotes a memory, for removal.
+    """Mark in `drop` the lines of a list item that quotes a memory.
 
-    These are the lines from the bullet to the mark, and a code fence or bars after the mark.
+    `number` is the line with the memory's mark. The item reaches from its bullet to this line, with a code fence or lines with bars after
+    it.
     """
     if not _ITEM.match(lines[number]):
         for back in range(number - 1, max(-1, number - _LINES), -1):
@@ -93,14 +94,14 @@ class Guard:
     def is_marked(facts: Mapping[str, Any]) -> bool:
         """Return whether a sentence of a finding has the mark of a memory.
 
-        Such a sentence was injected by graphmem, so it is not evidence.
+        Such a sentence comes from text that graphmem injected, so it is not evidence.
         """
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Return the id of a memory that states the same as a message, or "".
+        """Return the id of a memory that says the same as a message, or "".
 
-        Memories that the session was shown are compared first.
+        Sentences are compared one by one. Memories that the session was shown are compared first.
         """
         from graphmem.memory.similar import OVERLAP, overlap, words_of  # imports numpy, which receiving events does not need
 
@@ -119,7 +120,8 @@ class Guard:
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
         """Return the id of a memory that already says one of a finding's facts.
 
-        "" if there is none. `names` are the names of the facts to check, which quote a person or an agent.
+        The result is "" if no memory does. `facts` has the finding's facts by name. `names` are the facts to check, which quote a person or
+        an agent.
         """
         for name in names:
             value = facts.get(name)
@@ -136,7 +138,8 @@ class Guard:
     def _marked(self, text: str) -> str:
         """Return the id of the memory that a citation in a message names.
 
-        A mark is `[^ Memory: … #a1b2]`. If that memory is unknown, the result is the id of a memory shown to the session, or else "marked".
+        A citation looks like `[^ Memory: … #a1b2]`. If that memory is unknown, the result is the id of any memory shown to the session. If
+        none was shown, it is "marked".
         """
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None

@@ -1,9 +1,9 @@
 """The ledger: statistics across sessions of agents, in one SQLite file.
 
 The file is next to the database. The ledger counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in
-a session, such as a fixed error. A receipt lists the outcome of each finding. Every row names its session, so a session that is added ten
-times counts once. A fork that includes its parent's work counts as one session with its parent. Losing this file loses only counts and
-receipts, because memories are in the journal.
+a session, such as a fixed error. A receipt is the record of what was learnt from a session, with the outcome of each finding. Every row
+names its session, so a session that is added ten times counts once. A fork that includes its parent's work counts as one session with its
+parent. Losing this file loses only counts and receipts, because memories are in the journal.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Return the id of another session that is a copy of this one, or "".
+        """Return the id of another session with the same `digest`, or "".
 
-        Sessions are copies of each other if their records have the same `digest`.
+        The digest is a hash of the session's record without its ids. Sessions with the same digest are copies of each other.
         """
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
@@ -110,7 +110,8 @@ class Ledger(LedgerCounts):
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
         """Return the id under which a session is counted.
 
-        A fork is counted with the session from which it descends, so that id is returned. Any other session has its own id.
+        A fork is a session that began as a copy of `parent`. It is counted under the first session in the chain of parents. Any other
+        session is counted under its own id.
         """
         if not parent:
             return session
@@ -125,7 +126,7 @@ class Ledger(LedgerCounts):
     # ---- findings
 
     def counts_of(self, keys: Iterable[str]) -> dict[str, Seen]:
-        """Return the number of sessions that made each finding, by key.
+        """Count the sessions and the agents that made each finding, by key.
 
         The same finding has the same key in all sessions.
         """
@@ -138,7 +139,8 @@ class Ledger(LedgerCounts):
     def seen_in(self, key: str, module: str) -> int:
         """Return how many independent sessions of a module made one finding.
 
-        A session belongs to the module (folder) in which it made most edits. A fork and its parent count as one.
+        `key` identifies the finding. A session belongs to the module (folder) in which it made most edits. A fork and its parent count as
+        one session.
         """
         joined = "FROM seen s JOIN module m ON m.session = s.session"
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
@@ -162,9 +164,10 @@ class Ledger(LedgerCounts):
         return int(self._one(query, a, b, int(edited), int(edited))[0])
 
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
-        """Return the share of sessions that used, or edited, one file.
+        """Return how often sessions that work near one file also use another.
 
-        The share is among the sessions of all modules in which a session used the file `beside`.
+        The modules around `beside` are those in which any session used `beside`. Of all sessions in these modules, the result is the share
+        that used, or edited, `path`. The result is 0 without such sessions.
         """
         query = (
             "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "
@@ -178,7 +181,7 @@ class Ledger(LedgerCounts):
     def memory_of(self, key: str) -> str:
         """Return the id of the memory learnt from a finding; "" if there is none.
 
-        `key` identifies the finding.
+        `key` identifies the finding, equally in all sessions.
         """
         row = self._first("SELECT memory FROM learnt WHERE key = ?", key)
         return str(row[0]) if row else ""
@@ -208,9 +211,9 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Return ids of memories on probation that were learnt before a time.
+        """Return the ids of memories on probation that were learnt before a time.
 
-        Probation is the trial period of a new memory.
+        Probation is the trial period of a new memory, in which its use is awaited.
         """
         rows = self._all("SELECT memory FROM learnt WHERE settled = 0 AND at <= ? ORDER BY memory", before.timestamp())
         return [str(row[0]) for row in rows]
@@ -238,9 +241,14 @@ class Ledger(LedgerCounts):
     # ---- receipts
 
     def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, Any]) -> None:
-        """Store the receipt of a session, or of one task in it.
+        """Store the receipt of a session: the outcome of each of its findings.
 
-        A receipt lists the outcome of each finding, such as "learnt".
+        Args:
+            session: id of the session.
+            part: label of the task that the receipt is about; "" for the whole session.
+            digest: hash of the session's record, to recognise a repeated call.
+            at: time of learning.
+            body: the receipt as JSON, with outcomes such as "learnt".
         """
         with self._writing() as db:
             raw = json.dumps(body, ensure_ascii=False, sort_keys=True)
@@ -249,8 +257,11 @@ class Ledger(LedgerCounts):
     def receipts(self, session: str) -> list[tuple[str, str, dict[str, Any], bool]]:
         """Return a session's receipts, oldest first.
 
-        Each receipt is (part, digest, body, undone), and lists the outcome of each finding. The part is the label of a task, or "" for the
-        whole session.
+        A receipt is the record of what was learnt from a session, with the outcome of each finding.
+
+        Returns:
+            (part, digest, body, undone) for each receipt. `part` is the label of a task, or "" for the whole session. `digest` is a hash of
+                the session's record. `body` is the receipt as JSON. `undone` tells whether its memories were retracted.
         """
         rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
         return [(part, digest, json.loads(body), bool(undone)) for part, digest, body, undone in rows]
@@ -273,7 +284,14 @@ class Ledger(LedgerCounts):
         return [str(row[0]) for row in rows]
 
     def summaries(self, since: datetime | None, until: datetime, most: int, offset: int = 0) -> list[dict[str, Any]]:
-        """Return summaries of sessions that ended in a period, newest first."""
+        """Return summaries of sessions that ended in a period, newest first.
+
+        Args:
+            since: beginning of the period; None for no limit.
+            until: end of the period.
+            most: maximum number of summaries.
+            offset: number of the newest summaries to skip.
+        """
         rows = self._all(
             "SELECT summary FROM session WHERE at >= ? AND at <= ? ORDER BY at DESC, id LIMIT ? OFFSET ?",
             since.timestamp() if since is not None else 0.0,
@@ -291,7 +309,7 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record an action for a subject; False if it was already recorded.
+        """Record an action for a subject; return False if it was recorded before.
 
         For example, the action `what` is "synthesis-10" and the subject `for_` is a module.
         """

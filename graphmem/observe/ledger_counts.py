@@ -54,9 +54,9 @@ class LedgerCounts(LedgerFile):
         return {str(module): int(count) for module, count in rows}
 
     def module(self, module: str) -> ModuleStat:
-        """Return how many sessions worked in one module, and their costs.
+        """Count the sessions that worked in one module; return their costs too.
 
-        The costs are tokens and steps.
+        The costs are the average number of tokens, and the steps. Each session that had a plan gives a pair of actual and planned steps.
         """
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
@@ -121,10 +121,10 @@ class LedgerCounts(LedgerFile):
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
         """Return pairs of modules that the same sessions used.
 
-        The most frequent pairs come first.
+        The pairs with most common sessions come first. Pairs with fewer than `least` common sessions are left out.
 
         Returns:
-            (a, b, sessions of both, sessions of a), for each direction.
+            (a, b, sessions that used both, sessions that used a). Each pair also occurs as (b, a).
         """
         rows = self._all(
             "WITH of AS (SELECT DISTINCT m.module, s.lineage FROM module m JOIN session s ON s.id = m.session) "

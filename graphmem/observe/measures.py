@@ -19,11 +19,12 @@ SHOWN: Final = 500  # memories of one session
 def measured(record: SessionRecord) -> dict[str, Any]:
     """Count tokens, reads, checks and other events of a session.
 
+    A check is a command line that runs tests. A clean check never failed. A dead end is an abandoned approach.
+
     Returns:
-        A mapping for JSON: tokens that were injected, and tokens of the files that were read; numbers of tool calls, tasks (units of work,
-            at least one), files
-        read, repeated reads, checks (command lines of tests) and checks that never failed; also the keys of dead ends, the ids of memories
-        that the session was shown, the phase of work in which each was shown, and the ids of memories that the session used.
+        A mapping for JSON. It has the tokens of shown memories and of the files that were read. It has numbers of tool calls, tasks (at
+            least 1), file reads, repeated reads, checks and clean checks. It has keys of the dead ends, and ids of the memories that were
+            shown and that were used. `in_phases` maps shown memories to the phase of work in which they were first shown.
     """
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
     checks = [one for one in record.commands if one.action == "test"]
@@ -44,7 +45,7 @@ def measured(record: SessionRecord) -> dict[str, Any]:
 
 
 class Cost(NamedTuple):
-    """Tokens spent on showing memories, and tokens of reads that they saved."""
+    """Tokens that shown memories cost, and tokens of reads that they saved."""
 
     sessions: int  # whose tokens were counted
     injected_tokens: int
@@ -56,8 +57,9 @@ class Cost(NamedTuple):
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
     """Compute how many tokens memories cost and saved, from session counts.
 
-    `controlled` are the counts of sessions that were shown no memories, `others` those of sessions that were. Sessions recorded by an
-    earlier version, without counts of tokens, are left out.
+    Args:
+        controlled: counts of the sessions that were shown no memories.
+        others: counts of all other sessions. Sessions recorded by an earlier version, without counts of tokens, are left out.
     """
     control, rest = ([one for one in bodies if "injected_tokens" in one] for bodies in (controlled, others))
     injected, count = sum(one["injected_tokens"] for one in rest), len(rest)

@@ -75,7 +75,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
 def folded(findings: Sequence[Finding]) -> list[Finding]:
     """Merge findings that say the same; return all findings in order.
 
-    Two findings are duplicates if they have equal keys. Two self-corrections are also duplicates if their words are nearly the same.
+    Two findings are duplicates if their keys are equal. Two self-corrections are also duplicates if their words are nearly the same.
     """
     kept: list[Finding] = []
     by_key: dict[str, int] = {}
@@ -106,8 +106,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 def _merge_pair(a: Finding, b: Finding) -> Finding:
     """Merge two findings that say the same into one.
 
-    If one of them does not come from external text, the result counts as not external, because the fact is known independently of that
-    text.
+    The result counts as influenced by external text only if both findings are. Otherwise one of them proves the fact without that text.
     """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1

@@ -32,7 +32,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class WorkUnit(NamedTuple):
-    """The current task (unit of work), named as in a team's methodology."""
+    """The current task (unit of work), with the names that a team gives it."""
 
     methodology: str
     hierarchy: tuple[str, ...]  # from the outermost: ("Epic 3", "Story 2")
@@ -53,8 +53,8 @@ class Relay(NamedTuple):
 class Methodology(NamedTuple):
     """A team's way of working: its phases, units of work and hand-overs.
 
-    `unit` names the unit of work. It receives the fields that a session reported: `work_unit`, `title`, `branch` and other fields of its
-    first event.
+    The function `unit` makes the unit of work (task) from the fields that a session reported. The fields are `work_unit`, `title`, `branch`
+    and the others of the session's first event.
     """
 
     name: str
@@ -65,9 +65,9 @@ class Methodology(NamedTuple):
     memory_types: tuple[MemoryType, ...] = ()  # its own, in addition to those of graphmem
 
     def phase_of(self, word: str) -> str:
-        """Map a team's word to a phase of work, such as "implement".
+        """Map a team's word to one of the six phases of work, such as "implement".
 
-        There are six phases. An unknown word gives "explore", and "" gives "".
+        An unknown word gives "explore", and "" gives "".
         """
         plain = re.sub(r"[\s_-]+", "_", word.strip().lower())
         if not plain:

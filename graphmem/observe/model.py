@@ -77,7 +77,7 @@ class SessionInfo(NamedTuple):
 class Finding(NamedTuple):
     """A pattern found in one session, such as a fixed error.
 
-    It is a candidate for a memory. A signal is the kind of pattern.
+    A finding may become a memory. Its signal is the kind of pattern.
     """
 
     signal: str  # name in observe.signals.SIGNALS
@@ -167,7 +167,7 @@ class DeadEnd(NamedTuple):
 class CoAccess(NamedTuple):
     """Two files that a session used close together; `a` < `b`.
 
-    The counts are numbers of windows. A window is a part of a session in which files count as used together.
+    The counts are numbers of windows. A window is a short part of a session: within it, files count as used together.
     """
 
     a: str

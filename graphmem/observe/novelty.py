@@ -39,7 +39,7 @@ class Text(NamedTuple):
 class Found(NamedTuple):
     """An existing memory that already says the same as a new text.
 
-    The memory is live, or was removed from search for a reason other than its age (`taken_back`).
+    Usually the memory is in use. With `taken_back`, it was removed from search, for example by a person, and not because of its age.
     """
 
     row: MemoryRow
@@ -82,7 +82,7 @@ class Novelty:
     def known(self, place: int) -> Found | None:
         """Return the existing memory that already says one of the texts, or None.
 
-        `place` is the index of the text.
+        `place` is the index of the text in the list given to the constructor.
         """
         text, vector = self._texts[place], self.vectors[place]
         print_ = fingerprint(text.content)
@@ -104,9 +104,9 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first of the earlier texts that says the same as a given one.
+        """Return the first of `earlier` texts that says the same as another text.
 
-        `place` is the index of the given text, and `earlier` has the indices of the earlier texts. The result is an index, or None.
+        `earlier` has indices of texts, and `place` is the index of the other text. The result is an index too, or None.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
@@ -124,7 +124,7 @@ class Novelty:
     def _expired(self, row: MemoryRow) -> bool:
         """Whether a memory left the search because of its age.
 
-        Such a memory may be learnt again. A memory that a person removed may not be learnt again.
+        Such a memory may be learnt again, but a memory that a person removed may not.
         """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)

@@ -66,13 +66,13 @@ class Started(NamedTuple):
 
 
 class Observer:
-    """The sessions of one project.
+    """Accepts events of one project's sessions, and ends and stores sessions.
 
     Args:
         folder: directory of the checkpoint logs and records; created on first use.
         roots: returns the folders of the project; called for each session.
         clock: returns the current time.
-        quiet_at_start: when the process starts, it ends sessions of earlier processes that were idle for this time.
+        quiet_at_start: idle time after which `finish_left` ends a session of an earlier process.
     """
 
     def __init__(
@@ -224,14 +224,15 @@ class Observer:
     def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord, list[SessionRecord]]:
         """End a session.
 
+        If the session had already ended, its stored record is returned, and no records are ready.
+
         Args:
             session_id: the session's id as given by the agent or by the observer.
             outcome: one of `model.OUTCOMES`.
 
         Returns:
-            The session's record (the stored record if the session had already ended), and the records that are now ready to be learnt from.
-                No
-            record is ready while other agents of the session's group still run.
+            The session's record, and the records that are now ready to be learnt from. While other agents of the session's group run, no
+                record is ready.
 
         Raises:
             SessionNotFoundError: unknown session.
@@ -274,7 +275,7 @@ class Observer:
 
         Args:
             session_id: id of a running or ended session.
-            others: if the session is unknown, return the sources of all running sessions.
+            others: applies if the session is unknown. True returns the sources of all running sessions, False an empty tuple.
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
@@ -288,7 +289,7 @@ class Observer:
     def _brought(self, named: str) -> tuple[str, ...]:
         """Return the sources of external text of a session that has not ended.
 
-        A source is a page, tool, command or file. A session on disk is read without loading it.
+        A source is a page, tool, command or file. If the session is only on disk, its log is read without making the session active.
         """
         running = self._running.get(named)
         if running is not None:
@@ -301,7 +302,8 @@ class Observer:
     def _inherit(self, running: Running, one: str) -> None:
         """Mark a session as contaminated if it continues a contaminated one.
 
-        A contaminated session has read external text. The new session gets an act that names the sources of the text.
+        A contaminated session has read external text. `one` is the agent's id of `running`. The session gets an act that names the earlier
+        session as the source.
         """
         earlier = self._continued_session(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
@@ -321,7 +323,8 @@ class Observer:
     def _continued_session(self, named: str, one: str) -> str:
         """Return the id of the ended session that a session continues, or "".
 
-        If several sessions had the agent's id `one` or an id derived from this id, the latest session is returned.
+        `named` is the session's own id, derived from the agent's id `one` by a number. The latest ended session with a lower number, or
+        else `one`, is returned.
         """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
@@ -330,7 +333,9 @@ class Observer:
     def open_sessions(self) -> list[tuple[SessionInfo, int, datetime | None]]:
         """Return the sessions that have not ended, sorted by id.
 
-        Each row has the session's information, its number of events in memory and the time of its last event.
+        Returns:
+            (information, number of events, time of the last event) of each session. The number is 0 for a session that is only on disk. The
+                time is None if unknown.
         """
         with self._lock:
             rows = [(one.info, one.events, self._heard.get(named)) for named, one in self._running.items()]
@@ -377,7 +382,7 @@ class Observer:
     def unlearnt(self) -> list[SessionRecord]:
         """Return records of sessions that were not learnt from yet.
 
-        Sessions of one group (agents side by side on one task) form one record. A group is left out while one of its sessions runs.
+        The records of a group (agents side by side on one task) are merged into one. A group is left out while one of its sessions runs.
         """
         with self._lock:
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
@@ -389,15 +394,15 @@ class Observer:
     def settled(self, record: SessionRecord) -> None:
         """Record that a session's record was learnt from.
 
-        If the record merges several sessions, this holds for all of them.
+        If `record` merges several sessions, all of them are marked as learnt from.
         """
         for one in record.members or (record.info.id,):
             self._files.settled(one)
 
     def early(self, session_id: str) -> list[Finding]:
-        """Return a running session's findings that may be learnt at once.
+        """Return a running session's findings that may be learnt before its end.
 
-        For these findings, one session is enough evidence. The list is empty if the session does not run.
+        For such findings, one session is enough evidence. The list is empty if the session does not run.
         """
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
@@ -450,7 +455,8 @@ class Observer:
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
         """End a session; return the records that are now ready to be learnt from.
 
-        The result has the session's record, or the records of its whole group if it was the last running session of the group.
+        A session without a group gives its own record. The last running session of a group gives one merged record of the group. Otherwise
+        the list is empty.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
@@ -539,7 +545,7 @@ class Observer:
                 self._renamed[base] = info.id
 
     def finish_left(self) -> list[SessionRecord]:
-        """End idle sessions that an earlier process left.
+        """End sessions of earlier processes that have been idle for a short time.
 
         Returns the records that are ready to be learnt from.
         """

@@ -1,6 +1,6 @@
-"""Derive findings from how a session and its tasks ended.
+"""Derive findings from the end of a session and of its tasks.
 
-They are the outcome of each unit of work (task), tests that still failed, and the state of unfinished work.
+The findings are the outcome of each unit of work (task), failing tests, and the state of unfinished work.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 class Means(NamedTuple):
-    """The tools of learning: repository of memories, statistics, a model."""
+    """The parts that learning needs: memories, statistics, settings, a model."""
 
     book: MemoryRepository
     ledger: Ledger
@@ -153,9 +153,10 @@ class _Promotion:
     # ---- filters
 
     def _is_echo(self, one: Finding) -> bool:
-        """Whether a finding repeats or follows from a memory.
+        """Whether a finding repeats a memory, or comes from following one.
 
-        A finding is not independent evidence if it repeats a known memory or if the session followed a memory it was shown.
+        Then the finding is not independent evidence, and its outcome is recorded. A memory that graphmem learnt from this session does not
+        count.
         """
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
@@ -173,9 +174,9 @@ class _Promotion:
         return True
 
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
-        """Check a finding and its frequency, then make its sentence.
+        """Check a finding and its frequency, then make the memory's sentence.
 
-        None if a check has rejected the finding.
+        The result is None if a check rejects the finding or the sentence cannot be made.
         """
         stopped = self._stopped(one, seen)
         if stopped is None:
@@ -188,16 +189,16 @@ class _Promotion:
         return None
 
     def _unproven(self, one: Finding) -> MemoryRow | None:
-        """Return a finding's memory if nothing has confirmed or used it yet.
+        """Return the memory learnt from a finding, if nothing confirmed it yet.
 
-        None if the finding has no memory, or if the memory was used, confirmed or verified.
+        The result is None if the finding has no memory, or if the memory was used, confirmed or verified.
         """
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Add to a finding about two files which file leads, if known.
+        """Return a finding about two files with the leading file added, if known.
 
         The leading file is the one whose use usually implies use of the other; see `frequency.leads`.
         """
@@ -207,7 +208,7 @@ class _Promotion:
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Return why a finding is rejected, or None if it is accepted.
 
-        The result is the outcome, the reason and the memory concerned. A person's request is rejected only if a memory of it already
+        The result is (outcome, reason, id of the memory concerned or ""). A person's request is rejected only if a memory of it already
         exists.
         """
         ledger = self.means.ledger
@@ -239,7 +240,10 @@ class _Promotion:
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
         """Select the findings that are new and valuable enough, best first.
 
-        Returns the indices of these findings, at most as many as the session's limit of memories.
+        `had` memories were already learnt from the session. They count against its limit. Requests of a person are never cut off.
+
+        Returns:
+            Indices of the selected `cases`.
         """
         kept: list[int] = []
         preset = gates.PRESETS[self.means.preset]
@@ -293,7 +297,8 @@ class _Promotion:
     def _with_model(self, kept: list[int], cases: Sequence[_Case]) -> tuple[list[int], list[extraction.Fact]]:
         """Let the model improve the wordings and extract facts, in one call.
 
-        Return the accepted indices and the facts. Without a model, or if its answer is unusable, the texts of the templates remain.
+        Returns `kept`, the indices of accepted cases, and the facts. Without a model, or if its answer is unusable, the texts of the
+        templates remain.
         """
         self.rewritten: dict[int, str] = {}
         if self.means.model is None:
@@ -376,9 +381,9 @@ class _Promotion:
             self._end(finding, outcome, result.note or gates.OUTCOMES[outcome], case, row=result.id, text=item["content"])
 
     def _strengthen(self) -> None:
-        """Confirm the memories that this session's findings repeat.
+        """Confirm existing memories that this session found again by itself.
 
-        These memories were not shown to the session, so its findings are independent evidence. A session confirms a memory only once.
+        The session was not shown such a memory, so its findings are independent evidence. A session confirms a memory only once.
         """
         info = self.record.info
         with self.book.writing():
@@ -433,7 +438,13 @@ class _Promotion:
         return item
 
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
-        """Return the model's facts that are new, within the memory limit."""
+        """Return the model's facts that are new, within the limit of memories.
+
+        `had` memories of the session are already counted.
+
+        Returns:
+            (finding, case, arguments of `remember`) for each fact.
+        """
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
         made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []

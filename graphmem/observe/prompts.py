@@ -292,7 +292,10 @@ def request_in(text: str) -> Heard:
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     """Find the first sign that part of a prompt was pasted into it.
 
-    Returns the sign's name ("" without a sign), its position, and whether all signs show where the pasted text begins and ends.
+    With `is_head`, `text` is the beginning of a prompt, where some signs do not count.
+
+    Returns:
+        The sign's name ("" without a sign) and its position. The third result is whether all signs show both ends of the pasted text.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]

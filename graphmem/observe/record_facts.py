@@ -31,7 +31,8 @@ def main_module(record: SessionRecord) -> str:
 def modules_of(record: SessionRecord) -> dict[str, int]:
     """Return the modules (folders) in which a session mainly worked.
 
-    A module counts if it has two fifths of the session's edits, or of its uses if the session edited nothing. Test folders do not count.
+    A module counts if it has at least two fifths of the session's edits. If the session edited nothing, uses of files count instead. Test
+    folders are left out. The result maps modules to counts.
     """
     counts: Counter[str] = Counter()
     for one in record.files:

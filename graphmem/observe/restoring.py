@@ -12,7 +12,8 @@ from graphmem.observe.running import Running
 def restored(path: Path) -> tuple[Running | None, int]:
     """Restore a session from its checkpoint log by replaying its acts.
 
-    The second result is the number of intact bytes of the log. The session is None if it cannot be restored.
+    Returns:
+        The session, or None if it cannot be restored, and the number of intact bytes of the log.
     """
     reader = Reader(path)
     running: Running | None = None

@@ -26,7 +26,7 @@ class _Edit(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A concurrent edit of one file by two sessions, for one session's record."""
+    """A concurrent edit of one file by two sessions, seen from one of them."""
 
     session: str  # the session that is informed
     path: str
@@ -47,13 +47,13 @@ class Rivals:
     def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
         """Record an edit of a file; yield conflicts with other running sessions.
 
-        The scratchpads of both sessions record the conflict, once for each edit.
+        Each conflict is recorded in the scratchpads of both sessions and yielded for both, once for each edit.
 
         Args:
             running: the session that made the edit.
             path: the edited file.
             act: the edit, as an act.
-            others: sessions that run, by name.
+            others: running sessions by id; only with these are conflicts found.
         """
         own = running.info
         editors = self._edited.get(path)

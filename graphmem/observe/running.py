@@ -193,7 +193,7 @@ class Running:
     def _apply_report(self, act: Act) -> None:
         """Apply what a session reports about itself: kind, task, phase, outcome.
 
-        The session's methodology maps the reported words to tasks and phases.
+        The session's methodology (a team's way of working) maps the reported words to tasks and phases.
         """
         info = act.info
         if isinstance(info.get("methodology"), str) and act.kind == "start":
@@ -235,14 +235,19 @@ class Running:
     def early(self) -> list[Finding]:
         """Return the findings that may be learnt before the session ends.
 
-        For these findings, one session is enough evidence.
+        For such findings, one session is enough evidence. Findings of an abandoned approach are left out.
         """
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
-        """Return the final record of the session.
+        """End the session; return its record and the acts that were still pending.
 
-        The second result has acts whose results had not arrived.
+        The pending acts are tool calls without results.
+
+        Args:
+            outcome: outcome of the session; "" keeps the outcome reported before.
+            ending: reason for the end, such as `ended` or `recovered`.
+            at: time of the end; None for the time of the last act.
         """
         started = time.thread_time()
         last = self.interpreter.flush()
@@ -262,7 +267,10 @@ class Running:
         return record, last
 
     def record(self, ending: str, at: datetime | None = None) -> SessionRecord:
-        """Return the record of the session so far, without changing the session."""
+        """Return the record of the session so far, without changing the session.
+
+        `ending` is the reason for the end; "" while the session runs. `at` is the time of the end; None for the time of the last act.
+        """
         pad = self.pad
         ended = at or (moment(pad.last_at) if pad.last_at else None)
         info = pad.info._replace(ending=ending, ended_at=ended if ending else None)

@@ -85,7 +85,10 @@ class Scratchpad:
         self._unit_n = 1
 
     def table(self, signal: str, limit: int, rank: Callable[[Any], float] | None = None, bytes_each: int = ENTRY_BYTES) -> Table[Any, Any]:
-        """Create a bounded table for evidence of one kind of finding."""
+        """Create a bounded table for evidence of one kind of finding, `signal`.
+
+        `limit`, `rank` and `bytes_each` are as in `Table`. The table counts towards the size limit of the scratchpad.
+        """
         made: Table[Any, Any] = Table(limit, rank, bytes_each)
         self.tables.setdefault(signal, []).append(made)
         return made
@@ -143,7 +146,7 @@ class Scratchpad:
     def _memories(self, info: Mapping[str, Any]) -> None:
         """Record memories that the session was shown or that it used.
 
-        For a shown memory, the phase of work when it was first shown is stored, too.
+        For a shown memory, the phase of work at its first display is stored too.
         """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
@@ -343,7 +346,10 @@ class Scratchpad:
             self.info = self.info._replace(planned_steps=planned)
 
     def end_unit(self, outcome: str, act: Act) -> None:
-        """End the current unit of work (task), or one attempt at it."""
+        """End the current unit of work (task), or one attempt at it.
+
+        A task without a step is not counted.
+        """
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
             return
@@ -372,7 +378,8 @@ class Scratchpad:
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
         """Remove evidence until the size of the counts is within the limit.
 
-        Evidence of the least valuable kinds of findings is removed first. The counts are removed last.
+        Evidence of the least valuable kinds of findings is removed first. After that, the counts of listings, words, commands, errors and
+        files are halved.
         """
         if self.cost() <= most:
             return
@@ -413,7 +420,8 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding: a pattern found in the session, with its evidence.
 
-        The acts of the evidence determine the finding's steps, whether it comes from external text, and whether the approach failed.
+        `marks` are numbers of the acts and steps that are the evidence. They determine the finding's steps, whether it may come from
+        external text, and whether its approach failed. `facts` are the values for the sentence of a memory.
         """
         row = row_of(signal)
         places = sorted(set(marks))

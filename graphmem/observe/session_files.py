@@ -41,7 +41,7 @@ class SessionFiles:
     def left(self) -> list[tuple[Path, SessionInfo]]:
         """Return the checkpoint logs that an earlier process left, by file name.
 
-        A file that is not a checkpoint log is quarantined.
+        Each log is returned with its session's information. A file that is not a checkpoint log is quarantined.
         """
         found: list[tuple[Path, SessionInfo]] = []
         for path in sorted(self.folder.glob("*" + TRAIL)) if self.folder.is_dir() else []:
@@ -77,9 +77,9 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Detach the background thread, so that it can end without the lock.
+        """Detach and return the background thread that forces logs to the disk.
 
-        The thread forces logs to the disk. The caller shuts the thread down. A new thread is started when needed.
+        So the caller can shut the thread down without holding the lock. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk

@@ -1,7 +1,7 @@
 """Classify a command line: does it read, search, edit, test or run?
 
-The line is not interpreted as by a shell. It is split at its operators outside quotes, and each part is judged by its first words, from one
-table. Other classes are revert, list and read from the web. Unrecognised parts are `run`.
+Other classes are revert, list and read from the web. A part that is not recognised counts as `run`. The line is not interpreted as by a
+shell. It is split at its operators outside quotes, and each part is judged by its first words, from one table.
 """
 
 from __future__ import annotations
@@ -123,16 +123,16 @@ def command_of(line: str) -> Command:
 
 
 def program_of(line: str) -> str:
-    """Return the programs of a command line, such as `git commit`.
+    """Return the programs of a command line, with subcommands: `git commit`.
 
-    Subcommands are included. Several programs are joined by `&&`. The result contains no free text.
+    Several programs are joined by `&&`. The result contains no arguments, such as free text.
     """
     labels = [part.label for part in (_part(one) for one in OPERATORS.split(_masked(HEREDOC.sub(" ", line)))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
 
 
 def line_of(args: Sequence[object] | str) -> str:
-    """Convert a command line from an agent's format to one text.
+    """Convert a command line from an agent's format to one string.
 
     Agents send a string, or a list such as `["bash", "-lc", "pytest -q"]`.
     """
@@ -251,9 +251,10 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def own_command(words: Sequence[str]) -> bool:
-    """Return whether a command line runs a tool's own command.
+    """Return whether a tool such as `uv` is used for one of its own commands.
 
-    Tools such as `uv` can also start other programs. Their own commands are for example `poetry add`, `uv pip` and `bundle install`.
+    Own commands are for example `poetry add`, `uv pip` and `bundle install`. Otherwise the tool starts another program, as in `uv run`.
+    `words` are the words of the command line.
     """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
@@ -262,7 +263,9 @@ def own_command(words: Sequence[str]) -> bool:
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
     """Return the pattern and the folders of a search command.
 
-    The result has the fields of a `Command`. The fields for addresses and reverted files are empty, and `web` is False.
+    Returns:
+        Five fields of a `Command`, in order: pattern, addresses, reverted files, whether it reads from the web, and folders. The middle
+            three are always empty or False.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

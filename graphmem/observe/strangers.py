@@ -88,7 +88,7 @@ _PUNCTUATION: Final = ";()<>|&\n"
 class Looked(NamedTuple):
     """Files that a command line reads and writes, and its external source.
 
-    The external source is a program or an input that is not local. The result does not depend on the working directory.
+    The external source is a program or an input that is not local; "" if all is local. The result does not depend on the working directory.
     """
 
     stranger: str = ""  # the part that is not local
@@ -220,10 +220,10 @@ def _folder(path: str) -> str | None:
 
 
 def _is_package(path: str) -> bool:
-    """Whether a folder is inside a folder of external packages.
+    """Whether a folder is directly inside a folder of external packages.
 
-    For example, `node_modules/react` is inside `node_modules`. File names inside a package are external text, but the names of the packages
-    were chosen by the project.
+    For example, `node_modules/react` is inside `node_modules`. File names in such a folder are external text. The names of the packages
+    themselves are not, because the project chose them.
     """
     return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
@@ -300,7 +300,13 @@ def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
 
 
 def _part(words: list[str], bodies: str, depth: int) -> Looked:
-    """Find the files of one simple command, and whether it is local."""
+    """Find the files of one simple command, and whether it is local.
+
+    Args:
+        words: words of the command.
+        bodies: texts of the here-documents of the whole line.
+        depth: number of commands around this one, such as 1 inside `bash -c`.
+    """
     while words and (
         ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] in ("timeout", "xargs", "!", "then", "do", "else", "{")
     ):
@@ -340,7 +346,7 @@ def _open_quotes(match: re.Match[str]) -> str:
 def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
     """Judge a program that a package manager runs, such as `npx eslint`.
 
-    Known programs are local; others would be downloaded first.
+    A known program is local. Any other program counts as external, because it could be downloaded first.
     """
     if runner == "uv" and words[1] == "pip":
         return _program("pip", words[1:], bodies, depth)
@@ -446,7 +452,10 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _carried(program: str, rest: Sequence[str]) -> Looked:
-    """Return the files that `cp`, `mv` or an archiver reads and writes."""
+    """Return the files that `cp`, `mv` or an archiver reads and writes.
+
+    An archiver that creates an archive reads and writes nothing, because no text is shown.
+    """
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
     named = [

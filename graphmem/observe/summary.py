@@ -94,7 +94,10 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
 
 
 def says_something(summary: Mapping[str, Any]) -> bool:
-    """Whether a summary names more than the session's time and agent."""
+    """Whether a summary reports work: files, commands, decisions or errors.
+
+    Abandoned approaches and finished tasks count too.
+    """
     return any(summary[key] for key in ("files", "commands", "decisions", "errors_fixed", "errors_left", "dead_ends", "units"))
 
 

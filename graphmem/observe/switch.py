@@ -57,7 +57,10 @@ class LearningSwitch:
         self._now = _read(self._file)
 
     def now(self) -> Learning:
-        """The current state of learning; a pause that is over is `on`."""
+        """The current state of learning: on, off or paused.
+
+        A pause whose end has passed counts as on. The setting of the project overrides the state.
+        """
         if not self._allowed:
             return Learning(OFF, None, by_setting=True)
         now = self._now

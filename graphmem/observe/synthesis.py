@@ -1,8 +1,8 @@
 """Memories made from counts over many sessions of a module.
 
-For example, which files the sessions of a module almost always read. Such memories are made after 5, 10, 20, 50 and 100 sessions of a
-module, and weekly for pairs of modules. Templates make the text from the ledger's counts. A language model may reword the text with the
-same names and numbers. After more sessions, the memory is updated, and its old text is kept as a version.
+An example is a memory of the files that the sessions of a module almost always read. Such memories are made after 5, 10, 20, 50 and 100
+sessions of a module. For pairs of modules they are made weekly. Templates make the text from the ledger's counts. A language model may
+reword the text with the same names and numbers. After more sessions, the memory is updated, and its old text is kept as a version.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Synthesis(NamedTuple):
 
 
 def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
-    """Make the memories from counts of sessions that are due.
+    """Make the memories that are due, from counts of sessions.
 
-    Memories are due after certain numbers of sessions of a module, and weekly for pairs of modules.
+    Memories about a module are due after certain numbers of its sessions. Memories about pairs of modules are due weekly.
 
     Returns:
         Ids of new or changed memories.
@@ -79,7 +79,7 @@ def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | No
 def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
     """Return memories about a module, made from counts of its sessions.
 
-    At most five are returned; memories supported by most sessions come first.
+    At most five are returned. Memories that most sessions support come first.
     """
     stat = ledger.module(module)
     files = ledger.module_files(module)
@@ -237,7 +237,7 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 def _differs(details: str | None, one: Synthesis) -> bool:
     """Whether a stored memory needs an update by new counts.
 
-    A change of only the number of sessions does not need an update.
+    `details` are its stored typed fields as JSON, and `one` has the new ones. If only numbers of sessions differ, no update is needed.
     """
     import json
 

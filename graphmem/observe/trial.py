@@ -1,4 +1,4 @@
-"""End the trial of new memories after a day, and undo sessions."""
+"""End the trial of new memories after a day; undo learning from a session."""
 
 from __future__ import annotations
 
@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 
 def settle(book: MemoryRepository, ledger: Ledger) -> int:
-    """End the trial of memories learnt at least a day ago; count them.
+    """End the trial of memories that were learnt at least a day ago.
 
-    Used memories are confirmed; the importance of the others is reduced. Memories with external text in their evidence stay candidates.
+    A memory that was used or confirmed in this time is confirmed, unless its evidence contains external text. The importance of an unused
+    memory is reduced.
+
+    Returns:
+        Number of memories whose trial ended.
     """
     now = book.clock.now()
     due = ledger.unsettled(now - timedelta(hours=gates.SETTLING_H))
@@ -51,9 +55,9 @@ def settle(book: MemoryRepository, ledger: Ledger) -> int:
 
 
 def undo(book: MemoryRepository, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
-    """Retract the memories learnt from a session, for good.
+    """Retract the memories learnt from a session, and never learn them again.
 
-    They are not learnt again. A memory that a person confirmed since, or that another session also supports, stays.
+    A memory stays if a person confirmed it, or if another session supports it too. The result names retracted and kept memories.
     """
     parts = [receipt_of(body) for _, _, body, undone in ledger.receipts(session) if not undone]
     ids = sorted({one for part in parts for one in part.learnt})

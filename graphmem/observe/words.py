@@ -157,7 +157,7 @@ _ADVICE: Final = lazy_pattern(
 
 
 def advises(message: str) -> bool:
-    """Whether a message instructs its reader, besides reporting.
+    """Whether an error message also tells its reader what to do.
 
     Such a message may come from an author outside the project.
     """
@@ -341,7 +341,7 @@ _ENDING: Final = lazy_pattern(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
 def imported(text: str, most: int) -> tuple[str, ...]:
     """Return the last part of the name of each module that code imports.
 
-    For example, `from shop.cart import x` gives "cart".
+    For example, `from shop.cart import x` gives "cart". At most `most` names are returned.
     """
     found: dict[str, None] = {}
     if not any(word in text for word in _IMPORT_WORDS):
