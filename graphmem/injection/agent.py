@@ -55,7 +55,10 @@ cannot be done.
 
 
 class Ready(NamedTuple):
-    """Memories that were prepared for the next turn of a session."""
+    """Memories that were prepared for the next turn of a session.
+
+    A note tells why they were not checked for relevance, if so.
+    """
 
     found: list[Candidate]  # not yet shown, best first
     note: str  # why the candidates were not checked; "" if they were
@@ -158,7 +161,10 @@ class ContextAgent:
             return state.turns
 
     def take(self, session: str) -> Ready:
-        """Return and clear the prepared memories that were not shown yet."""
+        """Return and clear the prepared memories of a session.
+
+        Memories that were shown since they were prepared are left out.
+        """
         with self._lock:
             state = self._state(session)
             ready, state.ready = [one for one in state.ready if one.id not in state.shown], []
@@ -253,7 +259,7 @@ class ContextAgent:
     def _look(self, session: str, turn: int, context: Context) -> bool:
         """Search memories for a new context, and detect a change of topic.
 
-        Returns whether a check of the memories by a language model still runs.
+        Returns whether a language model is still checking these memories. `turn` is the number of the context in its session.
         """
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))
@@ -308,7 +314,7 @@ class ContextAgent:
 def similarity(one: tuple[Sequence[float] | None, Mapping[str, int]], other: tuple[Sequence[float] | None, Mapping[str, int]]) -> float:
     """Return the cosine of two contexts of a conversation.
 
-    Each is given as (vector, words). Vectors are compared, or the words if one context has no vector.
+    Each context is (vector, counts of words). The vectors are compared if both contexts have one of the same length, else the words.
     """
     if one[0] is not None and other[0] is not None and len(one[0]) == len(other[0]):
         return math.fsum(float(a) * float(b) for a, b in zip(one[0], other[0], strict=True))

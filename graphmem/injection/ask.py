@@ -59,7 +59,7 @@ def check(ask: Ask) -> None:
 
 
 def whole_budget(tokens: int) -> Budget:
-    """Return token limits that allow each section to use all tokens.
+    """Return a budget of `tokens` in which each section may use all of them.
 
     The sections are those of `budgets.SECTIONS`.
     """

@@ -1,7 +1,7 @@
 """Limits of the tokens shown to an agent, in total and by section.
 
-One table gives the limits for the remaining context, another one for the phase of work. Both come from the product's specification. Between
-two rows of the first table, shares are interpolated.
+The first table gives the limits for the number of tokens that remain to the agent. Between two of its rows, shares are interpolated. The
+second table gives limits for the phase of work. Both tables come from the product's specification.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 
 
 class PhaseShares(NamedTuple):
-    """The division of the tokens for search results among memory types.
+    """Limit of the tokens for search results in one phase of work.
 
-    There is one such division for each phase of work.
+    The shares divide these tokens among the types of memory.
     """
 
     budget: int  # maximum tokens
@@ -108,14 +108,15 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 
 
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
-    """Return how a phase of work divides tokens among types of memory.
+    """Return the share of each memory type in the tokens for search results.
 
-    The tokens are those for search results. The result is None if the phase does not divide the tokens.
+    The result maps types to shares in a phase of work. It is None if the phase does not divide the tokens. Types without their own share
+    have the share OTHER.
 
     Args:
         phase: name of the phase of work.
-        leaning: weight of each type in this phase, relative to the type's general weight (`search.phases`). Each share is multiplied by
-            this weight, and all shares are normalised to the same sum as before. A type without its own share belongs to OTHER.
+        leaning: weight of each type in this phase, relative to the type's general weight (`search.phases`). Each share is multiplied by its
+            type's weight. Then all shares are scaled so that their sum is as before.
     """
     if (own := PHASE_SHARES.get(phase)) is None:
         return None

@@ -1,8 +1,8 @@
 """Advise an agent about an edit: dependents, tests, memories.
 
-The project computes the `Consequences` of an edit. `EditBook` records which advice each session got, so that advice is given once. It also
-records which files the session has opened. After an edit, dependents (code that uses the edited code) that were not opened are named. When
-the agent stops, forgotten files are named.
+The project computes the `Consequences` of an edit. `EditBook` records the advice that each session got, so that advice is given once.
+`EditBook` also records the files that the session has opened. After an edit, it names dependents (code that uses the edited code) that were
+not opened. When the agent stops, it names forgotten files.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class TestCase(NamedTuple):
 
 
 class Consequences(NamedTuple):
-    """The effects of an edit: dependents, tests, other files, memories."""
+    """The effects of an edit: dependents, tests, other files, memories.
+
+    Dependents are code that uses the edited code.
+    """
 
     targets: tuple[str, ...]  # references of the edited symbols, or the file
     dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first
@@ -88,12 +91,12 @@ class _Session:
 
 
 class EditBook:
-    """Stores which advice each session got, and which files it opened.
+    """Stores the advice that each session got, and the files it opened.
 
     Thread-safe.
 
     Args:
-        command: returns the command line that runs some tests.
+        command: returns the command line that runs given tests.
     """
 
     def __init__(self, command: TestCommand = lambda tests: "") -> None:
@@ -102,9 +105,10 @@ class EditBook:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Return the advice about an edit that a session has not received yet.
+        """Return the part of some advice that a session has not received yet.
 
-        None if the session already got advice about all edited symbols or files.
+        `found` is the advice: the effects of an edit. The result is None if the session already got advice about all edited symbols or
+        files.
         """
         with self._lock:
             state = self._of(session)
@@ -125,7 +129,10 @@ class EditBook:
             self._of(session).late.append(found)
 
     def postponed(self, session: str) -> Consequences | None:
-        """Return and remove the oldest late advice that is still new, or None."""
+        """Remove and return a session's oldest advice that missed its deadline.
+
+        Only the part that the session has not received otherwise is returned. The result is None without such advice.
+        """
         with self._lock:
             state = self._sessions.get(session)
             late = state.late.pop(0) if state is not None and state.late else None
@@ -152,7 +159,7 @@ class EditBook:
     def unopened(self, session: str) -> list[Dependent]:
         """Return code that uses changed signatures, in files not yet opened.
 
-        The list is empty if the files of this code are the same as at the last call.
+        The list is empty if these files are the same as at the last call.
         """
         with self._lock:
             state = self._of(session)
@@ -166,8 +173,8 @@ class EditBook:
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files for an agent that stops, or "".
 
-        The reminder is given once. A forgotten file was not opened, although it uses a changed signature, often changes together with an
-        edited file, or is probably part of the task. Tests that did not run are named, too.
+        A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. It uses a changed
+        signature, often changes together with an edited file, or probably belongs to the task. Tests that did not run are named, too.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -261,9 +268,9 @@ def reminder(left: Sequence[Dependent]) -> Item:
 
 
 def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
-    """Return the command line that runs the first tests, such as `go test .`.
+    """Return the command line that runs the best tests, such as `go test .`.
 
-    Without a known runner it returns the names of the tests.
+    Only the first few of `tests` are run; the number of the others is appended. Without a known test runner, the tests are named instead.
     """
     line = command(tests[:NAMED])
     return (f"`{plain_path(line)}`" if line else ", ".join(plain_path(one.shown) for one in tests[:NAMED])) + _more(len(tests))

@@ -32,10 +32,10 @@ class Feedback:
 
     Args:
         book: the memory repository.
-        relative: converts paths to paths from the root.
+        relative: converts paths to paths from the project's root.
         is_contaminated: returns whether a session has read external text.
-        used: counts uses of memories by a session.
-        doubted: reports a memory of which a session's agent said that it is wrong.
+        used: called with a session and the ids of memories that it used.
+        doubted: called with a session and a memory that its agent called wrong.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Feedback:
     def find_uses(self, events: Sequence[Any], session: str = "") -> None:
         """Find uses of memories in events, such as edits and messages.
 
-        It is called before the observer accepts the events.
+        Call this before the observer accepts the events.
 
         Args:
             events: as for `Sessions.observe`; invalid ones are ignored.
@@ -124,7 +124,10 @@ class Feedback:
 
 
 def _passed(ok: bool | None, args: Mapping[str, Any], text: str) -> bool | None:
-    """Whether a test run passed; None if unknown."""
+    """Whether a test run passed; None if unknown.
+
+    The exit code in `args` decides, else `ok`, else the output `text`.
+    """
     code = args.get("exit_code")
     if isinstance(code, int) and not isinstance(code, bool):
         return code == 0

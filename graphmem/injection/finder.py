@@ -1,7 +1,6 @@
 """Find the memories that an agent may be shown without asking.
 
-They are found by open files, by a message, or because they apply to every session. Memories that apply to every session are called standing
-memories.
+Some are found by the open files or by a message. Others, called standing memories, apply to every session.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """Cache of the memories that apply to every session.
+    """Cache of the memories that apply to all sessions or are for planning.
 
-    The cache is valid until a memory changes.
+    The cache is cleared when a memory changes.
     """
 
     standing: list[str]  # ids for every session: pinned, global, of modules, recipes; most important first
@@ -71,11 +70,11 @@ class Finder:
     Args:
         book: repository of the memories.
         searcher: searches by text.
-        projections: projections of the memories and the code.
-        vectors: the model that embeds contexts.
-        trust: the confidence that a memory needs to be shown without a request.
+        projections: copies of the memories and the code in memory.
+        vectors: has the model that embeds contexts.
+        trust: gives the confidence that a memory needs to be shown without a request.
         state: returns the state of the index.
-        unit_of: returns the unit of work of a session; "" if there is none.
+        unit_of: returns the unit of work (task) of a session; "" if there is none.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class Finder:
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
         """Return memories that are relevant enough to a message, best first.
 
-        The threshold of relevance is fixed. Memories made from the project's own files come last.
+        The threshold of relevance is fixed. Memories made from the project's own files come after all others.
         """
         left = until - time.monotonic()
         if left <= 0:
@@ -156,9 +155,9 @@ class Finder:
         return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
     def _relevant_ids(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Return the ids of given memories that are relevant to a message.
+        """Return those of `ids` that are memories relevant to a message.
 
-        A memory is relevant if its vector is near, or if it has enough words of one sentence of the message.
+        A memory is relevant if its vector is near the message's. It is also relevant if it has enough words of one sentence of the message.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
@@ -187,9 +186,9 @@ class Finder:
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
-        """Return memories of given types that fit the words of a request.
+        """Return memories of the given types that fit the words of a request.
 
-        Memories of any confidence are returned, because an agent requested them.
+        The confidence of the memories does not matter, because an agent requested them. Memories that await review are left out.
         """
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
@@ -198,10 +197,10 @@ class Finder:
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
-        """Return the definition that matches a message best, for each file.
+        """Return the files that match a message, each with its best definition.
 
-        The best file comes first. A definition must have enough words of the text, see `floor.WORDS`. The list is empty if the graph is not
-        loaded or time is short. The search takes at most half of the remaining time.
+        A result is a search hit; the best comes first. A definition must have enough words of the message, see `floor.WORDS`. The list is
+        empty if the graph is not loaded or time is short. The search takes at most half of the time until `until`.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
@@ -229,8 +228,9 @@ class Finder:
     def traps(self, path: str) -> list[tuple[str, float]]:
         """Return the active traps about a file or its code, as (id, confidence).
 
-        Traps are memories that warn of a mistake, of the types in TRAPS. Pinned traps come first, then the most confident ones; ties are
-        ordered by id. This confidence does not decay with time: until a trap expires, it is shown to each agent that opens the file.
+        Traps are memories that warn of a mistake, of the types in TRAPS. Pinned traps come first, with confidence 1. The others are ordered
+        by current confidence, highest first, then by id. The returned confidence does not decay with time, so that an old trap is still
+        shown.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -257,9 +257,10 @@ class Finder:
         return self._endings[1]
 
     def about_files(self, files: Sequence[str], shown: frozenset[str], session: str) -> tuple[list[tuple[MemoryInfo, float]], int]:
-        """Return memories about files by weight, and the number left out.
+        """Return memories about some files, and the number of those left out.
 
-        At most MAX_STANDING are returned. Ties are ordered by id.
+        Each memory comes with its weight. The highest weight is first, but memories made from the project's own files are last. At most
+        MAX_STANDING are returned. Ties are ordered by id.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -273,9 +274,9 @@ class Finder:
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
-        """Return the memories for every session from the cache.
+        """Return the memories that apply to all sessions, from a cache.
 
-        A change of memories invalidates the cache, except a change that only counts shown memories.
+        Any change of a memory clears the cache, except a changed count of how often the memory was shown.
         """
         kept = self._standing
         if kept is None:
@@ -307,13 +308,17 @@ class Finder:
         every: bool = False,
         fades: bool = True,
     ) -> list[tuple[MemoryInfo, float]]:
-        """Return the given memories that may be shown without a request.
+        """Return those of the memories `ids` that may be shown without a request.
 
-        Each memory comes with its weight: importance × confidence × trust in the source. The order of the ids is kept. Memories that belong
-        to another session or unit of work, and ids in `shown`, are left out.
+        Each memory comes with its weight: importance × confidence × trust in the source. The order of `ids` is kept. Left out are memories
+        in `shown`, and memories of another session or unit of work.
 
-        With `fades=False`, time does not lower the confidence that is compared with the trust level; see `traps`. With `every=True`,
-        neither the trust level nor the session decides: only ids in `shown` and memories that await review are left out.
+        Args:
+            ids: ids of memories.
+            shown: ids of memories to leave out.
+            session: the session that would see the memories.
+            every: return memories of any confidence and any session; memories that await review are still left out.
+            fades: let confidence decay with time before it is compared with the trust level; see `traps`.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -363,9 +368,10 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
-        """Return a memory's confidence without the reduction for changed code.
+        """Return a memory's confidence, not reduced for changes of its code.
 
-        The memory is most useful to the person who changed the code. The shown text mentions the change.
+        The person who changed the code needs the memory most. The text that is shown mentions the change. With `fades=False`, time does not
+        reduce the confidence either.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(
@@ -387,9 +393,9 @@ class Finder:
             self._counting = 0
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Invalidate the cache of standing memories after a write.
+        """Clear the cache of standing memories after a write.
 
-        A write that only counts shown memories does not invalidate it.
+        Only a write that counts how often memories were shown leaves the cache as it is.
         """
         is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
         if not is_count:
@@ -407,10 +413,10 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 
 
 def _stands(row: MemoryRow) -> bool:
-    """Return whether a memory applies to every session (a standing one).
+    """Return whether a memory applies to every session (a standing memory).
 
-    Seeds are memories made from a project's own files. Among seeds, only the overview of the project applies to every session. Agents read
-    their instruction files by themselves, and the other seeds are shown on request.
+    Pinned memories do, and those of certain scopes and types. Of the memories made from the project's own files, only the overview does.
+    Agents read their instruction files by themselves.
     """
     if row.status == "pinned":
         return True
@@ -422,7 +428,7 @@ def _stands(row: MemoryRow) -> bool:
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
     """Return whether a definition has enough of the words of a message.
 
-    A single common word is not enough; see `floor.WORDS`.
+    A single word is not enough, unless it is the only one; see `floor.WORDS`.
     """
     own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
     return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))

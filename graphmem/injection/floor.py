@@ -37,14 +37,14 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Return the given memories that share enough words with a message.
+    """Return those of `ids` whose memories share enough words with a message.
 
-    A memory must have enough of the words of one sentence of the message, weighted by rarity.
+    A memory must have enough of the words of one sentence. Rare words weigh more.
 
     Args:
         index: index of all memories.
-        sentences: result of `sentences_of`.
-        code: number of code texts that contain each word.
+        sentences: the words of each sentence, from `sentences_of`.
+        code: the number of code texts that contain each word.
         ids: ids of the memories to filter.
     """
     terms = index.terms(frozenset().union(*sentences), ids)

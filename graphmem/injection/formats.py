@@ -67,8 +67,8 @@ def _place(one: Item) -> str:
 class Format(ABC):
     """Interface of an output format for injected context.
 
-    The text consists of a frame that contains sections with headings, which contain items: memories, rules, code. The cost of the text is
-    the sum of the costs of its parts, so the cost of a part is known before it is added.
+    The output is a frame around sections. A section has a heading and items: memories, rules, code. Its cost in tokens is the sum of the
+    costs of these parts. So the cost of an item is known before the item is added.
     """
 
     name: str

@@ -57,7 +57,13 @@ class Hooks:
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
         """Observe an event of an agent's hook; return the text for the agent.
 
-        See `ContextOperations.hook`.
+        Args:
+            agent: name of the coding agent.
+            payload: the event as JSON, as the agent sent it.
+            begun: arrival of the event on the clock of `time.monotonic`; default now.
+
+        Raises:
+            BadInputError: the agent is unknown, or the event is not valid JSON or does not name its session.
         """
         started = time.monotonic() if begun is None else begun
         known = agents.agent_named(agent)
@@ -93,7 +99,10 @@ class Hooks:
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
     def _step(self, call: HookCall) -> int:
-        """Return the number of a session's step; each tool call counts as one."""
+        """Return the number of the session's current step; each tool call is one.
+
+        The call counts a tool call, and forgets the session at its end.
+        """
         with self._lock:
             step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
             if call.moment != END:
@@ -107,9 +116,9 @@ class Hooks:
             self._observe(events)
 
     def _files_of_call(self, call: HookCall) -> tuple[list[str], str]:
-        """Return the files of the project that a tool read or edited.
+        """Return the project's files that a tool read or edited, and its search.
 
-        The second result is the text that the tool searched for, or "".
+        The second result is the text that the tool searched for, or "". A tool that searches gives no files.
         """
         if call.moment not in (TOOL, FAILURE) or not call.tool:
             return [], ""
@@ -168,8 +177,8 @@ class Hooks:
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Return advice about an edit after a tool ran, or None.
 
-        The advice is about the tool's edit, or about dependents that were not opened. Some agents do not accept context before a tool runs.
-        Such an agent gets the advice together with the tool's result.
+        The advice is about the tool's edit, or about code that uses edited code and was not opened. `can` tells whether the agent accepts
+        context at this event. If it accepts none before a tool runs, it gets the advice together with the tool's result.
         """
         injector, action = self._injector, call_of(call.tool, call.args).action
         if action == "test":
@@ -199,8 +208,8 @@ class Hooks:
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Return the context to show after a tool ran, or None.
 
-        The first of these that is not empty is returned: warnings (traps) about the tool's files, an item for this step of the agent,
-        memories that were prepared in the background.
+        Three sources are tried, and the first that has text is returned. They are warnings (traps) about the tool's files, an item for this
+        step, and memories prepared in the background. `can` tells whether the agent accepts context at this event.
         """
         if not can:
             return None
@@ -238,7 +247,7 @@ def _parsed(payload: str) -> Mapping[str, Any]:
 def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
     """Convert the call of a hook to events for the observer.
 
-    The observer sets the times of the events.
+    The events have no times; the observer sets them on arrival.
     """
     base: dict[str, Any] = {"session_id": call.session, "step": step}
     if call.moment == START:

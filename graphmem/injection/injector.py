@@ -61,19 +61,20 @@ class Injector:
     Args:
         book: repository of the memories.
         searcher: runs searches.
-        projections: projections of the memories and the code.
-        vectors: the model that embeds contexts.
-        data_dir: directory of the trust file.
+        projections: copies of the memories and the code in memory.
+        vectors: has the model that embeds contexts.
+        data_dir: directory of the file with the trust level.
         state: returns the state of the index.
         rules: returns the rules that apply to given files.
-        root: root directory of the project, if known.
+        root: returns the root directory of the project, if known.
         on_ready: called after each processed context.
         summaries: returns summaries of the last sessions, newest first.
-        moving: returns the files that usually change together with some files or folders. The flag tells whether to wait for the history.
+        moving: returns the files that usually change together with given files or folders. Its flag tells whether to wait until the Git
+            history is read.
         relevance: checks prepared candidates in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.
-        command: returns the command line that runs some tests; "" if their runner is unknown.
-        unit_of: returns the unit of work of a session; "" if there is none.
+        command: returns the command line that runs given tests; "" if their runner is unknown.
+        unit_of: returns the unit of work (task) of a session; "" if there is none.
         refresh: copies changes of the user's own memories to the project.
     """
 
@@ -140,10 +141,7 @@ class Injector:
         self.agent.end(session)
 
     def is_first_message(self, session: str) -> bool:
-        """Whether a message is the first one of its session.
-
-        The call records the message.
-        """
+        """Record a message of a session; return whether it is the first one."""
         with self._first_lock:
             first = session not in self._first
             self._first[session] = None
@@ -153,9 +151,10 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Offer new memories to the sessions that made them; count disputed ones.
+        """Process a write of memories: new ones, and newly disputed ones.
 
-        It is called after each write of memories. A disputed memory counts as a correction for each open session that was shown it.
+        Call this after each write. A new memory may be shown to the session that made it. A disputed memory counts as a correction for each
+        open session that was shown it.
         """
         self._finder.memories_changed(delta)
         for link in delta.learnt:
@@ -171,7 +170,7 @@ class Injector:
     def searched(self, session: str, query: str) -> None:
         """Record an agent's search.
 
-        The memories that answer it are looked up in the background, for a later step.
+        In the background, the memories that answer `query` are looked up, to be shown at a later step.
         """
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
@@ -226,10 +225,10 @@ class Injector:
         return answer
 
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
-        """Return what some edits may break, before an agent makes them.
+        """Return the likely effects of some edits, before an agent makes them.
 
         The answer must be ready within the deadline of the point `tool`. Advice that is late is kept for `late_advice`. Each symbol or file
-        gets advice once in a session. The text has at most `edits.MAX_TOKENS` tokens.
+        gets advice once in a session. The advice has at most `edits.MAX_TOKENS` tokens.
         """
         started = time.monotonic() if begun is None else begun
         check(ask)
@@ -265,7 +264,7 @@ class Injector:
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
         """Return advice on code that uses edited code and was not opened yet.
 
-        Only edits that changed a signature count. None if there is nothing new to report.
+        Only edits that changed a signature count. The result is None if there is nothing new to report.
         """
         left = self.edits.unopened(ask.session) if self._group(ask.session) == FULL else []
         if not left:
@@ -277,7 +276,7 @@ class Injector:
     def at_stop(self, session: str) -> str:
         """Return a reminder for an agent that stops: forgotten files and tests.
 
-        "" if nothing was forgotten, or if the session's group in the experiment is not `full`.
+        The result is "" if nothing was forgotten. It is also "" if the session's group in the experiment is not `full`.
         """
         return self.edits.at_stop(session) if self._group(session) == FULL else ""
 
@@ -414,7 +413,7 @@ class Injector:
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return one item between two steps of an agent, or nothing.
 
-        A trigger determines the item, such as a trap about a file that was just read.
+        A trigger (the reason to show something) determines the item. An example is a trap (warning) about a file that was just read.
         """
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
@@ -472,9 +471,9 @@ class Injector:
         return []
 
     def wait_for_events(self, timeout_s: float = HEARD_S) -> None:
-        """Wait until background work for earlier events is done.
+        """Wait until the background work of all earlier events is done.
 
-        The wait ends after a timeout. The work includes earlier hook events.
+        The wait ends after `timeout_s` at the latest; this is logged.
         """
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)

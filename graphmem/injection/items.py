@@ -105,9 +105,9 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Append the typed fields of a memory that its content does not mention.
+    """Append to a memory's content the typed fields that it does not mention.
 
-    The memory's type defines these fields, such as the fix of an error; see `memory.types`. `details` has their values.
+    The memory's type defines the fields, such as the fix of an error; see `memory.types`. `details` has their values.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():
@@ -129,9 +129,9 @@ def _has_all(content: str, value: Any) -> bool:
 
 
 def _seeded_from(info: MemoryInfo) -> str:
-    """Return the name of the file from which a memory was seeded.
+    """Return the name of the file from which a memory was seeded, or "".
 
-    A seed is a memory made from a project's own files. "" for other memories.
+    A seeded memory was made from a project's own files.
     """
     if info.source != SEEDED:
         return ""
@@ -152,9 +152,9 @@ def note(text: str) -> Item:
 
 
 def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
-    """Drop repeated items, and items with the given ids.
+    """Drop repeated items, and items with the ids in `without`.
 
-    Of several equal items (memories, rules or pieces of code), the first is kept.
+    Of several items (memories, rules or pieces of code) with the same id, the first is kept.
     """
     seen = set(without)
     kept = []

@@ -1,9 +1,9 @@
 """Pack memories, rules and code into a number of tokens.
 
-The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. Of the other
-items, the worst 30 % are dropped, and at most 5 of the best are taken, at most 2 from one session. The phase of work determines how the
-tokens of retrieval are divided among types. The next best items use the remaining tokens. Overlapping pieces of code are merged, and code
-is grouped by file. Omissions are reported.
+The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. Of its other
+items, the worst 30 % are dropped. Then at most 5 of the best are taken, at most 2 of them from one session. The phase of work determines
+how the tokens of retrieval are divided among types. The next best items use the remaining tokens. Overlapping pieces of code are merged,
+and code is grouped by file. Omissions are reported.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Packed(NamedTuple):
 
 
 def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[Item]:
-    """Choose the memories to show: pinned ones, then the best few.
+    """Choose the memories to show: some pinned ones, then the best others.
 
-    Both groups are ordered by score; ties are ordered by id.
+    Both groups are ordered by score, best first; ties are ordered by id. `left_out` counts the other memories by reason.
     """
     tally: Tally[str] = left_out if left_out is not None else Tally()
     ranked = sorted(found, key=lambda one: (-one.score, one.id))
@@ -70,7 +70,7 @@ def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[It
 def merged(pieces: Iterable[Item]) -> list[Item]:
     """Merge pieces of code whose line ranges overlap or touch.
 
-    The file with the best piece is first; within a file the order is by line.
+    The file whose piece has the best score is first. Within a file the order is by line.
     """
     by_file: dict[str, list[Item]] = {}
     for one in pieces:
@@ -97,7 +97,7 @@ def _merged_file(pieces: list[Item]) -> list[Item]:
 def _is_whole(one: Item) -> bool:
     """Return whether the text of a piece of code has all lines of its range.
 
-    A truncated text does not.
+    The result is False for a truncated piece.
     """
     return one.start_line > 0 and one.text.count("\n") == one.end_line - one.start_line
 
@@ -129,12 +129,12 @@ def pack(
 
     Args:
         items: items of any section. Retrieval is filtered and divided by type; other sections are taken in order.
-        budget: limits in tokens of `count`; the text never exceeds them.
+        budget: limits in tokens; the text never exceeds them.
         form: writes the text.
-        count: counts tokens; the count of a string is the sum of the counts of its lines.
+        count: counts tokens. The count of a string is the sum of the counts of its lines.
         phase: phase of work, for the shares of types.
         explicit: True for an explicit request, which gets all results; False selects only the best few.
-        leaning: the project's changes to the shares of types in this phase; see `budgets.shares_of`.
+        leaning: weights of memory types in this phase, learnt by the project; see `budgets.shares_of`.
     """
     left_out: Tally[str] = Tally()
     cut: list[str] = []
@@ -174,10 +174,10 @@ def _fill(
     left_out: Tally[str],
     cut: list[str],
 ) -> list[Item]:
-    """Return the items that fit into a number of tokens, in order.
+    """Return the items that fit into `allowed` tokens, in order.
 
-    An item is a memory, a rule or a piece of code. Items that exceed their type's share are tried again with the remaining tokens. Code
-    that does not fit is truncated if possible.
+    An item is a memory, a rule or a piece of code. An item beyond its type's share is tried again with the remaining tokens. Code that does
+    not fit is truncated if possible. `left_out` counts omitted items by reason, and `cut` collects ids of truncated code.
     """
     items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
@@ -216,7 +216,10 @@ def _fill(
 
 
 def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str]) -> Item:
-    """Truncate a long piece of code to leave tokens for other items."""
+    """Truncate a piece of code to `most` tokens, to leave room for others.
+
+    The id of truncated code is added to `cut`. Code of which too few lines fit is returned whole.
+    """
     if form.cost(one, count) <= most or (part := _first_lines(one, most, form, count)) is None:
         return one
     cut.append(one.id)
@@ -226,7 +229,7 @@ def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str])
 def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | None:
     """Truncate code to the lines that fit, and note how many are missing.
 
-    Returns None if fewer than 3 lines fit. Memories are never truncated, because half a sentence can have the opposite meaning.
+    The result is None if fewer than 3 lines fit. Memories are never truncated, because half a sentence can have the opposite meaning.
     """
     lines = one.text.split("\n")
     low, high = 0, len(lines) - 1

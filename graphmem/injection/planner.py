@@ -48,9 +48,10 @@ class Planner:
     Args:
         finder: finds memories.
         book: repository of the memories.
-        projections: projections of the memories.
-        root: root directory of the project, if known.
-        moving: returns the files that usually change together with some files or folders; `wait` allows reading the history first.
+        projections: copies of the memories in memory.
+        root: returns the root directory of the project, if known.
+        moving: returns the files that usually change together with given files or folders. Its flag tells whether to wait until the Git
+            history is read.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Planner:
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
         """Return memories about earlier work on a task, packed by type.
 
-        Memories of any confidence are returned.
+        `modules` are files or folders of the work. The confidence of the memories does not matter.
         """
         if not task.strip():
             raise BadInputError("the description of the task is empty; describe the work", argument="task")
@@ -85,7 +86,8 @@ class Planner:
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
         """Return memories that one phase of work passes to the next, as one text.
 
-        The session's own memories come first, then others of the types that the next phase needs.
+        `before` and `to` are the two phases. Memories that the session made come first, then others. Both are of the types that the next
+        phase needs.
         """
         types = planning.relay_types(to)
         planning.relay_types(before)
@@ -123,10 +125,10 @@ class Planner:
         return Prefetch(name, files, sum(one.tokens for one in files), left_out, [*notes, *filter(None, [moving.note])])
 
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
-        """Return files to read before work on the open files, and notes.
+        """Return items that name files to read first, and notes.
 
-        The files are items for an agent. These files are in the folders of the open files, or often change together with the open files.
-        The notes name folders that could not be looked up in time.
+        A named file was often read by sessions in a folder of the open files. Or it often changes together with the open files. A note
+        tells how many folders could not be looked up before `until`.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []

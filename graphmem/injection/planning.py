@@ -78,11 +78,11 @@ def within_module(one: str, module: str) -> bool:
 def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None]) -> tuple[list[PrefetchedFile], int]:
     """Select the suggested files that fit, and count those that do not.
 
-    The limits are 12 files and 32,000 tokens; the most often read files come first.
+    The limits are 12 files and 32,000 tokens. The files with the greatest share, such as those read in most sessions, come first.
 
     Args:
-        wanted: suggestions from any source; the strongest suggestion for a file counts.
-        tokens_of: returns the number of tokens of a file; None if it no longer exists.
+        wanted: suggestions from any source; of several for one file, the strongest counts.
+        tokens_of: returns the number of tokens of a file; None if the file no longer exists.
     """
     best: dict[str, Wanted] = {}
     for one in wanted:
@@ -103,10 +103,10 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """Scale a planned number of steps by past overruns, at most to twice.
+    """Scale a planned number of steps by past overruns, to at most the double.
 
-    Overruns are recorded by module. Of the records for the module, or for a folder around or inside it, the one with the most samples is
-    used; among equals, the newest.
+    `calibrations` are records of overruns, by module. Only those for `module`, or for a folder around or inside it, are considered. The one
+    with the most samples is used; among equals, the newest.
 
     Raises:
         BadInputError: base is not a number of steps.

@@ -26,7 +26,7 @@ COUNTED: Final = 4_096  # files whose token counts are cached while unchanged
 def of_summary(one: SessionSummary, room: int) -> Item:
     """Return the summary of a session as an item for an agent.
 
-    The full summary is used if it takes at most half of `room` tokens, else the short form.
+    The full summary is used if it takes at most half of `room` tokens; otherwise the short form.
     """
     whole = clean(one.markdown)
     text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
@@ -66,7 +66,7 @@ def tokens_of(root: Path | None, path: str) -> int | None:
 def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
     """Return the number of tokens in the first mebibyte of a file.
 
-    The result is cached for a version of the file. A larger file never fits into a budget.
+    The result is cached until the file's time or size changes. A larger file never fits into a budget, so its rest is not counted.
     """
     with file.open("rb") as opened:
         return count_once(opened.read(1 << 20).decode("utf-8", "replace"))
@@ -75,7 +75,8 @@ def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
     """Convert a search hit to an item for an agent.
 
-    A memory is shown in full. Code is shown with its current lines, or as the stored snippet if the lines moved.
+    A memory is shown in full. Code is shown with its current lines. If its file is in `stale` (changed since it was indexed), the stored
+    snippet is shown.
     """
     if hit.memory is not None:
         return of_memory(hit.memory, "retrieval", hit.score)

@@ -52,13 +52,15 @@ class RelevanceCheck:
     def __call__(self, context: Context, found: Sequence[Candidate], until: float) -> list[Candidate]:
         """Return the memories that are relevant to a conversation, in order.
 
+        Untrusted memories are kept, because they are not sent to the model.
+
         Args:
             context: the conversation.
             found: candidates that fit the conversation.
             until: deadline on the clock of `time.monotonic`.
 
         Raises:
-            LanguageModelError: the answer was late, or not a list of numbers of these memories.
+            LanguageModelError: the answer was late, or not a list of the candidates' numbers.
         """
         rows = self._projections.memories().rows(one.id for one in found)
         judged = [one for one in found if one.id in rows and not rows[one.id].contaminated]

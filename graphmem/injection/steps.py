@@ -47,7 +47,7 @@ class StepTriggers:
     """Decides for each session what is shown between two steps. Thread-safe.
 
     Args:
-        traps: returns a file's active memories of the types in TRAPS, most confident first, with their current confidence.
+        traps: returns a file's active warnings (memories of the types in TRAPS), best first, as (id, confidence); see `Finder.traps`.
     """
 
     def __init__(self, traps: Callable[[str], Sequence[tuple[str, float]]]) -> None:
@@ -71,7 +71,7 @@ class StepTriggers:
     def learnt(self, session: str, ids: Sequence[str]) -> None:
         """Record memories that a session has just made.
 
-        The call is ignored for a session whose steps are not counted.
+        Memories of a session whose steps are not counted are ignored.
         """
         with self._lock:
             if session in self._sessions:
@@ -89,14 +89,14 @@ class StepTriggers:
             self._sessions.pop(session, None)
 
     def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
-        """Count a step of an agent; return the reason to show an item, or None.
+        """Count a step of an agent; return a reason to show an item, or None.
 
-        Each reason (trigger) is given once.
+        A reason (trigger) names the memories to show. Each trigger is returned once.
 
         Args:
             session: name of the session.
             shown: ids of the memories that were shown to the session within the current topic of the conversation.
-            threshold: confidence that the trust level requires; traps need at least MIN_CONFIDENCE.
+            threshold: confidence that the trust level requires. Traps (warnings about files) need at least MIN_CONFIDENCE.
         """
         with self._lock:
             state = self._of(session)

@@ -1,7 +1,7 @@
 """Trust levels: confidence a memory needs to be shown without a request.
 
-If more sessions of a project have ended without corrections, less confidence is needed. The level is cautious for the first 3 sessions,
-then standard. From the 16th session it is confident, after 10 sessions in a row in which less than 5 % of the shown memories were flagged
+The more sessions of a project end without corrections, the less confidence is needed. The level is cautious for the first 3 sessions, then
+standard. From the 16th session it may be confident. The condition is 10 sessions in a row with less than 5 % of the shown memories flagged
 wrong. Only a person can set autonomous. After three memories flagged as wrong in one session, graphmem offers a lower level, which a person
 may accept.
 """
@@ -35,7 +35,7 @@ FILE: Final = "trust.json"
 class Experience:
     """A project's sessions so far, and the memories flagged wrong in them.
 
-    The trust level is derived from these data. The level that a person chose is stored, too. Recent sessions are kept, newest last.
+    The trust level is derived from these numbers, unless a person chose one. Numbers of recent sessions are kept, newest last.
     """
 
     sessions: int = 0
@@ -56,7 +56,7 @@ class Experience:
     def corrections(self) -> float:
         """Share of shown memories that were flagged wrong in recent sessions.
 
-        It is 0 if none was shown.
+        The share is 0 if no memory was shown.
         """
         shown = sum(one for one, _ in self.recent)
         return sum(wrong for _, wrong in self.recent) / shown if shown else 0.0

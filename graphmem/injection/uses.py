@@ -1,13 +1,14 @@
 """Detect which shown memories an agent used, and which it said are wrong.
 
-A session counts as at most one use of a memory, however often it uses the memory. These acts are a use:
+A session counts as at most one use of a memory, however often it uses the memory. A use is one of these:
 
 * The agent cites the memory's `#id` in its words, in a command or in text that it writes.
-* The agent follows the memory in an edit of a file that the memory is about. The edit adds a name that the memory recommends, or removes
-  a name that the memory rejects. The use counts when tests pass after the edit, or at the end of the session if no test failed since.
+* The agent follows the memory in an edit of a file that the memory is about. The edit adds a name that the memory recommends, or removes a
+  name that the memory rejects. The use counts when tests pass after the edit. At the end of the session it counts if the last tests did not
+  fail.
 
-A doubt is reported for a sentence that says that a cited memory is wrong. A doubt is also reported for an edit that followed a memory and
-was undone after a failed test.
+A doubt is reported for a sentence that says that a cited memory is wrong. It is also reported if an edit followed a memory, tests failed,
+and the edit was undone.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Followed(NamedTuple):
     def is_undone(self, old: set[str], new: set[str]) -> bool:
         """Whether a later edit undoes this edit.
 
-        `old` are the words before the later edit, `new` the words after it.
+        `old` are the words that the later edit replaces, `new` the words that it writes.
         """
         return bool(self.added & (old - new) or self.removed & (new - old))
 
@@ -130,9 +131,9 @@ class UseBook:
             return Said(self._count(state, [one for one in cited if one not in doubts]), [Doubt(*one) for one in doubts.items()])
 
     def edited(self, session: str, edits: Sequence[Edit]) -> Said:
-        """Record edits; return memories that they cite, and refuted memories.
+        """Record edits; return memories that the edits cite or refute.
 
-        A memory is refuted if an edit followed it, tests failed, and another edit undid the first.
+        A memory is refuted if an edit followed it, tests failed, and another edit undid the first edit.
         """
         cited = self.cited_in(session, "\n".join(one.new for one in edits)).used
         doubts: list[Doubt] = []
@@ -158,7 +159,7 @@ class UseBook:
     def tested(self, session: str, ok: bool | None) -> list[str]:
         """Record whether a session's tests passed.
 
-        Returns the memories that a passed run confirms.
+        Returns the ids of memories that earlier edits followed, now confirmed by the tests. The list is empty unless `ok` is True.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -172,7 +173,10 @@ class UseBook:
             return self._count(state, followed)
 
     def end(self, session: str) -> list[str]:
-        """Forget a session; return followed memories whose tests did not fail."""
+        """Forget a session; return the ids of memories that its edits followed.
+
+        The list is empty if the session's last tests failed.
+        """
         with self._lock:
             state = self._sessions.pop(session, None)
             return self._count(state, state.followed) if state is not None and not state.failed else []
