@@ -228,8 +228,8 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 def answer(agent: Agent, event: str, text: str) -> str:
     """Return the output of a hook that passes context to the agent.
 
-    If the event is the end of the agent's turn, the output makes the agent continue, with the text as the reason. The result is "" without
-    context, or if the event does not allow context.
+    `text` is the context. If `event` is the end of the agent's turn, the output makes the agent continue, with `text` as the reason. The
+    result is "" without context, or if the event does not allow context.
     """
     if text and event in agent.stops:
         return inert_json(json.dumps({"decision": agent.stops[event], "reason": text}, ensure_ascii=False))

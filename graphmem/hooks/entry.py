@@ -91,8 +91,8 @@ def _folder(payload: dict[str, Any]) -> str:
 def _owner(folder: str) -> dict[str, Any] | None:
     """Return the record of the server that owns a project's index, or None.
 
-    The record is the content of owner.json. Two records are ignored: one of another index, which was copied here, and one whose server is
-    stopped (SIGSTOP) and cannot answer.
+    The record is the content of owner.json. A record of another index, left by a copy of its directory, is ignored. So is the record of a
+    stopped server (SIGSTOP), which cannot answer.
     """
     import json
 
@@ -114,7 +114,7 @@ def _owner(folder: str) -> dict[str, Any] | None:
 def _data_dirs(folder: str) -> list[str]:
     """Return the directories in which a project's index may be.
 
-    They are in the order of `settings.locate`.
+    `folder` is a directory inside the project. The directories are in the order in which `settings.locate` tries them.
     """
     named = os.environ.get("GRAPHMEM_DB")
     if named:

@@ -1,7 +1,8 @@
 """Texts that tell agents and their subagents about graphmem.
 
-Together they are the guide of an agent. One text is a block in the instruction file that an agent and its subagents read. The others are a
-definition of a subagent, and commands that a person types. The formats follow the agents' public documentation (docs/hooks.md).
+An agent's guide has three parts. The first is a block in the instruction file that the agent and its subagents read. The second is the
+definition of a subagent. The third is a set of commands that a person types. The formats follow the agents' public documentation
+(docs/hooks.md).
 """
 
 from __future__ import annotations

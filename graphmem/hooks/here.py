@@ -1,8 +1,8 @@
 """Decide whether the server that an `owner.json` names may be trusted.
 
-The file is in the project directory, so it may come from elsewhere. A repository may contain a malicious `owner.json`. It would send a
-person's texts to the attacker's server, and that server's texts to the agent. A copy of a project contains the file of the original, whose
-server would answer for the copy.
+The file is in the project directory, so another person may have made it. A malicious `owner.json` in a repository could name an attacker's
+server. That server would get a person's texts, and the agent would get the server's answers. A copied project has the file of the original,
+whose server would answer for the copy.
 """
 
 from __future__ import annotations

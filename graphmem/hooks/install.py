@@ -76,9 +76,9 @@ class Vault:
         self.folder = folder
 
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Return whether a file is unchanged since the installation.
+        """Return whether a file is as installed, and its content before that.
 
-        The second result is the content before the installation. It is None if the file did not exist, or if the content is unknown.
+        The second result is None if the file did not exist, was changed, or its former content is unknown.
 
         Args:
             path: path of the file.
@@ -203,7 +203,7 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
     """Map each file that contains graphmem's block to an agent that reads it.
 
-    Only agents count whose settings contain graphmem's hooks.
+    Only agents with graphmem's hooks in their settings count.
     """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}
@@ -253,9 +253,9 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """Content of a settings file without graphmem's entries.
+    """Return a settings file's content without graphmem's entries.
 
-    The flag tells whether the file had such entries.
+    `now` is the current content; None if the file does not exist. The second result tells whether the file had such entries.
     """
     if now is None:
         return None, False
@@ -278,9 +278,9 @@ def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
 
 
 def _drop_elements(document: JsonText, path: tuple[str, ...]) -> bool:
-    """Remove graphmem's elements from an array of a settings file.
+    """Remove graphmem's elements from the array at `path` in a settings file.
 
-    Arrays and objects that become empty are removed, too.
+    Arrays and objects that become empty are removed, too. Returns whether there were such elements.
     """
     found = document.get(path)
     places = [index for index, one in enumerate(found) if is_our_element(one)] if isinstance(found, list) else []
@@ -298,9 +298,10 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def _is_bare(target: Target, after: bytes) -> bool:
-    """Return whether nothing in a settings file was written by a person.
+    """Return whether a settings file has nothing that a person wrote.
 
-    Only the defaults that graphmem puts into a new file may be left. Uninstalling may then remove the file.
+    `after` is its content without graphmem's entries. Defaults that graphmem puts into a new file do not count. Uninstalling then removes
+    the file.
     """
     text = after.decode("utf-8")
     if target.kind in ("toml", "markdown"):

@@ -30,9 +30,9 @@ class Value(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of a JSON object, or an element of an array, with its start.
+    """A member of a JSON object, or an element of an array.
 
-    An element has the key "".
+    `start` is the position of its key, or of the element. An element has the key "".
     """
 
     start: int  # of the key, or of the element
@@ -144,9 +144,9 @@ class JsonText:
         self._add(self._made(path, "array"), len(path), "", value)
 
     def remove(self, path: Sequence[str], index: int) -> None:
-        """Remove the member or element number `index` from the value at a path.
+        """Remove a member or element from the object or array at a path of keys.
 
-        `path` is a path of keys. The comma of the removed member is removed, too.
+        `index` is its place, from 0. Its comma is removed too. Comments are kept.
         """
         container = self._find(path)
         if container is None:

@@ -42,7 +42,7 @@ _OURS: Final = re.compile(rf"graphmem(?:\.exe)?['\"]?\s+hook\s+(?:{'|'.join(NAME
 class Element(NamedTuple):
     """An element that graphmem adds to an array in an agent's settings.
 
-    The array is at a path of keys.
+    `path` has the keys that lead to the array.
     """
 
     path: tuple[str, ...]
@@ -52,7 +52,7 @@ class Element(NamedTuple):
 class Entry(NamedTuple):
     """A member that graphmem adds to an object in an agent's settings.
 
-    The object is at a path of keys.
+    `path` has the keys that lead to the object.
     """
 
     path: tuple[str, ...]
@@ -83,7 +83,7 @@ def is_our_command(command: Any) -> bool:
 def is_our_element(value: Any) -> bool:
     """Return whether an element of an agent's list of hooks is graphmem's.
 
-    This is so if all its commands run graphmem.
+    An element is graphmem's if all of its commands run graphmem.
     """
     if not isinstance(value, dict):
         return False
