@@ -1,9 +1,9 @@
 """Backups of an index: one zip file with all that cannot be rebuilt.
 
-It contains the database, the memories' journal, other files that cannot be rebuilt, and a manifest with their hashes. The database is
-stored as a copy of its file, which only the same engine can open. Or it is *portable*: Arrow tables that every engine and every later
-graphmem can read. Derived data (projections, caches) is left out. A written backup is read back, compared with its hashes and opened in a
-separate process before it is reported.
+A backup has the database, the memories' journal, other files that cannot be rebuilt, and a manifest with their hashes. The database is
+stored in one of two forms. Either it is a copy of its file, which only the same engine can open. Or it is *portable*: Arrow tables that
+every engine and every later graphmem can read. Derived data (projections, caches) is left out. Before a written backup is reported, it is
+checked. It is read back, compared with its hashes and opened in a separate process.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _LEFT_OUT: Final = (
 
 
 class Content(NamedTuple):
-    """Content of a backup: its database's engine, and numbers of entries."""
+    """The database of a backup: its engine, generation and numbers of entries."""
 
     engine: str  # writer of the file; `PORTABLE` for tables
     generation: int
@@ -154,7 +154,14 @@ def before_change(
 ) -> None:
     """Write a portable backup before the schema of the database changes.
 
-    See `store.open_store`. If such a backup already exists, no backup is written.
+    If there already is a backup of the same content, none is written. If the database is too damaged for a backup, this is logged.
+
+    Args:
+        data_dir: the index directory.
+        settings: settings for opening the backup as a check.
+        version: version of the first schema change to come; part of the backup's name.
+        meta: the database's own record of its project and generation.
+        dump: writes the database's tables to a directory; returns the number of rows of each.
 
     Raises:
         DiskFullError: the disk is full; the partial backup was deleted, and the database is unchanged.
@@ -304,7 +311,7 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
 def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
     """Yield an index's files that cannot be rebuilt, as (name, path), by name.
 
-    The database and the journal are not included.
+    The name is relative to the index directory. The database and the journal are not included.
     """
     for entry in sorted(data_dir.iterdir()):
         left_out = entry.name.startswith(_LEFT_OUT) or entry.name.endswith((".quarantine", ".tmp", ".lock", "-wal", "-shm"))
@@ -405,7 +412,7 @@ def _copy_tree(source: Path, target: Path) -> None:
 def copy_file(source: Path, target: Path) -> None:
     """Copy a file, even a SQLite file to which a process is writing.
 
-    The copy of a SQLite file is consistent.
+    The copy of a SQLite file has its content at one moment. A damaged SQLite file is copied byte by byte.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as file:

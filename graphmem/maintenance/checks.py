@@ -88,7 +88,7 @@ def graph(store: GraphReads) -> list[Check]:
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
     """Compare the projections in memory with the database.
 
-    The projections are copies of the code graph, the word index and the memories.
+    Projections are copies, made for fast reading, of the code graph, the word index and the memories.
     """
     found: list[Check] = []
     if store.generation():
@@ -119,7 +119,10 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """Return damage that was repaired since the index was opened, as checks."""
+    """Return one check for each damage repaired since the index was opened.
+
+    `notes` has a sentence about each repair.
+    """
     return [Check("mended", "note", note, "") for note in notes]
 
 
@@ -185,7 +188,10 @@ def backups(data_dir: Path, settings: Settings) -> list[Check]:
 
 
 def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
-    """Compare the graph with a fresh one that was built from the same files."""
+    """Compare the index with a fresh one that was built from the same files.
+
+    `held` has the tables of the index, and `fresh` those of the fresh one.
+    """
     off = []
     for name in ("files", "symbols", "externals", "edges", "unresolved"):
         mine, other = getattr(held, name), getattr(fresh, name)

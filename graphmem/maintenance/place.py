@@ -85,8 +85,8 @@ def prepare_data_dir(data_dir: Path) -> None:
 def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
-    The result does not depend on the umask, because memories may be private. A directory that also has other content keeps its permissions,
-    and so do its subdirectories. Files that people wrote keep their permissions, because people may share them.
+    The result does not depend on the umask, because memories may be private. If the directory also has other content, it keeps its
+    permissions, and so do its subdirectories. Files that people wrote keep their permissions, because people may share them.
     """
     try:
         entries = sorted(data_dir.iterdir())

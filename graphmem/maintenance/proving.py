@@ -110,8 +110,11 @@ KINDS: Final = (
 def put_aside_damaged(data_dir: Path) -> list[str]:
     """Quarantine an index's damaged files that cannot be rebuilt.
 
-    Returns one sentence for each file. The check runs before the files are read. A file that cannot be read now may be intact, so it is
-    left in place, and is reported when it is used.
+    The check runs before the files are read. Some kinds of files stay in place, because their readers use the intact part or refuse the
+    file. A file that cannot be read now may be intact. It stays in place too, and is reported when it is used.
+
+    Returns:
+        One sentence for each damaged file.
     """
     said = []
     for path, kind in _files(data_dir):
@@ -135,7 +138,8 @@ def put_aside_damaged(data_dir: Path) -> list[str]:
 def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
     """Check all bytes of an index's files; return damaged files and totals.
 
-    A damaged file is a pair (name, damage). The totals are the number of files and their size in bytes.
+    Returns:
+        The damaged files as (name, damage), the number of all files, and their total size in bytes.
 
     Raises:
         ResourceError: the process lacks memory or descriptors to read the files.

@@ -35,8 +35,8 @@ _log = logging.getLogger(__name__)
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     """Open the database of an index; quarantine a damaged one first.
 
-    The store's notes report the quarantine. A database in an older storage format is quarantined as well: the current engine cannot read
-    it, but the graphmem version that made it can.
+    The notes of the returned store report the quarantine. A database in an older storage format is quarantined as well. The current engine
+    cannot read it, but the graphmem version that made it can.
 
     Raises:
         SchemaTooNewError, MigrationError, SettingsError: the database is intact, but needs another graphmem or engine.
@@ -66,9 +66,10 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Rename directories that are where the database or its lock must be.
+    """Quarantine directories that are where the database or its lock must be.
 
-    A directory in place of the database is renamed only if the journal can replace the database.
+    A directory in place of the database is quarantined only if the journal can replace the database. Returns one sentence for each
+    directory.
     """
     said: list[str] = []
     why = "it is a directory in place of a file"
@@ -105,17 +106,17 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
 
 
 def lost_code(store: GraphReads) -> str:
-    """Return a sentence on why the database no longer has the indexed code.
+    """Return why the database no longer has the indexed code, or "".
 
-    Returns "" if the database has code, or never had code.
+    The result is "" if the database has code, or never had code.
     """
     return store.meta().get(LOST_CODE, "") if not store.generation() else ""
 
 
 def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
-    """Record in a new database that it replaces a lost one; return it.
+    """Record in a new database that it replaces a lost one; return its store.
 
-    The record is kept until code is indexed again.
+    `notes` has the reasons. The record is kept until code is indexed again.
     """
     store.set_meta({LOST_CODE: "; ".join(notes)})
     return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
@@ -124,7 +125,7 @@ def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
     """Replace a database by the newest intact portable backup.
 
-    The old database is quarantined. Without an intact portable backup, nothing is changed and None is returned.
+    `why` is the reason. The old database is quarantined. Without an intact portable backup, nothing is changed and None is returned.
     """
     for dump, known in backups.readable(path.parent):
         if known.engine != backups.PORTABLE:
@@ -150,7 +151,7 @@ def _with_notes(store: GraphStore, notes: list[str]) -> GraphStore:
 def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) -> list[str]:
     """Quarantine a database and its side files; delete data derived from it.
 
-    Returns one sentence for each renamed file.
+    Returns one sentence for each quarantined file.
 
     Args:
         path: path of the database.

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     """Copy the index of the main Git worktree, if this worktree has none.
 
-    If another process has that index open and keeps writing to the database, only the parsed files and the history are copied.
+    If another process keeps writing to that database, only the parsed files and the history are copied. A failed copy is logged.
 
     Returns:
         Whether anything was copied.
@@ -105,7 +105,10 @@ def _snapshot(source: Path, staging: Path) -> bool:
 
 
 def _written(path: Path) -> tuple[int, int, int] | None:
-    """Return inode, size and time of the last write; None for no plain file."""
+    """Return inode, size and time of the last write of a file.
+
+    The result is None if the path is missing or not a plain file.
+    """
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -114,9 +117,9 @@ def _written(path: Path) -> tuple[int, int, int] | None:
 
 
 def _take(source: Path, target: Path, *, closed: bool) -> None:
-    """Copy a file of an index, or share its blocks, without following links.
+    """Copy a file of an index, or share its blocks on the disk.
 
-    `closed` means that no process writes to the file.
+    Links are not copied. `closed` means that no process writes to the file; otherwise SQLite files are copied consistently.
     """
     if source.is_symlink() or not source.is_file():
         return
