@@ -126,8 +126,8 @@ class ChangeQuestions:
     def heat_history(self, steps: int = 24) -> Picture:
         """Return how the heat of files changed from the first to the last commit.
 
-        Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each step (ISO 8601), and `commits`
-        the number of commits until then. `paths` has the files that were hot at any step. `scores` has one list for each step, with a
+        Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits`
+        the number of commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a
         number from 0 to 100 for each path. Only churn is computed for the past. Complexity and dependents are the current ones.
 
         Args:

@@ -161,9 +161,9 @@ class AgentContext:
         return TrustState(now.level(), now.chosen, self.injector.trust.threshold(), now.sessions, round(now.corrections(), 6), now.offer)
 
     def set_trust_level(self, level: str) -> TrustState:
-        """Choose how certain a memory must be before agents are shown it unasked.
+        """Choose how certain a memory must be to be shown to agents unasked.
 
-        The levels are cautious, standard, confident, autonomous, and auto, which follows experience.
+        The levels are cautious, standard, confident, autonomous, and auto, which derives the level from corrections in past sessions.
 
         Raises:
             BadInputError: the level is unknown.

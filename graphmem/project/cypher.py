@@ -34,8 +34,8 @@ class CypherQueries:
 
         Args:
             query: MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and the functions that docs/cypher.md lists.
-            params: values of `$name` in the query: strings, numbers, booleans and lists of them.
-            limit: maximum number of rows, at most `limits.cypher_rows`; None for that number.
+            params: values by name, for `$name` in the query: strings, numbers, booleans and lists of these.
+            limit: maximum number of rows, at most `limits.cypher_rows`; None for the limit in the settings.
 
         Raises:
             ForbiddenError: Cypher is not enabled, or the store does not support it.

@@ -183,7 +183,7 @@ class Semantics:
 
     @cached_property
     def calls(self) -> Calls:
-        """The call edges of the graph whose confidence is high enough."""
+        """The call edges of the graph that are confident enough to follow."""
         return Calls(self.view)
 
     @cached_property

@@ -49,7 +49,7 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
 
     Args:
         data_dir: the index directory, which no process may use.
-        settings: they tell where the key is if `key_file` is None.
+        settings: used to find the key file if `key_file` is None.
         key_file: file of the key; created with a random key if it is missing.
         remove_copies: delete old backups and quarantined files, which hold plain text.
 

@@ -1,4 +1,4 @@
-"""Measure search on the project's own commits, to improve its weights.
+"""Measure search on the project's own commits, to improve search weights.
 
 A person decides whether new weights are used. `search.evaluate` has the method.
 """
@@ -73,8 +73,8 @@ class SearchWeighing:
     def search_evaluation(self, commits: int = 200) -> SearchEvaluation:
         """Measure search on recent commits of the project, and propose weights.
 
-        The commit messages are the queries, and the files that each commit changed are the right answers. It takes up to two minutes.
-        Nothing is changed.
+        The commit messages are the queries, and the files that each commit changed are the right answers. The evaluation takes up to two
+        minutes. Nothing is changed.
 
         Raises:
             BadInputError: `commits` is out of range.

@@ -98,7 +98,7 @@ class Pictures:
     ) -> Picture:
         """Return symbols with the code they use and the code that uses them.
 
-        Each has a position in the picture. A class in the middle includes its members.
+        Each symbol has a position in the picture. A class in the middle includes its members.
 
         Args:
             refs: the symbols in the middle, as for `symbol`.
@@ -106,7 +106,7 @@ class Pictures:
             kinds: kinds of edges to follow; None for those that impact follows.
             min_confidence: least confidence of edges, 0 to 1.
             limit: maximum number of nodes, at least 1; the answer reports how many more nodes exist.
-            fold_tests: show the tests of each step as one node with their number.
+            fold_tests: show all tests of a step as one node, which has the number of tests.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

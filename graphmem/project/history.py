@@ -162,7 +162,8 @@ class CoAccess:
     def often(self, files: Sequence[str]) -> list[CoAccessHit]:
         """Return files that often change with given files, best first.
 
-        In contrast to `with_also_moves`, files with an edge to the given files are included. The list is empty if the log cannot be read.
+        In contrast to `with_also_moves`, files with an edge to the given files are included. At most `ALSO_MOVES` files are returned. The
+        list is empty if the log cannot be read.
         """
         try:
             history = self.history.known()

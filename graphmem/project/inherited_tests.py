@@ -1,7 +1,7 @@
 """Find the classes whose runs include a test method.
 
-A test runner identifies a test by the class that runs it. So a method of a base class is a test of each subclass that inherits it. It is
-not a test of a class that the runner does not collect.
+A test runner identifies a test by the class that runs it. So a method of a base class is a test of each subclass that inherits it. A class
+that the runner does not collect has no tests.
 """
 
 from __future__ import annotations

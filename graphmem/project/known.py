@@ -79,7 +79,10 @@ class KnownCode:
         return self._found(view, put)
 
     def of_files(self, view: GraphView | None, files: Sequence[str], moving: Sequence[CoAccessHit]) -> NearbyMemories:
-        """Return memories about files, their code, and files changing with them."""
+        """Return memories about files, their code, and files changing with them.
+
+        `moving` has the files that change together with `files`.
+        """
 
         def put(places: Places) -> None:
             for path in files:

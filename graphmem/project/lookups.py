@@ -51,8 +51,8 @@ class Lookups:
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """Return a page of the symbols that match a query, with the total.
 
-        The best come first. If the query has several words, each of them must be in the qualified name or in the path. At least one of them
-        must be in the name.
+        The best match comes first. If the query has several words, each word must be in the qualified name or in the path. At least one
+        word must be in the name.
         """
         page(limit, offset)
         return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))
@@ -60,7 +60,7 @@ class Lookups:
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
         """Return a symbol with its edges, such as its callers.
 
-        Each relation, such as the callers, has at most 1,000 symbols.
+        For each relation, such as the callers, at most 1,000 symbols are returned.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
@@ -87,7 +87,7 @@ class Lookups:
     def resolve(self, ref: str) -> SymbolInfo:
         """Return the symbol that a reference such as `Cart.total` means.
 
-        If it has several overloads, the first one is returned.
+        If the symbol has several overloads, the first one is returned.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

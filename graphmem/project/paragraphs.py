@@ -57,7 +57,7 @@ class Paragraphs:
 
     Args:
         path: the file, created with the first paragraph. It is a cache: if the file is lost, the paragraphs are written again.
-        model: the language model; None if no model is configured, then only existing paragraphs are shown.
+        model: the language model, or None if none is configured. Without a model, only existing paragraphs are shown.
     """
 
     def __init__(self, path: Path, model: LanguageModel | None) -> None:

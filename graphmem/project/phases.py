@@ -1,6 +1,6 @@
 """Choose which types of memories matter in which phase of work.
 
-A phase is for example implement or validate. Counts of sessions propose weights; a person decides.
+A phase is for example implement or validate. Weights are proposed from counts of past sessions. A person decides whether they are used.
 """
 
 from __future__ import annotations

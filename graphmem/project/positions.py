@@ -127,7 +127,7 @@ class Positions:
     def read(self, file: str) -> Text:
         """Return the current text of a file.
 
-        Its lines and columns are those of `occurrences`.
+        The lines and columns in the answer of `occurrences` count in this text.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -137,7 +137,7 @@ class Positions:
         return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
-        """Return the positions in a file at which a name refers to a symbol.
+        """Return the positions in a file at which a name refers to symbol `node`.
 
         The second result tells whether the file changed since it was indexed.
 
@@ -379,7 +379,10 @@ def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
 
 
 def _units(line: str, column: int, unit: str) -> int:
-    """Convert a column in characters to UTF-16 or UTF-8 units."""
+    """Convert a column in characters to UTF-16 or UTF-8 units.
+
+    `line` is the text of the line; `unit` is "utf16" or "utf8".
+    """
     if line.isascii():
         return column
     before = line[:column]
@@ -387,7 +390,10 @@ def _units(line: str, column: int, unit: str) -> int:
 
 
 def _characters(line: str, column: int, unit: ColumnUnit) -> int:
-    """Convert a column in UTF-16 or UTF-8 units to characters."""
+    """Convert a column in UTF-16 or UTF-8 units to characters.
+
+    `line` is the text of the line. A column beyond its end stays beyond the end.
+    """
     if unit == "characters" or line.isascii():
         return column
     codec, width = ("utf-16-le", 2) if unit == "utf16" else ("utf-8", 1)

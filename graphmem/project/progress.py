@@ -19,7 +19,7 @@ MAX_WAITING = 256
 class Feed(Generic[T]):
     """A listener for events: `with feed as events:` begins to listen.
 
-    Then `events` yields new events. Iteration ends on exit from the context. Usable from any thread.
+    In the `with` block, `events` yields each new event. Iteration ends on exit from the context. Usable from any thread.
     """
 
     def __init__(self, hub: Hub[T]) -> None:

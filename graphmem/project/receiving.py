@@ -1,7 +1,7 @@
 """Receive an index that `graphmem push` sends.
 
-The parts of a push are kept in files until its end. Then one transaction changes the graph, and the projections follow. An interrupted push
-changes nothing.
+The parts of a push are kept in files until its end. Then one transaction changes the graph, and the projections (its copies for fast reads)
+are updated. An interrupted push changes nothing.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class Reviews:
     ) -> Iterable[tuple[int, float, str]]:
         """Yield the tests to run for a diff, as (node, confidence, reason).
 
-        A test may be yielded twice.
+        The reason is "changed", "ran", "reaches" or "maybe"; the last is for the tests in `named_in`. A test may be yielded twice.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)

@@ -181,7 +181,9 @@ class IndexRuns:
         self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Index files that a watcher saw change, or all files.
+        """Index the files that a watcher saw change, or all files.
+
+        None stands for all files.
 
         Raises:
             GraphMemError: see `index`.

@@ -110,7 +110,10 @@ class SessionLearner:
             self._learn_now(record, None)
 
     def learn_soon(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn in the background from a session, or from one finished task."""
+        """Learn in the background from a session, or from one finished task.
+
+        `unit` is the label of the task; None for the whole session.
+        """
         self._behind_answers("learning", lambda: self._learn_now(record, unit))
 
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
@@ -128,9 +131,10 @@ class SessionLearner:
         self._thread().submit(guarded)
 
     def _learn_now(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn from a session, in the thread for learning.
+        """Learn from a session or a task in it; called in the thread for learning.
 
-        A failure is logged. The record is kept, and `end_session` repeats the work.
+        `unit` is the label of the task; None for the whole session. A failure is logged. The record is kept, and `end_session` repeats the
+        work.
         """
         try:
             self.learn_from(record, unit)

@@ -1,7 +1,7 @@
 """Texts about modules and flows, from which a model writes paragraphs.
 
-The input of the model has only facts in the code: paths, names, signatures, first sentences of documentation. It omits facts that can
-change while the code does not (heat, counts of edges), because a paragraph stays valid as long as the hash of this input does.
+The input of the model has only facts in the code: paths, names, signatures, first sentences of documentation. Facts that can change while
+the code does not, such as heat, are omitted. So a paragraph stays valid until the code changes, which changes the hash of the input.
 """
 
 from __future__ import annotations

@@ -65,6 +65,8 @@ class Host(Protocol):
     def follow(self, paths: Collection[str] | None) -> None:
         """Bring the index up to date with given files, or with all files.
 
+        None stands for all files.
+
         Raises:
             GraphMemError: the run failed; the index is unchanged.
         """
@@ -131,7 +133,7 @@ class Watcher:
                 thread.join()
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Run the function of a watching thread.
+        """Run `work`, the function of one of the two watching threads.
 
         An error ends watching, with a note and a log entry.
         """
@@ -165,7 +167,7 @@ class Watcher:
     def _watched(self) -> list[str]:
         """Return the folders to watch.
 
-        They hold indexed files, may hold indexable files, or belong to git.
+        A folder is watched if it holds indexed files, may hold indexable files, or is git's directory.
         """
         self._folders = self._absolute(folders(Path(self._root), self._options)) | self._absolute(self._host.indexed_folders())
         return sorted(self._folders | ({self._git} if self._git else set()))
@@ -193,7 +195,7 @@ class Watcher:
         return self._notifier(watched, True)
 
     def _listen_with(self, notifier: RustNotify) -> None:
-        """Process events of files until the set of folders to watch changes."""
+        """Process events of files until `stop`, or other folders need watching."""
         is_moved = False
         self._moved.clear()
         while True:
