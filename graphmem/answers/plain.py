@@ -99,7 +99,7 @@ class Shape:
 
 
 class Unpacks:
-    """An answer that unpacks into its fields, like the tuple it replaced."""
+    """Base of answers that unpack into their fields: `rules, notes = answer`."""
 
     __slots__ = ()
 

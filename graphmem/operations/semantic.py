@@ -212,7 +212,7 @@ class SemanticOperations:
     def drift(self, base: str, head: str | None = None) -> Drift:
         """Show how the architecture changed between two revisions.
 
-        Without `head` the second one is the current index. The call reads both versions of all files, which takes a while.
+        Without `head` the second revision is the current index. The call reads both versions of all files, which takes a while.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
@@ -226,7 +226,7 @@ class SemanticOperations:
         format: ViewFormat = "svg",  # noqa: A002 - the word of the domain
         targets: Annotated[Sequence[str] | None, Ref(), Within("targets")] = None,
     ) -> Document:
-        """The map of modules, or the dependents of `targets` by distance.
+        """The map of modules, or the dependencies and dependents of `targets`.
 
         The document is a picture, or a file for another tool.
         """

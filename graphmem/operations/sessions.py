@@ -121,9 +121,9 @@ class SessionOperations:
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def session_receipts(self, session: str) -> Annotated[list[Receipt], Size(2)]:
-        """The outcome of each finding of a session.
+        """Which findings of a session became memories, and why.
 
-        `session` is the id of the session or a prefix of the id.
+        A finding is a pattern in the session's events. `session` is the id of the session or a prefix of the id.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, command="session undo")
