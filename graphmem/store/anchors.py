@@ -41,7 +41,7 @@ _CREATES: Final = {
 class State(NamedTuple):
     """State of a file, symbol or external after a change: gone or present.
 
-    For a symbol it includes the hash of the body.
+    The state of a symbol also has the hash of its body.
     """
 
     gone: bool

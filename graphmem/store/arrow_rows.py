@@ -104,7 +104,7 @@ EDGE_SCHEMA: Final = pa.schema(
 
 
 def edge_table(rows: Sequence[EdgeRow]) -> pa.Table:
-    """Return edges of one kind as a table whose first columns are the ends.
+    """Return edges of one kind as a table; its first two columns are the ends.
 
     Raises:
         BadInputError: a value does not fit its column.

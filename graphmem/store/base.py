@@ -7,7 +7,8 @@ stay inside this package.
 The graph has three layers. Layer 1 is the code. Layer 2 is derived from it, such as modules and flows. Layer 3 is the memories with their
 sessions and links.
 
-Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
+Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements `GraphReads`
+and `GraphWrites`.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ class GraphReads(Protocol):
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        It includes anchors moved by an index run. 0 in a new database.
+        An index run that changes the anchors of memories also counts. The counter is 0 in a new database.
         """
 
     def tables(self) -> GraphTables:
@@ -196,7 +197,7 @@ class GraphReads(Protocol):
     def framework_keys(self) -> list[KeyRow]:
         """Return framework keys, such as routes, with their handlers.
 
-        They are sorted by kind, name and symbol.
+        The keys are sorted by kind, name and symbol.
         """
 
     def counts(self) -> GraphCounts:
@@ -233,9 +234,9 @@ class GraphReads(Protocol):
         """Return memories (all, or those with given ids), sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the code's generation and the stored modules, sorted by id.
+        """Return a generation of the code and the stored modules, sorted by id.
 
-        The modules were computed from this generation. The generation is 0 if no modules are stored.
+        The generation is the one from which the modules were computed; it is 0 if no modules are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
@@ -268,7 +269,7 @@ class GraphWrites(Protocol):
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph.
+        """Replace the whole code graph by `full`; return the new generation.
 
         Memories are kept, and the anchor of each link is computed again.
         """
@@ -428,7 +429,7 @@ class Feed(Protocol):
 class GraphStore(GraphReads, GraphWrites, Protocol):
     """An open store for reads and writes.
 
-    Further capabilities are attributes that may be None; callers check.
+    The attributes `local`, `cypher` and `feed` are None if the store lacks that capability, so callers check them.
     """
 
     engine: EngineInfo

@@ -180,10 +180,10 @@ def parse_queries(text: str, path: str) -> list[NamedQuery]:
 
     Args:
         text: content of the file.
-        path: name of the file in messages and in `where`.
+        path: name of the file, for error messages and for the attribute `where` of each query.
 
     Raises:
-        QueryFileError: with path and line.
+        QueryFileError: the file does not follow the format; the error has the path and the line.
     """
     if path.endswith(_SQL):
         text = re.sub("^--", "//", text, flags=re.M)

@@ -385,9 +385,9 @@ def _to_engine(name: str, value: Any) -> Any:
 
 
 def _after_fork() -> None:
-    """Drop the engine's objects in a forked child.
+    """Drop the engine's objects in a forked child, without closing them.
 
-    The engine's threads belong to the parent. A destructor that waits for them ends or hangs the child.
+    The engine's threads exist only in the parent. A destructor that waits for these threads would end or hang the child.
     """
     for database in list(_open):
         database.abandon()

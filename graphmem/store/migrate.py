@@ -49,7 +49,7 @@ def load_migrations() -> tuple[Migration, ...]:
 
 
 def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
-    """Return the migrations of a directory, without hidden files.
+    """Return the migrations in a directory; hidden files are ignored.
 
     Raises:
         QueryFileError: see `load_migrations`.

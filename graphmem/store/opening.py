@@ -263,9 +263,9 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 
 
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Open a copy of a database in a child process; return "" or the failure.
+    """Open a copy of a database in a child process; return "" if that works.
 
-    The child process also counts the rows of all tables.
+    Otherwise the reason of the failure is returned. The child process also counts the rows of all tables.
     """
     return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
 
@@ -391,6 +391,6 @@ def _resident(pid: int) -> int:
 def _same(probe: _Probe, previous: Record) -> bool:
     """Return whether a tested file is the database that the lock file records.
 
-    It must have the same identity and be at the same checkpoint or the next one.
+    The file must have the recorded identity, and be at the recorded checkpoint or the next one.
     """
     return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

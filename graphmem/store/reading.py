@@ -83,7 +83,7 @@ class StoreReads(LiveFile):
     def framework_keys(self) -> list[KeyRow]:
         """Return framework keys, such as routes, with their handlers.
 
-        They are sorted by kind, name and symbol.
+        The keys are sorted by kind, name and symbol.
         """
         return [KeyRow(**row) for row in self.read("framework_keys")]
 

@@ -1,8 +1,8 @@
 """Facts about a closed database, readable without opening the database.
 
-A server that only answers simple questions starts in a third less time. A process that closes a database properly records the small facts
-of Meta, the tables of vectors and the number of memories in the lock file, next to size and checksum. These facts are valid while the bytes
-of the file are unchanged. The first use of the engine opens the file.
+With these facts, a server that answers only simple questions starts in a third less time. A process that closes a database properly records
+them in the lock file: the small values of Meta, the tables of vectors and the number of memories, next to size and checksum. They are valid
+while the bytes of the file are unchanged. The first use of the engine opens the file.
 """
 
 from __future__ import annotations

@@ -93,7 +93,10 @@ class Transaction:
             return self._connection.each_rows(text, rows)
 
     def statement(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
-        """Run one statement of a migration, or of an already bound named query."""
+        """Run a statement of a migration, or the text of a bound named query.
+
+        A bound query has its placeholders filled; `params` are its parameters.
+        """
         with _Guard(self, text):
             return self._connection.rows(text, params)
 

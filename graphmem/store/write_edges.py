@@ -208,7 +208,7 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 def ends(pair: Pair) -> dict[str, Any]:
     """Return the query placeholders that select the edges of a table pair.
 
-    They are `edge`, `from` and `to`.
+    The placeholders are `edge` (the edge table), `from` and `to` (the node tables).
     """
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 

@@ -120,7 +120,7 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
     """Create new rows of memories or sessions, and update changed ones.
 
-    Returns the old rows by id.
+    Returns, by id, the rows that were stored before.
     """
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist

@@ -33,10 +33,9 @@ OnKnowledge = Callable[[int], object]
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
-    """Store a change of the code in the feed, unless it is too large.
+    """Store a change of the code in the feed, for servers that follow.
 
-    `first` is true for the first content of a graph, which is not stored either. If a change is not stored, followers read the whole graph
-    again.
+    The first content of a graph (`first`) and a change that is too large are not stored. Followers then read the whole graph again.
     """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:

@@ -79,7 +79,7 @@ class PostgresReads:
     def framework_keys(self) -> list[KeyRow]:
         """Return framework keys, such as routes, with their handlers.
 
-        They are sorted by kind, name and symbol.
+        The keys are sorted by kind, name and symbol.
         """
         with self._connections.snapshot() as queries:
             return [KeyRow(*row) for row in queries.rows("framework_keys")]
@@ -180,9 +180,10 @@ def _sorted(table: pa.Table) -> pa.Table:
 
 
 def _live_edges(edges: pa.Table, nodes: Sequence[pa.Table]) -> pa.Table:
-    """Return the edges between nodes that are not stale, sorted.
+    """Return the edges whose two ends are among given nodes, sorted.
 
-    They are sorted by (kind, src, dst). Sorting compares the ranks of the ids, not the strings.
+    `nodes` are tables of all nodes that are not stale. The edges are sorted by (kind, src, dst). Sorting compares the ranks of the ids, not
+    the strings.
     """
     ids = pa.concat_arrays([table["id"].combine_chunks() for table in nodes])
     ids = ids.take(pc.sort_indices(ids))
