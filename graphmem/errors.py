@@ -75,7 +75,10 @@ class QueryParameterError(BadInputError):
 
 
 class MigrationError(GraphMemError):
-    """The schema history and the files do not match (`path`, `version`)."""
+    """A database's schema history does not match the migration files.
+
+    Facts: `path`, `version`.
+    """
 
 
 class SchemaTooNewError(MigrationError):

@@ -139,7 +139,7 @@ class LearntRow(NamedTuple):
 class NamedFile(NamedTuple):
     """A file that a memory names.
 
-    If it is not indexed, the store has a stale node for it.
+    If the file is not indexed, the store has a stale node for it.
     """
 
     id: str  # model.file_id

@@ -292,7 +292,7 @@ class Diagnostic(NamedTuple):
 
 
 class IndexProgress(NamedTuple):
-    """One step of an index run, for progress bars and subscriptions."""
+    """Progress of an index run: its stage, and the part of it that is done."""
 
     stage: str  # discover | parse | resolve | write | project | embed | done | failed
     done: int

@@ -363,8 +363,8 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
 def _is_inside(project: Path, value: Any) -> bool:
     """Whether the path of an index lies inside the repository that sets it.
 
-    The path is a value of the repository's settings file. The result is also true for a value that is not a string, because that is
-    rejected later.
+    `value` is the path, from a settings file of the repository `project`. A value that is not a string also gives True, because a later
+    check rejects it.
     """
     if not isinstance(value, str) or not value:
         return True

@@ -35,7 +35,7 @@ class HashedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Key of the vectors, which names the feature hashing."""
+        """Key of the vectors: the name of the method and the vector length."""
         return f"hashed-words-{self._dim}"
 
     @property

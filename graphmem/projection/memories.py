@@ -396,8 +396,8 @@ class MemoryIndex(MemoryLinks):
 
         Args:
             words: normalised words of the query.
-            vector: vector of the query; None to search without vectors.
-            depth: number of candidates from each of the two searches, by words and by vector.
+            vector: vector of the query; None to search by words only.
+            depth: maximum number of memories from each of the two searches, by words and by vector.
             only: filter of the memories; None for every live memory.
         """
         with self._lock:
@@ -448,11 +448,13 @@ class MemoryIndex(MemoryLinks):
             return {one: float(scores[slot]) for one, slot in slots.items() if scores[slot] > 0}
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Score memories by words, on the same scale as texts of another index.
+        """Score memories by words, to be ranked together with texts elsewhere.
+
+        Their scores are comparable with those of the other index.
 
         Args:
             words: normalised words of the query.
-            elsewhere: counts of the words in the other index.
+            elsewhere: counts of the words in the other index, such as that of code.
             ids: ids of the memories.
 
         Returns:
@@ -504,7 +506,8 @@ class MemoryIndex(MemoryLinks):
     def use_model(self, model_id: str, vectors: pa.Table) -> None:
         """Use the vectors of an embedding model from now on.
 
-        The index uses the vectors in `vectors` that belong to memories, and vectors that are added later.
+        The vectors of the former model are dropped. `vectors` has rows (text_hash, vector); rows of texts that no memory has are ignored.
+        Further vectors come from `add_vectors`.
         """
         with self._lock:
             self.model_id = model_id

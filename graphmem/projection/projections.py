@@ -190,7 +190,7 @@ class Projections:
     def snapshot(self) -> Snapshot:
         """Return all projections that are ready, as one consistent bundle.
 
-        It waits for the graph, and until saved words are opened, but not until words are built.
+        The call waits for the graph, and until saved words are opened, but not until words are built.
         """
         self.graph()
         self._words_opened.wait()
@@ -245,7 +245,7 @@ class Projections:
     def note(self) -> str:
         """Return one sentence about missing projections; "" if all are ready.
 
-        It waits until saved words are opened, so that an answer is the same a moment later.
+        The call waits until saved words are opened, so that a later call does not give another answer.
         """
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"

@@ -514,7 +514,7 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
 def _best(db: sqlite3.Connection, rows: I64, scores: F64, k: int, conditions: str, values: Sequence[str]) -> list[WordHit]:
     """Return the best k rows that meet SQL conditions, ties by id.
 
-    Entries are read in batches from the best row on: reading one for each match would take half of a search.
+    Rows are checked in batches, best first. To check every match would take half of a search.
     """
     hits: list[WordHit] = []
     size, above = max(k, _FIRST), math.inf
@@ -618,7 +618,8 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """Divide query words into (words to score, words to leave out).
 
-    The rarest words are scored, as long as the total number of their rows is within the budget. At least one word is scored.
+    `counts` maps each word to its number of rows. The rarest words are scored, as long as their rows together are within the budget. At
+    least one word is scored.
     """
     used: list[str] = []
     left_out: list[str] = []

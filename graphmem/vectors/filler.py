@@ -48,7 +48,7 @@ class VectorFiller:
 
     Args:
         store: stores the vectors.
-        projections: search the vectors.
+        projections: give the chunks, and search the vectors.
         settings: determine the embedding model.
         publish: receives reports of the progress.
         models: folder of prepared models; None to use none.
