@@ -87,7 +87,7 @@ def discover(
         root: a folder; it may be a repository, a folder inside one, or an ordinary folder.
         options: rules for skipping files.
         cancelled: called every few hundred files; True stops the search.
-        before: by path, earlier results with the same options; reused for files with the same content.
+        before: files that an earlier search with the same options found, by path; reused if their content is the same.
 
     Raises:
         RepositoryError: the path does not exist, is not a folder, cannot be read, or has nothing to index.
@@ -145,7 +145,7 @@ class _Search(Listing):
     """One search of a directory tree for files to index.
 
     Attributes:
-        before: earlier results, by path.
+        before: files that an earlier search found, by path; reused if their content is the same.
     """
 
     before: Mapping[str, FoundFile] = MappingProxyType({})
@@ -212,9 +212,9 @@ class _Search(Listing):
             return None
 
     def _examined(self, path: str) -> FoundFile | None:
-        """Return a file to index.
+        """Return a file if it is to be indexed, else None.
 
-        The result is None if the file is skipped; then the reason is counted.
+        If a file is skipped, its reason is counted.
         """
         name = path.rpartition("/")[2]
         reason = file_reason(name)
@@ -237,7 +237,7 @@ class _Search(Listing):
         return None
 
     def _read(self, path: str, absolute: str) -> tuple[str, bytes]:
-        """Return ("", content) of a file, or the reason to skip it and no content.
+        """Return ("", content) of a file to index, or (reason, b"") to skip it.
 
         A diagnostic is added if a person would expect the file in the index.
         """

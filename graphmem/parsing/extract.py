@@ -255,9 +255,10 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """Add an operation without an operator, like the truth test in `if x`.
+        """Add an operation without an operator sign: the truth test in `if x`.
 
-        Other such operations are formatting, `repr`, `del x[k]` and spreading (`*x`). A class can define methods for these operations.
+        `sign` is the name of the operation, and `node` its operand. Other such operations are formatting, `repr`, `del x[k]` and spreading
+        (`*x`). A class can define methods for these operations.
         """
         builder = self.builder
         operand = builder.term(node)

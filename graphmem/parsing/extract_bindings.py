@@ -83,7 +83,7 @@ class Bindings(Extraction):
     def lines_inside(self, block: Node) -> tuple[int, int]:
         """Return the first and last line inside a block.
 
-        The lines of its braces are left out, because other code may be on them.
+        The lines of its braces are left out, because other code may be on them. For a block on one line, both are this line.
         """
         first, last = self.line(block.start_byte), self.line(block.end_byte - 1)
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))

@@ -249,7 +249,7 @@ class Definitions(Bindings):
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record where a block of statements ends."""
+        """Record where a block of statements ends, for the bindings inside it."""
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:

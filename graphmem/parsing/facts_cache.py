@@ -84,7 +84,10 @@ class FactsCache:
             return found
 
     def get(self, file: FoundFile) -> FileFacts | None:
-        """Return the stored facts of a file by path, content hash and language."""
+        """Return the stored facts of a file, or None if none are stored.
+
+        Facts are found by path, content hash and language.
+        """
         with collector_paused():
             return self._get(file)
 
@@ -100,7 +103,7 @@ class FactsCache:
     def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
         """Store the facts of parsed files in one transaction.
 
-        Return whether they were stored. If the write fails, the cache is not changed and gets a note.
+        Return whether they were stored. If the write fails, the cache is not changed, and `notes` gets the reason.
         """
         rows = (
             (
@@ -118,7 +121,7 @@ class FactsCache:
 
         Args:
             keep: (path, content hash) of the current files.
-            only: only delete entries of these paths.
+            only: paths to which the deletion is limited; None for all paths.
 
         Returns:
             Number of deleted entries.

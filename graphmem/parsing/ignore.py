@@ -88,23 +88,22 @@ _STARS: Final = re.compile(r"\*+")
 
 
 class IgnoreRules:
-    """The ignore files of a directory tree, each for paths in its folder.
+    """The rules of all ignore files in a directory tree.
 
-    For a path, the deepest ignore file with a matching pattern is used.
+    An ignore file is valid for paths in its folder. For each path, the deepest ignore file with a matching pattern decides.
     """
 
     def __init__(self) -> None:
         self._specs: dict[str, GitIgnoreSpec] = {}
 
     def add(self, folder: str, lines: Iterable[str]) -> list[str]:
-        """Add the patterns of an ignore file.
+        """Add the patterns of an ignore file; return the lines that are not used.
+
+        A line is not used if it is not a valid pattern, or could take too long to match. Empty lines and comments are not returned.
 
         Args:
             folder: folder of the file, from the root, with '/'; "" for the root.
             lines: lines of the file, in gitignore's syntax.
-
-        Returns:
-            The lines that are not patterns, or could take too long to match.
         """
         patterns = [line for line in lines if line and not line.startswith("#")]
         unusable = [line for line in patterns if _is_endless(line)]
@@ -140,7 +139,7 @@ class IgnoreRules:
         return None
 
     def decide_below(self, path: str) -> bool | None:
-        """Return the result of `decide`, but True below an ignored folder.
+        """Return True if a folder above a path is ignored, else as `decide`.
 
         Like git, this method excludes everything below an ignored folder.
         """

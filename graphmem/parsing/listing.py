@@ -82,7 +82,7 @@ class Listing:
     def filtered(self, listed: list[str]) -> Iterator[str]:
         """Yield the paths of git's list that graphmem's own rules do not skip.
 
-        Submodules and nested repositories are opened.
+        The files of submodules and nested repositories are listed too.
         """
         for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(GRAPHMEM_IGNORE)} | {""}):
             self._read_ignore_file(folder, GRAPHMEM_IGNORE)
@@ -109,7 +109,10 @@ class Listing:
         return bool(reason)
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Return why a folder, or a folder above it, is skipped; "" if none is."""
+        """Return why `folder` or a folder above it is skipped; "" if none is.
+
+        `verdicts` has earlier results, and receives the new ones.
+        """
         verdict = verdicts.get(folder)
         if verdict is None:
             above, _, name = folder.rpartition("/")

@@ -91,7 +91,7 @@ class ParsedFile:
 
     @property
     def facts(self) -> FileFacts:
-        """The facts of the file; packed ones are unpacked at every call.
+        """The facts of the file; packed facts are unpacked at every access.
 
         Raises:
             LookupError: `forget_facts` was called.
@@ -109,7 +109,7 @@ class ParsedFile:
 
     @property
     def chunks(self) -> list[ChunkRow]:
-        """Return the chunks of the file; packed ones are unpacked at every call."""
+        """The chunks of the file; packed chunks are unpacked at every access."""
         if self._chunks is not None:
             return self._chunks
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
@@ -137,9 +137,9 @@ class ParsedFile:
 
     @property
     def packed(self) -> Packed:
-        """Return facts and chunks as bytes.
+        """Facts and chunks as bytes.
 
-        The result is not cached, so every call serialises again.
+        If the file was not given in packed form, every access serialises it again.
         """
         return self._packed or pack(self.facts, self.chunks)
 
@@ -213,7 +213,7 @@ def packed_chunks(data: bytes) -> list[PackedChunkRow]:
 def collector_paused() -> Iterator[None]:
     """Pause Python's cyclic garbage collector during a `with` block.
 
-    Unpacking creates millions of tuples without cycles.
+    Unpacking creates millions of tuples without cycles, which the collector would scan in vain.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -56,7 +56,7 @@ def is_prose(name: str) -> bool:
 def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: int, heading: str = "") -> list[Passage]:
     """Cut a span into passages of at most `limit` bytes and `max_lines` lines.
 
-    Cuts are at blank lines where possible.
+    Cuts are at blank lines where possible. Each passage gets the same `heading`.
     """
     passages = []
     for a, b in line_pieces(source, start, end, limit):
@@ -90,7 +90,8 @@ def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list
 def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> list[Passage]:
     """Cut a document into one passage per section.
 
-    Sections below `small` bytes are joined with the next section. Sections over `limit` bytes are cut at paragraphs.
+    Sections below `small` bytes are joined with the next section. Sections over `limit` bytes or `max_lines` lines are cut, at blank lines
+    where possible.
     """
     passages: list[Passage] = []
     start, heading = 0, ""
@@ -111,7 +112,7 @@ def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> lis
 def _sections(source: bytes) -> list[tuple[int, str]]:
     """Return the start and heading path ("Guide > Install") of each section.
 
-    The text is Markdown or reStructuredText. Both styles of Markdown headings are recognised.
+    The source is Markdown or reStructuredText. In Markdown, headings may begin with `#` or be underlined.
     """
     found: list[tuple[int, str]] = []
     styles: list[str] = []  # underline characters by level, in order of appearance, as in reStructuredText

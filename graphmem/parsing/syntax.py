@@ -57,7 +57,7 @@ class Syntax:
     def kind_ids(self, node_type: str) -> list[int]:
         """All ids of a node type in the grammar, such as `call`.
 
-        Aliases give some types several ids. `"this"` with quotes is a token.
+        A type may have several ids, because of aliases. In quotes, the type is that of a token: `"this"`.
         """
         count: int = self.language.node_kind_count
         is_named, plain = not node_type.startswith('"'), node_type.strip('"')

@@ -52,8 +52,8 @@ A parser that needs more ends the worker, and only its current file is lost.
 def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
     """Read and parse a file; never raises because of its content.
 
-    With `hasty`, a file that exceeds a short time limit gets a diagnostic of the code "timeout": it needs a separate process. The facts
-    have the hash of the bytes read now, in case the file changed since discovery.
+    With `hasty`, parsing stops after a short time limit. The result then has a diagnostic of the code "timeout", and the file should be
+    parsed in a separate process. The facts have the hash of the bytes read now, in case the file changed since discovery.
     """
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
@@ -134,7 +134,10 @@ def _exactly(stream: IO[bytes], size: int) -> bytes | None:
 
 
 def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
-    """Parse the batches of files on standard input until it ends."""
+    """Parse the batches of files on standard input until it ends.
+
+    `time_limit_s` limits the processor time of each file. `niceness` lowers the priority of the process.
+    """
     system.be_nice(niceness)
     system.arm()
     most = system.hard_limit("AS")

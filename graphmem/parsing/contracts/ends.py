@@ -28,9 +28,9 @@ _RPC: Final = (b"grpc", b"Grpc", b"gRPC", b"GRPC", b"_pb2", b"genproto")
 
 
 def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
-    """Return the ends of contracts in a file as plain tuples, by line.
+    """Return the ends of contracts in a file, as tuples sorted by line.
 
-    An end is a place in code that offers or uses a contract, such as an HTTP route.
+    An end is a place in code that offers or uses a contract, such as an HTTP route. Each tuple has the fields of `End`.
     """
     if facts.language == "text":
         return tuple(tuple(End(*one)) for one in schema_ends(facts.path, source))

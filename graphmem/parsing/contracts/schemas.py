@@ -26,9 +26,9 @@ _VERBS: Final = ("get", "post", "put", "patch", "delete", "head", "options")
 
 
 def schema_ends(path: str, source: bytes) -> Iterator[SchemaEnd]:
-    """Yield an `End` for each contract that a schema file declares.
+    """Yield the fields of an `End` for each contract that a schema declares.
 
-    Yields nothing for other files.
+    A schema is a file of Protocol Buffers, GraphQL or OpenAPI. Other files yield nothing.
     """
     suffix = path.rpartition(".")[2].lower()
     if suffix == "proto":

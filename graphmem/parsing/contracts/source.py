@@ -88,7 +88,7 @@ class Source:
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
         """Return the source text of the first argument in `which` that a call has.
 
-        `which` lists positions and keywords, and its order decides. The result is "" if the call has none of these arguments.
+        `which` lists positions and keywords, which are tried in this order. The result is "" if the call has none of these arguments.
         """
         for one in which:
             if isinstance(one, str):

@@ -54,7 +54,7 @@ def comment_text(text: str, marker: str) -> str:
 
     Args:
         text: a block comment, or lines that each begin with `marker`.
-        marker: prefix of a comment to the end of the line.
+        marker: prefix of a line comment, such as `//`.
     """
     found: list[str] = []
     for line in text.removeprefix("/*").removesuffix("*/").splitlines():
@@ -66,9 +66,9 @@ def comment_text(text: str, marker: str) -> str:
 
 
 class Helper:
-    """The default helper of a language, without special rules.
+    """The helper of a language without special rules.
 
-    Subclass it in `parsing/languages/<name>.py` as `HELPER`.
+    For a language with special rules, `parsing/languages/<name>.py` has a subclass, and an instance of it named `HELPER`.
     """
 
     def docstring(self, text: str) -> str:
@@ -147,7 +147,7 @@ class Helper:
         return ()
 
     def is_parameter(self, node: Node) -> bool:
-        """Whether a parameter belongs to the definition whose header contains it.
+        """Whether a parameter in a header is one of the header's own definition.
 
         False if it belongs to another function in the header, such as a function type or a default value.
         """

@@ -56,7 +56,10 @@ MAX_MACRO: Final = 4000
 
 
 def _without_strings(parameters: str, text: str) -> str:
-    """Return the parameters and tokens of a macro; strings become `""`."""
+    """Return the parameters and the text of a macro, with strings as `""`.
+
+    Tokens are separated by single blanks.
+    """
     tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}"[: 2 * MAX_MACRO]) if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
 
@@ -116,7 +119,8 @@ class CFamilyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert `#define name other`, `*p` and `&x` to expressions.
 
-        `*p` is converted to an item of `p`, and `&x` to `x`. The text of a macro that may contain calls is kept unchanged.
+        `*p` is converted to an item of `p`, and `&x` to `x`. The text of a macro that may contain calls is kept, with strings replaced by
+        `""`.
         """
         if what == "macro":
             text = builder.text(node).strip()

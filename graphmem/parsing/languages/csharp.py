@@ -46,7 +46,10 @@ class CSharpHelper(Helper):
         return (("value", builder.add((TYPED, builder.annotation(declared)))),)
 
     def mended(self, source: bytes) -> bytes:
-        """Keep only the first branch of an `#if` inside a statement or header."""
+        """Keep only the first branch of each `#if` inside a statement or a header.
+
+        Directives and other branches become blanks. Branches with only whole statements or declarations all stay.
+        """
         if b"#if" not in source:
             return source
         found = bytearray(source)

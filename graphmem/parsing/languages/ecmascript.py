@@ -117,9 +117,9 @@ class EcmascriptHelper(Helper):
         return code_of(source)
 
     def mended(self, source: bytes) -> bytes:
-        """Insert semicolons that TypeScript does not require but the grammar does.
+        """Rewrite valid syntax that the grammar of TypeScript cannot parse.
 
-        The result is used only if the first parse had errors.
+        An example is a missing semicolon. The result is used only if the first parse had errors.
         """
         return mended(code_of(source))
 

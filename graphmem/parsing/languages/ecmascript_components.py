@@ -71,7 +71,10 @@ def _start(match: re.Match[bytes]) -> int:
 
 
 def _found(pattern: re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield all matches of a pattern, in linear time."""
+    """Yield all matches of a pattern, in time linear in the text.
+
+    Only the text up to the last possible end of a match is searched.
+    """
     end = _ENDS.get(pattern)
     last = len(text) if end is None else max((match.end() for match in end.finditer(text)), default=0)
     return pattern.finditer(text, 0, last)

@@ -195,7 +195,10 @@ def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
 
 
 def _body_of(source: bytes, at: int) -> int:
-    """Return the offset of the brace that opens a class body, or -1."""
+    """Return the offset of the brace that opens the class body, or -1.
+
+    `at` is an offset in the header of the class.
+    """
     limit = min(len(source), at + MAX_HEADER)
     while (match := _STOPS.search(source, at, limit)) is not None:
         sign = match[0]

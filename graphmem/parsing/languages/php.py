@@ -38,7 +38,10 @@ class PhpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Map names to the types that `@param`, `@return` and `@var` declare."""
+        """Map names to the types that `@param`, `@return` and `@var` declare.
+
+        `Helper.documented` explains the keys.
+        """
         found: dict[str, TermIndex] = {}
         for match in _TAG.finditer(text) if "@" in text else ():
             key = {"return": "return", "var": ""}.get(match["tag"], match["name"] or "")

@@ -112,7 +112,11 @@ class RustHelper(Helper):
 
 
 def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, name, alias) of every name that a `use` declaration binds."""
+    """Yield (path, name, alias) of every name that a `use` declaration binds.
+
+    `text` is the declaration, or a part of it inside braces. `prefix` is the path before the braces, and `depth` the number of braces
+    around.
+    """
     text = text.strip()
     if not text or depth > MAX_NESTED:
         return

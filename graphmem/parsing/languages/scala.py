@@ -15,7 +15,7 @@ class ScalaHelper(Helper):
     """Helper for Scala: imports of several names."""
 
     def module(self, text: str) -> str:
-        """Return the source of a whole import on one line."""
+        """Return the source of an import on one line, without the word `import`."""
         return " ".join(text.removeprefix("import ").split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
@@ -34,7 +34,10 @@ class ScalaHelper(Helper):
 
 
 def _taken(found: Import, module: str, part: str) -> Import:
-    """Return the import of one name from a package, or of all its names."""
+    """Return the import of the name `part` from the package `module`.
+
+    `part` may be renamed, as in `C => D`. The wildcards `_` and `*` stand for all names of the package.
+    """
     if part in ("_", "*"):
         return found._replace(module=module, name="*", alias="")
     name, *renamed = _RENAMED.split(part)
