@@ -162,7 +162,7 @@ class _Reading:
             yield file, {source, target}  # entry and exit of a function have the negative number of its first line
 
     def _test(self, context: str) -> End | None:
-        """Return the test function named by a coverage context, or None."""
+        """Return the test function that the label of a context names, or None."""
         context = context.rpartition("|")[0] if context.endswith(("|setup", "|run", "|teardown")) else context
         path, colons, name = context.partition("::")
         if colons:

@@ -117,11 +117,11 @@ def put(file: Path, suffix: str, folder: Path) -> None:
 
     Args:
         file: a file in any directory; it is not changed.
-        suffix: key of `READERS`: the kind of file.
+        suffix: kind of the file, as a key of `READERS`.
         folder: directory of the index.
 
     Raises:
-        EvidenceError: the file is not of the kind of `suffix`; nothing is copied.
+        EvidenceError: the file is not of this kind; nothing is copied.
     """
     READERS[suffix].check(file)
     inbox = prepared(folder)

@@ -1,4 +1,4 @@
-"""Find and run the SCIP indexers that fit a project.
+"""Find and run the SCIP indexers that support files of a project.
 
 The table of programs is `indexers.toml` in the same directory.
 """

@@ -123,12 +123,15 @@ class Outside:
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
     def let_go(self) -> None:
-        """Release the parsed files from memory, when all files are merged."""
+        """Release the parsed files from memory. Call it when all files are merged."""
         self._resolver = None
         self._definitions = {}
 
     def done(self) -> None:
-        """Delete the waiting files that were read; call it after the write."""
+        """Delete the waiting files that were read.
+
+        Call it after the graph is written, so that a failed run reads them again.
+        """
         self._inbox.clear()
 
     def _load(self) -> None:

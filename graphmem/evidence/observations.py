@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The target of an observed edge, and the line where it is used."""
+    """The other end of an observed edge, and the line where it is used."""
 
     end: End
     offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown

@@ -1,8 +1,8 @@
 """Record the functions of a project that run, and their callers.
 
-From Python 3.12 on, `sys.monitoring` reports the start of functions and can be disabled for code outside the project. Earlier versions
-use `sys.setprofile`, which reports every call and return. The cost of a repeated call is one look-up in a set and one in a dictionary.
-This module imports the standard library only, because it runs inside the tests of other projects.
+From Python 3.12 on, `sys.monitoring` reports the start of functions. It can be disabled for each function outside the project. Earlier
+versions use `sys.setprofile`, which reports every call and return. The cost of a repeated call is one look-up in a set and one in a
+dictionary. This module imports only the standard library, because it runs inside the tests of other projects.
 """
 
 from __future__ import annotations

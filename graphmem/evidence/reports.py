@@ -141,7 +141,7 @@ def _name(file: Path, given: Path) -> str:
 
 
 class _Reading:
-    """Matches the coverage reports of one packed file with the index."""
+    """Finds the indexed tests and functions that coverage reports name."""
 
     def __init__(self, resolver: Resolver, root: Path) -> None:
         self._resolver = resolver

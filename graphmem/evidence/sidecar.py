@@ -46,13 +46,11 @@ class Kept(NamedTuple):
 class Sidecar:
     """The edges that outside tools observed in one project. Not thread-safe.
 
-    An observation has the edges of one kind from one definition. Its rule names the kind of tool, such as `scip` or `runtime`.
+    An observation has the edges of one kind from one definition. Its rule names the kind of tool, such as `scip` or `runtime`. Methods
+    raise `EvidenceError` if the file is damaged, or was written by another version of graphmem.
 
     Args:
         path: the SQLite file; created by the first `take`, so a project without outside evidence has no file.
-
-    Raises:
-        EvidenceError: the file is damaged or was written by another version of graphmem.
     """
 
     def __init__(self, path: Path) -> None:
