@@ -81,9 +81,9 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
 
 
 def runnable(function: Callable[..., Any]) -> Callable[..., None]:
-    """Build the function that typer registers for a command.
+    """Build the function that typer registers for a function with `@command`.
 
-    A function that was not declared with `@command` is returned unchanged.
+    Any other function is returned unchanged, because typer can register it as it is.
     """
     frame: Frame | None = getattr(function, MARK, None)
     if frame is None:

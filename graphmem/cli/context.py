@@ -36,8 +36,8 @@ class CommandContext:
     def root_to_index(self) -> str | None:
         """Return the root directory of the project to index.
 
-        The result is the given directory, or the root of the project that contains the current directory. None means the project of the
-        index at `--db`.
+        This is the given directory. Without one, the result is None if the index exists, because the index knows its project. For a new
+        index, it is the root of the project that contains the current directory.
         """
         if self.location.root is not None:
             return str(self.location.root)
@@ -85,7 +85,7 @@ class CommandContext:
     def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
         """Return a client of this index's server, or the index opened in process.
 
-        If the setting `server` is set, the result is a client of that server, which has the project.
+        If the setting `server` names a project on a server, the result is a client of that server.
 
         Args:
             create: create the index if it is missing; without this, a missing index is an error.

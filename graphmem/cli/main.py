@@ -257,7 +257,11 @@ def _program(
 
 
 def _run_for_a_program() -> None:
-    """Run the command line, and print usage errors as JSON."""
+    """Run the command line for a program; print usage errors as JSON.
+
+    Raises:
+        SystemExit: always, with the exit code.
+    """
     try:
         code = app(standalone_mode=False)
     except TyperException as error:

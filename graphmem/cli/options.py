@@ -20,7 +20,7 @@ class Was(NamedTuple):
 class Setting(NamedTuple):
     """Annotation of an option whose value is a setting.
 
-    The option sets the setting of the same name, and the command does not receive it.
+    A value on the command line changes the setting of the same name. The function of the command does not get the option as an argument.
     """
 
 

@@ -27,8 +27,9 @@ _AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the env
 class Output:
     """Prints the answer of a command as text, as JSON, or as bare lines.
 
-    Lines are never cut or wrapped. Only terminals get colours. Control characters are escaped, and a cell is always one line. For streams
-    other than terminals, the library rich is not loaded, because loading takes longer than most commands.
+    Bare lines have only names or ids, as with `--quiet`. Lines are never cut or wrapped. Only terminals get colours. Control characters are
+    escaped, and a cell is always one line. For streams other than terminals, the library rich is not loaded, because loading takes longer
+    than most commands.
     """
 
     as_json: bool = False
@@ -125,7 +126,7 @@ class Output:
 
 
 def _bare(cell: Cell) -> str:
-    """Return the text of a cell (a string with an optional style) alone."""
+    """Return the text of a cell (a string with an optional style), unstyled."""
     if isinstance(cell, tuple):
         cell = cell[0]
     return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))

@@ -192,7 +192,10 @@ def _words(schema: dict[str, Any]) -> str:
 
 
 def _prose(text: str | None) -> list[str]:
-    """Return the lines of a docstring, with one paragraph on each line."""
+    """Return the lines of a docstring, with each paragraph joined to one line.
+
+    Lists keep their lines.
+    """
     paragraphs = inspect.cleandoc(text or "").split("\n\n")
     return "\n\n".join(one if _LIST.search(one) else " ".join(one.split()) for one in paragraphs).splitlines()
 

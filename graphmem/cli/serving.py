@@ -126,9 +126,9 @@ def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopb
 
 @contextmanager
 def _opening(here: CommandContext) -> Iterator[Future[GraphMem]]:
-    """Open the index in a thread while the block loads Python modules.
+    """Open the index in a thread during the block; yield the index's future.
 
-    Both take about the same time. The index is closed when the block raises an error.
+    Meanwhile the block loads Python modules, which takes about as long. If the block raises an error, the index is closed.
     """
     # Imported before, because two threads that import the same modules can see a partly initialised one.
     import graphmem.project.graphmem  # noqa: F401
@@ -144,7 +144,10 @@ def _opening(here: CommandContext) -> Iterator[Future[GraphMem]]:
 
 
 class _Run:
-    """A server in the main thread, and an index run in another thread."""
+    """A run of `graphmem serve`: the server, and the indexing of the project.
+
+    The server runs in the main thread, and the indexing in another one.
+    """
 
     def __init__(
         self,

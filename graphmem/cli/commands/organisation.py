@@ -205,7 +205,10 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _machine(folder: Path, project: str, person: str) -> Iterator[GraphMem]:
-    """Index an example project, as on one person's machine; yield it open."""
+    """Write and index an example project for one person; yield it open.
+
+    The person's files and index stand for those on a machine of their own.
+    """
     from graphmem.project.graphmem import GraphMem
 
     root = folder / person / project

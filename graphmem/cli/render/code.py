@@ -193,7 +193,7 @@ def symbol_at(output: Output, answer: SymbolAt) -> None:
 
 @renders(Occurrences, bare=lambda answer: [_place(one) for one in answer.occurrences])
 def occurrences(output: Output, answer: Occurrences) -> None:
-    """Print where a file writes names of symbols, one line each, by position."""
+    """Print the places in a file that name symbols, one line each, in order."""
     if answer.is_stale:
         output.line((_STALE, common.UNSURE))
     if answer.reason:

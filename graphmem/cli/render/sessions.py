@@ -209,7 +209,7 @@ def _reasons(output: Output, ignored: Mapping[str, int]) -> None:
 def phase_weights(output: Output, found: PhaseWeights) -> None:
     """Print current and proposed weights of memory types by phase of work.
 
-    The possible next step is printed below.
+    If proposed weights differ from the current ones, a last line names the command that applies them.
     """
     head = ["phase", "type", "shown", "used", "built-in", "in force", "proposed"]
     rows = [[(one, common.DIM) for one in head]]
