@@ -27,11 +27,11 @@ class Activity:
         return 0.0 if self._open else time.monotonic() - self._last
 
     def begin(self) -> None:
-        """Count a request that has arrived as open."""
+        """Count a new request, which is open from now on."""
         self._open += 1
 
     def end(self) -> None:
-        """Count an open request as answered."""
+        """Count an open request as answered, and note the time."""
         self._open -= 1
         self._last = time.monotonic()
 

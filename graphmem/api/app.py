@@ -178,7 +178,10 @@ def keys_of(options: ServerOptions) -> Keys:
 
 
 def body_limits(options: ServerOptions) -> dict[str, int]:
-    """Return the maximum body size for request paths with their own limit."""
+    """Map paths of requests to their maximum body size in bytes.
+
+    Only paths that allow larger bodies than all others are included.
+    """
     usual = options.limits.body_bytes
     return {IMPORT_PATH: max(IMPORT_BYTES, usual), PUSH_PATH: max(BODY_BYTES, usual)}
 

@@ -31,7 +31,10 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The position of a page in its list."""
+    """The position of a page in its list, which GraphQL shows as `PageInfo`.
+
+    The page has `rows` rows from `offset` on; `more` is whether rows follow.
+    """
 
     offset: int
     rows: int

@@ -71,7 +71,7 @@ def declared(cls: T, name: str, description: str | None) -> T:
 
 
 def field(description: str, **options: Any) -> Any:
-    """Declare a GraphQL field that is read from the attribute of its name."""
+    """Declare a GraphQL field that shows the attribute of the same name."""
     return strawberry.field(description=description, **options)
 
 
@@ -80,7 +80,7 @@ def resolved(
 ) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function: it computes the value of a GraphQL field.
 
-    Its docstring is the description of the field.
+    The docstring of the function is the description of the field.
 
     Args:
         graphql_type: type of the field, if the function returns a plain dataclass.
@@ -100,10 +100,10 @@ _known: dict[tuple[str, str], Any] = {}  # by module and text
 
 
 def _evaluate(declared: Any) -> None:
-    """Replace annotations that are strings by their types.
+    """Replace annotations that are strings by the types that they name.
 
-    Strawberry would parse each of them several times, which takes a fifth of the time to make the schema. An annotation whose name is not
-    defined yet remains a string; strawberry evaluates it later.
+    `declared` is the class or function with the annotations. Strawberry would parse each string several times, which takes a fifth of the
+    time to make the schema. An annotation whose name is not defined yet remains a string, and strawberry evaluates it later.
     """
     module = declared.__module__
     names = vars(sys.modules[module])

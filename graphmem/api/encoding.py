@@ -39,7 +39,7 @@ _PLAIN: Final[tuple[type[Any], ...]] = (str, int, dict, list)
 def encoded(data: object) -> bytes:
     """Return an answer as JSON.
 
-    A file name that is not UTF-8 has surrogates, which only the slower encoder can escape.
+    An answer with a file name that is not UTF-8 is encoded by a slower encoder, which alone can escape it.
     """
     try:
         return orjson.dumps(data, _default, _OPTIONS)

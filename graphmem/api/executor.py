@@ -215,7 +215,11 @@ def _compiled(text: str) -> CodeType:
 
 
 def _reader(definition: GraphQLField) -> str | Render:
-    """Return the attribute from which a field is read, or its resolver."""
+    """Return the name of the attribute that a field shows, or its resolver.
+
+    Raises:
+        _NotPlainError: graphql-core must resolve the field.
+    """
     field = definition.extensions.get("strawberry-definition")
     if not isinstance(field, StrawberryField) or field.extensions:
         raise _NotPlainError

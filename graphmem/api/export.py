@@ -29,7 +29,7 @@ RETRY_S: Final = 5.0
 class Export:
     """The route `/export.jsonl`, which streams all nodes and edges.
 
-    It is an ASGI application and not a function, to know when the last line was sent.
+    The route is an ASGI application, because a plain handler function would not learn when the last line was sent.
     """
 
     def __init__(self) -> None:

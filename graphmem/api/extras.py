@@ -1,6 +1,6 @@
 """GraphQL fields whose data is loaded separately from their object.
 
-They are edges of symbols, source text, and nodes by id. All objects of one nesting level share one call.
+Such fields are, for example, the edges and the source text of a symbol. All objects of one nesting level share one call.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def shortened(text: str) -> str:
 def facts_of(error: GraphMemError) -> dict[str, Any]:
     """Return the facts of an error that clients may see, with its code.
 
-    They are the `extensions` of the error in GraphQL. Candidate symbols have the fields of symbols in GraphQL.
+    In GraphQL these facts are the `extensions` of the error. Candidate symbols have the fields that symbols have in GraphQL.
     """
     known = PUBLIC_FACTS.get(error.code, ())
     return {

@@ -77,7 +77,9 @@ class Rights:
 
 
 class PeopleRights(Rights):
-    """Access rights of people to a server's projects, after an invitation.
+    """Access rights to a server for which people, teams and roles are kept.
+
+    Until the first person is invited, only the operator's credentials count.
 
     Args:
         people: people, teams and roles.
@@ -98,9 +100,9 @@ class PeopleRights(Rights):
 
 
 class HubService:
-    """Operations on a server with several projects, outside of any project.
+    """Operations of a server of several projects, outside of a single project.
 
-    Other operations raise an error that lists the projects.
+    An operation on a single project raises an error that lists the projects.
 
     Args:
         hosting: opens the projects.

@@ -17,9 +17,9 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Limits of one request.
+    """Limits of one request to the server.
 
-    The class is frozen and hashable, because validation rules are cached by limits.
+    The class is frozen and hashable, because validation rules are cached for each set of limits.
     """
 
     depth: int = 12  # nested fields, without introspection

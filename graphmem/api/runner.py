@@ -115,7 +115,10 @@ class OperationRunner:
 
 
 def _answered(answer: Future[T], call: Callable[[], T]) -> None:
-    """Run a call and set its result, unless the client no longer waits."""
+    """Run `call` and store its result or error in the future `answer`.
+
+    If the client no longer waits, the function is not called.
+    """
     if not answer.set_running_or_notify_cancel():
         return
     try:

@@ -1,7 +1,7 @@
 """Print the GraphQL schema: `python -m graphmem.api.sdl`.
 
-It is committed as queries/schema.graphql. With a directory as argument it writes the persisted operations there, one file each, for code
-generators.
+The schema is committed as queries/schema.graphql. With a directory as argument, the program writes the persisted operations there, one file
+each, for code generators.
 """
 
 from __future__ import annotations
