@@ -123,7 +123,9 @@ class Turns:
 
 
 def expect_index(location: Location, *, create: bool) -> None:
-    """Check that a directory has an index, or with `create` no other files.
+    """Check that a directory has an index, or may get one.
+
+    It may get one with `create`, if it contains no other files.
 
     Raises:
         NotIndexedError, BadInputError: see `connect`.

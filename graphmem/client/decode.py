@@ -160,7 +160,10 @@ def _is_list(hint: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Convert times, paths, mappings, sequences and arrays to JSON values."""
+    """Convert a value to JSON: times, paths, mappings, sequences and arrays.
+
+    Any other value is returned unchanged.
+    """
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, PurePath):

@@ -53,7 +53,10 @@ RELATIONS: Final = ("callers", "callees", "references", "bases", "subclasses", "
 
 
 def _formerly(**renamed: str) -> Callable[[Callable[..., Any]], Any]:
-    """Method decorator that accepts earlier names of parameters."""
+    """Decorate a method: accept the earlier names of its parameters.
+
+    `renamed` maps an earlier name to the current one.
+    """
     return lambda method: accepting(method, renamed)
 
 

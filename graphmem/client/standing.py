@@ -47,7 +47,7 @@ class Standing:
     def service(self) -> RemoteGraphMem:
         """Return a client of the running server; start the server if necessary.
 
-        No request is sent to check the server while the process named in `owner.json` is running.
+        The server counts as running while the process named in `owner.json` runs. No request is sent to check it.
         """
         from graphmem.client.connecting import connect_or_start
 
