@@ -52,7 +52,7 @@ class Reports:
         self._is_running = False
 
     def ask(self, uri: str) -> None:
-        """Publish the warnings of a document soon."""
+        """Request the warnings of a document; the thread publishes them soon."""
         with self._lock:
             self._waiting[uri] = None
             if self._is_running:
@@ -94,7 +94,10 @@ def _publish(editor: Editor, uris: list[str]) -> None:
 
 
 def _suspect(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
-    """Return warnings on a document's memories; empty if it is not indexed."""
+    """Return warnings on memories that were written before their code changed.
+
+    The result is empty if the document is not indexed.
+    """
     texts = editor.texts(uri)
     try:
         found = entries(editor, uri)
