@@ -88,7 +88,7 @@ async def _start(service: Service) -> _Running:
     async def live() -> None:
         """Start the MCP sessions, wait for the signal to end, and end them.
 
-        The library requires that both happen in one task.
+        The library requires that the start and the end are in the same task.
         """
         async with manager.run():
             begun.set()

@@ -1,6 +1,6 @@
 """The Model Context Protocol over standard input and output.
 
-Each window of an editor has its own process.
+Each window of an editor starts its own process.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ def path(answer: PathAnswer, budget: int) -> str:
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
     """Write the files that change together with some files.
 
-    Each file has its frequency, confidence, last time, and the edge of the code that explains the common changes.
+    Each file has its frequency, confidence and last common change, and the edge between both files that explains common changes.
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]

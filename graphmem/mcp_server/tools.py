@@ -57,7 +57,10 @@ RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; 
 
 
 class Tool(NamedTuple):
-    """A tool for agents; its arguments are parameters of its operations."""
+    """A tool for agents, which calls one or several operations of graphmem.
+
+    The arguments are parameters of these operations, and some of its own.
+    """
 
     description: str
     asks: tuple[str, ...]
