@@ -47,7 +47,7 @@ class Owner(NamedTuple):
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
     """Write this process as the server of an index into `owner.json`.
 
-    The write is atomic, and only the owner of the file may read the file.
+    The file is replaced atomically. Only the account of this process may read it, because it has the token.
     """
     owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
     try:
