@@ -135,7 +135,10 @@ class People:
     # ---- who may enter
 
     def holder(self, credential: str, now: datetime | None = None, kinds: tuple[str, ...] = (TOKEN, SESSION)) -> Holder | None:
-        """Return the active person who presents a credential, or None."""
+        """Return the person who presents a credential, or None.
+
+        The result is None if the credential is unknown, expired or not of one of `kinds`, or if the person is blocked.
+        """
         parts = credential.split("_", 2)
         if not self.exist or len(parts) != 3 or parts[0] != "gp":
             return None
@@ -160,7 +163,10 @@ class People:
         return bool(rows) and (not rows[0][0] or datetime.fromisoformat(rows[0][0]) > datetime.now(UTC))
 
     def level(self, login: str, teams: frozenset[str], project: str) -> str:
-        """Return a person's highest role in a project; "" without a role."""
+        """Return the highest role that a person has in a project; "" without one.
+
+        The roles are the person's own and those of `teams`.
+        """
         rows = self._rows("SELECT login, team, level FROM role WHERE project = ?", project)
         held = [level for who, team, level in rows if who == login or (team and team in teams)]
         return max(held, key=LEVELS.index, default="")
@@ -272,7 +278,7 @@ class People:
         self.note(login or f"team {team}", f"role {level}", project, "")
 
     def enable(self, login: str, *, on: bool) -> None:
-        """Allow or block a person; blocking ends all credentials."""
+        """Allow or block a person; blocking ends all credentials of the person."""
         self._expect(login)
         self._change("UPDATE person SET disabled = ? WHERE login = ?", int(not on), login)
         if not on:
@@ -479,7 +485,10 @@ class PersonKeys(Keys):
         return self._people.access(holder, self._project) if self._project else self._people.at_door(holder)
 
     def stands(self, access: Access) -> bool:
-        """Whether permissions that a caller was given are still valid."""
+        """Whether the permissions that a caller was given before are still valid.
+
+        They end when the credential ends, or when the person's roles or teams change.
+        """
         if access.person is None:
             return not access.token_id
         return self._people.stands(access.token_id) and (not self._project or self._people.again(access, self._project) == access)

@@ -55,7 +55,7 @@ _SQLITE: Final = b"SQLite format 3\0"
 def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
     """Return an index's files that have secrets, with the kinds of secrets.
 
-    The files are sorted by name.
+    The files are sorted by name. A file that cannot be read is included, too.
 
     Args:
         data_dir: the data directory of the index.
@@ -178,9 +178,9 @@ def _kinds(text: str) -> set[str]:
 
 
 def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
-    """Remove secrets from a text file, unless it is damaged or too large.
+    """Remove secrets from a text file; return its name and kinds of secrets.
 
-    Only summaries and the copy of MEMORY.md are changed.
+    Only summaries and the copy of MEMORY.md are changed. Other files, and files that are damaged or too large, are returned as not cleaned.
     """
     if TOO_LARGE in kinds or not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
         return FileSecrets(name, kinds, cleaned=False)

@@ -63,7 +63,7 @@ class StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A new token with its secret text, which is shown only this once."""
+    """A new token: its text, which only the creator sees, and the stored data."""
 
     token: str
     stored: StoredToken
@@ -295,7 +295,10 @@ class Keys:
         return None if self.required else FULL
 
     def stands(self, access: Access) -> bool:
-        """Whether permissions that a caller was given are still valid."""
+        """Whether the permissions that a caller was given before are still valid.
+
+        They end when the caller's token expires or is revoked.
+        """
         return self._tokens.stands(access) if self._tokens is not None else not access.token_id
 
 
