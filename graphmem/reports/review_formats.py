@@ -211,7 +211,7 @@ def _uri(path: str) -> str:
 def junit(review: Review) -> str:
     """Write the tests that a review selects as a JUnit report.
 
-    It has one suite for each test runner.
+    The report has one suite for each test runner, and no results, because nothing was run.
     """
     suites: dict[str, list[str]] = {}
     for one in review.tests:

@@ -111,5 +111,8 @@ def colour(heat: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Shorten a path at its start, because its end is more specific."""
+    """Cut a path at its start to at most `most` characters, marked with "…".
+
+    The end of a path is kept, because it is more specific.
+    """
     return text if len(text) <= most else "…" + text[len(text) - most + 1 :]
