@@ -158,7 +158,11 @@ def _single(one: int, radius: float, unit: float) -> _Item:
 def _block(
     knot: Sequence[int], radii: F64, inner: Sequence[int], near: Sequence[Sequence[tuple[int, float]]], unit: float, whole: float
 ) -> _Item:
-    """Arrange the modules of a cycle in rows, with few upward edges."""
+    """Arrange the modules of a cycle in rows, with few upward edges.
+
+    Returns the block as one item. The arguments are those of `_laid_out`: `knot` has the modules, `inner` their order, and `near` the
+    neighbours with weights.
+    """
     members = set(knot)
     singles = {one: _single(one, float(radii[one]), unit) for one in knot}
     area = sum(item.width * item.height for item in singles.values())
