@@ -32,9 +32,9 @@ class FactsSource:
 
     Args:
         cache: the cache of parsed files.
-        root: the root of the tree.
+        root: the root folder of the project's files.
         project: the name of the project.
-        marker: see `parsing.marker`.
+        marker: a file with the path of the file being parsed, to find one that crashes the parser.
     """
 
     def __init__(self, cache: FactsCache, root: Path, project: str, marker: Path) -> None:

@@ -158,7 +158,10 @@ class _SymbolMoves:
             self._taken.add(new.id)
 
     def with_their_files(self) -> None:
-        """Match definitions of a moved file with those of the same name."""
+        """Match definitions of a moved file with definitions of the same name.
+
+        Only definitions in the file that continues the moved one are considered.
+        """
         gone, fresh = self._open()
         there = {(row.path, row.qualname, row.kind): row for row in _firsts(fresh)}
         self._take(
@@ -168,7 +171,7 @@ class _SymbolMoves:
         )
 
     def by_body(self) -> None:
-        """Match definitions with equal bodies in another file or by another name."""
+        """Match definitions with equal bodies that were moved or renamed."""
         gone, fresh = map(_by_body, self._open())
         alike = ((olds, fresh[body]) for body, olds in gone.items() if body in fresh)
         self._take(_matched(pair for olds, news in alike if len(olds) * len(news) <= MAX_PAIRS for pair in self._pairs(olds, news)))
@@ -183,7 +186,10 @@ class _SymbolMoves:
                     yield (float(same_name), float(same_place), float(same_owner), likeness(old.path, new.path)), old, new
 
     def with_their_members(self) -> None:
-        """Match a removed class with the new class that has most of its members."""
+        """Match a removed class with the new class that got most of its members.
+
+        The new class must have got at least half of them.
+        """
         gone, fresh = self._open()
         owners = {row.id: row for row in fresh}
         parents = {row.id: row.parent_id for row in self._fresh}

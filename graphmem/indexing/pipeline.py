@@ -111,7 +111,7 @@ class _Kept(NamedTuple):
 class Indexer:
     """Updates the graph in a store to match the files below one root.
 
-    Callers must not overlap runs.
+    Only one run may be active at a time; the caller sees to it.
     """
 
     def __init__(
@@ -346,7 +346,7 @@ class Indexer:
         return True
 
     def _indexed_hashes(self) -> dict[str, str]:
-        """Content hashes of the files that the index contains, by path."""
+        """Return the content hashes of the files that the index contains, by path."""
         if self._indexed is not None:
             return self._indexed
         view = self._projections.graph()
@@ -413,7 +413,10 @@ class Indexer:
         fresh.clear()
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:
-        """Parsed facts of the files that have a grammar, each read when needed."""
+        """Return the parsed facts of files by path, each read when needed.
+
+        Files without a grammar are left out.
+        """
         resolved = {file.path: file for file in files if file.language in languages()}
         return FactsByPath(self._source, resolved, parsed, cancelled)
 
@@ -527,7 +530,14 @@ class Indexer:
     def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
         """Read outside evidence, such as from SCIP indexers and test runs.
 
-        Returns the files whose edges this evidence may change.
+        Returns the paths of files whose edges this evidence may change.
+
+        Args:
+            meter: measures the time.
+            resolver: knows the current files.
+            touched: paths of files that this run has changed or removed; empty in a first run.
+            mark: identifies the evidence that the last run used.
+            notes: receives the diagnostics.
         """
         with meter.stage("evidence"):
             graph = self._projections.graph

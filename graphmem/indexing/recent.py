@@ -40,7 +40,7 @@ class Recent:
         """Return the graph's rows of given files, from the cache if possible.
 
         Args:
-            ask: reads rows from the store. It gets the paths that are not cached, and those of them in `chunks_of`.
+            ask: reads rows from the store. It is called with (paths that are not cached, paths whose chunks are not cached).
             paths: paths of the files.
             chunks_of: the paths whose chunks are needed, too.
         """

@@ -94,9 +94,9 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """Last message of a child: the inputs and groups of inputs that it added.
+    """Last message of a child process: the inputs and groups that it added.
 
-    An input is a part of a file that was read to resolve another file.
+    An input is a part of a file that was read to resolve another file. A group is a set of inputs. Those in `Start` are not repeated.
     """
 
     added: PackedDependencies  # with the child's files, in its numbers
