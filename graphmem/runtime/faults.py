@@ -2,7 +2,7 @@
 
 Only loops over files may call `fault`: the run skips the file, reports it and continues. The traceback is logged at the level debug. The
 project's tests set `RAISE`, so that errors are raised instead. Every background thread calls `unraised` for an error of its work. The
-thread continues, and its note reports the error.
+thread continues, and shows the sentence that `unraised` returns.
 """
 
 from __future__ import annotations

@@ -195,7 +195,10 @@ def refusal_of_any(error: BaseException) -> GraphMemError | None:
 
 
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
-    """Return an error for a failed file operation, with the system's reason."""
+    """Return an error of graphmem for a failed file operation.
+
+    The error names the missing resource if there is one, and else has the system's reason. The arguments are those of `refusal`.
+    """
     return refusal(error, doing, path, elsewhere) or DiskFullError(
         f"{doing} failed: {error.strerror or error} ({path}); check the disk and its free space, then try again",
         path=str(path),
@@ -204,7 +207,10 @@ def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = 
 
 
 def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
-    """Return an error for a lack of memory or address space, with the limit."""
+    """Return an error that says that memory ran out, and names the limit.
+
+    The limit is one of this process (`ulimit`), or else the machine's memory.
+    """
     for which, name, unit in _MEMORY_LIMITS:
         if (allowed := soft_limit(which)) is not None:
             return ResourceError(

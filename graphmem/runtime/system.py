@@ -1,7 +1,7 @@
 """Functions of the operating system that differ between POSIX and Windows.
 
-No other module uses a name that one of the two lacks; `tests/docs/test_portable.py` holds the code to it. The branches for Windows follow
-its documentation. The tests run them on Linux, with substitutes for the modules of Windows.
+No other module uses a name that one of the two lacks; `tests/docs/test_portable.py` checks this. The branches for Windows follow its
+documentation. The tests run them on Linux, with substitutes for the modules of Windows.
 """
 
 from __future__ import annotations

@@ -215,7 +215,10 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
 
 def _key_of_journal(data_dir: Path) -> str:
-    """Return the hash of the journal's encryption key, or "" without one."""
+    """Return the hash of the key that encrypts the journal, or "" without one.
+
+    The hash is read from the newest file of the journal of memories.
+    """
     newest = max((data_dir / JOURNAL).glob("journal-*.jsonl"), default=None, key=lambda path: path.name)
     if newest is None:
         return ""
@@ -292,6 +295,6 @@ def connected(path: Path, vault: Vault) -> sqlite3.Connection:
 def store(path: Path, vault: Vault, db: sqlite3.Connection) -> None:
     """Encrypt an in-memory SQLite database, and write it to a file.
 
-    The file is replaced in one step.
+    The file is replaced atomically; see `connected`.
     """
     replace_file(path.with_name(path.name + SEALED), vault.seal(db.serialize(), path.name), durable=True)
