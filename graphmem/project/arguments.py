@@ -14,17 +14,17 @@ def one_of(argument: str, value: str, allowed: Sequence[str]) -> None:
     """Refuse a value that is not one of the allowed words.
 
     Raises:
-        BadInputError: its message lists the allowed words.
+        BadInputError: the message names `argument`, and lists the allowed words.
     """
     if value not in allowed:
         raise BadInputError(f"unknown {argument} {value!r}; use one of {', '.join(allowed)}", argument=argument, value=value)
 
 
 def within(argument: str, value: float, low: float, high: float) -> None:
-    """Refuse a number that is out of range.
+    """Refuse a number below `low` or above `high`.
 
     Raises:
-        BadInputError: its message gives the range.
+        BadInputError: the message names `argument`, and gives the range.
     """
     if not low <= value <= high:
         raise BadInputError(f"{argument} is {value}; use {low:,} to {high:,}", argument=argument, value=value)

@@ -90,8 +90,8 @@ class Backups:
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
         """Back up everything of an index that cannot be rebuilt.
 
-        The backup is read back and opened before this returns. Queries continue meanwhile. Writes of memories wait while the database file
-        is copied; with `portable` they do not wait.
+        Before the call returns, the backup is read back and opened. Queries continue meanwhile. Writes of memories wait while the database
+        file is copied; with `portable` they do not wait.
 
         Args:
             dest: a directory, or the name of a new .zip; None for `backups` in the index directory.

@@ -33,7 +33,7 @@ class Boundaries:
         See `SemanticOperations.check_architecture`.
 
         Raises:
-            BadInputError: the file of rules is missing, or a rule is invalid.
+            BadInputError: the file with the rules is missing, or a rule is invalid.
         """
         page(limit)
         view = self.graph.view()

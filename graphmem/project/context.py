@@ -47,7 +47,7 @@ class AgentContext:
         The context is empty if it would be ready only after the deadline.
 
         Args:
-            point: start (500 ms), prompt (2 s), tool (100 ms) or step (50 ms).
+            point: the moment: start (deadline 500 ms), prompt (2 s), tool (100 ms) or step (50 ms).
             session: name of the session; without one, graphmem does not record which memories were shown.
             text: the words of the person's prompt.
             files: paths from the root: open files, or the files a tool was used on.

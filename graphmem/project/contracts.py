@@ -163,7 +163,7 @@ class _Joined:
     def read(self, path: str) -> str:
         """Return the text of a file that a contract names; "" if it is gone.
 
-        The path of a file in another project begins with the name of that project.
+        If the file is in another project, `path` begins with the name of that project.
         """
         if path not in self._texts:
             project, mark, inner = path.partition(BETWEEN + "/")

@@ -105,7 +105,7 @@ class Semantics:
     def keep(self) -> None:
         """Save the results that the explorer shows first.
 
-        They are not saved if they were loaded from disk.
+        Results that were loaded from disk are not saved again.
         """
         if self._file is None or self._saved:
             return
@@ -190,7 +190,7 @@ class Semantics:
     def rank(self) -> F64:
         """Importance of each symbol, by the code that depends on it.
 
-        It is a page rank, in the order of the graph's nodes. Tests do not count.
+        The importance is a page rank. The array is in the order of the graph's nodes. Tests do not count as dependents.
         """
         return central.page_rank(self.view)
 
@@ -337,7 +337,7 @@ class SemanticSource:
     def newest(self) -> Semantics:
         """The results for the newest graph: modules, flows, dead code.
 
-        They are cached until the graph or the known commits change.
+        The results are cached until the graph or the known commits change.
 
         Raises:
             NotIndexedError: nothing was indexed yet.

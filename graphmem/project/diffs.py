@@ -1,6 +1,6 @@
 """Find the symbols that a diff changes.
 
-It reads both sides of every file and parses their definitions.
+The old and the new text of every file are parsed, and their definitions are compared.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
 
 
 def _read(root: Path, path: str) -> bytes | None:
-    """Return the bytes of a file of the working tree.
+    """Return the bytes of a file in the working tree at `root`.
 
-    None if the file is missing or outside the tree.
+    The result is None if the file is missing or outside the tree.
     """
     target = inside(root, path)
     return target.read_bytes() if target is not None and target.is_file() else None

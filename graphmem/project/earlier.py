@@ -63,7 +63,7 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return how many of the newest runs to undo to reach a given time."""
+        """Return how many of the newest index runs to undo to reach a given time."""
         try:
             time = _time(as_of)
         except ValueError:
@@ -75,9 +75,9 @@ class EarlierGraphs:
         raise _not_kept(f"graphmem no longer has the graph of {as_of}; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
-        """Return how many of the newest runs to undo to reach a commit.
+        """Return how many of the newest index runs to undo to reach a commit.
 
-        The graph then has exactly the files of the commit.
+        After undoing these runs, the graph has exactly the files of the commit.
         """
         root, now = self.graph.root(), _hashes(self.graph.view())
         try:
@@ -175,7 +175,7 @@ def _time(text: str) -> datetime:
 
 
 def _since(states: Sequence[Kept]) -> str:
-    """Say since when states of the graph are kept, for the end of a message."""
+    """Return the end of a message: since when states of the graph are kept."""
     return f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
 
 

@@ -102,7 +102,7 @@ class Pictures:
 
         Args:
             refs: the symbols in the middle, as for `symbol`.
-            depth: steps to each side, 1 to 4.
+            depth: maximum number of edges from the middle to each side, 1 to 4.
             kinds: kinds of edges to follow; None for those that impact follows.
             min_confidence: least confidence of edges, 0 to 1.
             limit: maximum number of nodes, at least 1; the answer reports how many more nodes exist.

@@ -82,7 +82,7 @@ class IndexStatus:
 class GraphSource:
     """Gives operations the graph of the newest finished index run.
 
-    It also gives the name and the root of the project.
+    The class also gives the name and the root of the project.
     """
 
     store: GraphStore
@@ -136,7 +136,7 @@ class GraphSource:
     def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
         """Convert file URIs and absolute paths to paths from the root.
 
-        A value that is not a string stays unchanged, and is refused later.
+        A value that is not a string stays unchanged; a later check refuses it.
         """
         root = self.root_path
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())

@@ -38,7 +38,7 @@ MAX_FAILURES: Final = 200  # partly parsed files for which `doctor` gives a reas
 
 @dataclass(eq=False, repr=False)
 class IndexHealth:
-    """Reports which abilities of an open index work, such as search."""
+    """Reports which abilities of an open index, such as search, work."""
 
     store: GraphStore
     book: MemoryRepository

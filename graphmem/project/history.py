@@ -1,6 +1,6 @@
 """Operations on the change history: files that change together.
 
-They also list the changes of a file, and record sessions and renames.
+The operations also list the changes of a file, and record sessions and renames.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class CoAccess:
         return Recorded(len(paths))
 
     def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
-        """Record that a file was renamed; its past then counts for the new name.
+        """Record a rename of a file, so that its past counts for the new name.
 
         Raises:
             BadInputError, HistoryError: as for `record_co_access`.

@@ -1,8 +1,8 @@
 """Save the results that the explorer shows first, to load them at start.
 
-These are modules, flows and other results derived from the graph. `graphmem index` derives them after a large run, so that the first visit
-does not wait. The file is valid for one graph, one list of commits and one version of graphmem's code; see `key_of`. A file that does not
-match, or is damaged, is not used, and is replaced.
+The results are modules, flows and others that are derived from the graph. `graphmem index` derives them after a large run, so that the
+first visitor of the explorer does not wait. The file is valid for one graph, one list of commits and one version of graphmem's code; see
+`key_of`. A file that does not match, or is damaged, is not used, and is replaced.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _Restore = Callable[[Any, list[SymbolInfo]], Any]
 
 
 def key_of(view: GraphView, commits: int) -> str:
-    """Return a key of saved results; it changes when they are outdated.
+    """Return a key for saved results; results with another key are outdated.
 
-    It depends on the graph, the number of commits and graphmem's own code.
+    The key depends on the graph, the number of commits and graphmem's own code.
     """
     arrays = view.arrays
     found = blake2b(f"{digest('analysis')} {digest('answers')} {commits} {view.n}\n".encode(), digest_size=16)

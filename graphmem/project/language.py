@@ -78,7 +78,7 @@ class Described:
 class LanguageQuestions:
     """Answers questions with a language model if one is configured.
 
-    Otherwise the search hits are the answer.
+    Without a model, the hits of a search are the answer.
     """
 
     search: Callable[..., SearchAnswer]  # finds the evidence for an answer
@@ -114,8 +114,8 @@ class LanguageQuestions:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model describe modules and flows; report progress.
 
-        Only missing paragraphs are written. `modules`, `module` and `flows` include the paragraphs that exist. They also start writing
-        missing paragraphs, but do not wait for them.
+        Only missing paragraphs are written. The operations `modules`, `module` and `flows` include the paragraphs that exist. Those
+        operations also start writing missing paragraphs, but do not wait for them.
 
         Args:
             wait_s: seconds to wait for the paragraphs, 0 to 600.

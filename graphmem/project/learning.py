@@ -65,10 +65,10 @@ class SessionLearning:
 
         Args:
             record: the session's record, or the result of `observe.model.as_json` for it.
-            unit: label of the unit of work, while the session continues; None at the end of the session.
+            unit: label of the finished task, while the session continues; None at the end of the session.
 
         Raises:
-            BadInputError: the argument is not a record.
+            BadInputError: `record` is not a session's record.
             LedgerError, JournalError, DiskFullError: nothing was kept; the call can be repeated.
         """
         if not isinstance(record, SessionRecord):
@@ -91,7 +91,7 @@ class SessionLearning:
         """Return which findings of a session became memories, with the reasons.
 
         A finding is a pattern in the events of the session. A receipt lists the outcome of each finding in one part of the session, such as
-        a finished task. For a finding that did not become a memory, it says why. The oldest receipt comes first.
+        a finished task. For a finding that did not become a memory, the receipt says why. The oldest receipt comes first.
 
         Args:
             session: id of the session, or an unambiguous beginning of it.
@@ -106,8 +106,8 @@ class SessionLearning:
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
         """Retract the memories that were learnt from a session.
 
-        They are not learnt again automatically. The answer lists as `kept` the memories that a person has confirmed since, or that another
-        session also taught. Those are not retracted.
+        The memories are not learnt again automatically. The answer lists as `kept` the memories that a person has confirmed since, or that
+        another session also taught. The kept memories are not retracted.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -141,10 +141,8 @@ class SessionLearning:
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
         """Return summaries of the last two sessions of the last seven days.
 
-        The newest comes first.
-
-        Sessions in which nothing was edited, run, decided, fixed or abandoned are left out. Callers must show the summaries under the
-        heading `observe.summary.OUTDATED`.
+        The newest comes first. Sessions in which nothing was edited, run, decided, fixed or abandoned are left out. Callers must show the
+        summaries under the heading `observe.summary.OUTDATED`.
 
         Args:
             now: an aware time, or ISO 8601; None for the current time.
@@ -234,8 +232,9 @@ class SessionLearning:
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
         """Run the steps after the end of a session, such as its summary.
 
-        The steps are summary, history, trust level and synthesis. A failed step is logged and does not stop the others. If all succeed, the
-        ledger records it. Otherwise all steps are repeated when the session is learnt from again.
+        The steps update the summary, the change history, the trust level, memories on trial, and memories made from many sessions. A failed
+        step is logged and does not stop the others. If all succeed, the ledger records it. Otherwise all steps are repeated when the
+        session is learnt from again.
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),

@@ -1,7 +1,7 @@
 """People's changes to modules on the map, kept in `.graphmem/map.json`.
 
-An entry has a module's name, colour, group, note and position. The file is written for people too: sorted, with one object for each module,
-so that git can merge it.
+An entry is the changes to one module. It has the module's name, colour, group, note and position. The file is written for people too:
+sorted, with one object for each module, so that git can merge it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,10 @@ class MapNotes:
         return MapEntries(placed, FILE, notes)
 
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
-        """Return map entries with the current module names, sorted by name."""
+        """Return map entries with the current module names, sorted by name.
+
+        Entries of modules that no longer exist come last.
+        """
         placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
         return sorted(placed, key=lambda one: (not one.module, one.module))
 

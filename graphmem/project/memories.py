@@ -201,7 +201,7 @@ class Memories:
         return self.pin(id, on=False, actor=actor)
 
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Confirm a memory for a person.
+        """Mark a memory as confirmed by a person.
 
         The memory leaves the review queue, and its links to code are set to the current code.
         """
@@ -216,8 +216,8 @@ class Memories:
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
         """Count memories as injected, used or confirmed.
 
-        `injected` means shown; `used` means opened, cited or acted on; `confirmed` means agreed with. A use counts for `session`. Without a
-        session it counts for every running session that was shown the memory.
+        `injected` means shown; `used` means opened, cited or acted on; `confirmed` means agreed with. The use is recorded for `session`.
+        Without `session`, it is recorded for every running session that was shown the memory.
         """
         changing.note_use(self.book, ids, use, session=session)
         self.sessions.tell(session or "", [self.book.row(one).id for one in ids], use != "injected")

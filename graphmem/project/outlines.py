@@ -27,7 +27,7 @@ TESTS: Final = (EdgeKind.TESTS,)
 
 @dataclass(eq=False, repr=False)
 class Outlines:
-    """Lists the symbols of a file, with counts for each.
+    """Lists the symbols of a file, with counts for each symbol.
 
     The counts are of callers, tests and memories.
     """

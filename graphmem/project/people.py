@@ -45,7 +45,7 @@ EXPORTS: Final = ("json", "markdown", "claude")
 class PeopleFiles:
     """Imports memories from people's files, and exports them to files.
 
-    It also reads the people's rules for agents.
+    The class also reads the rules for agents that people wrote.
     """
 
     book: MemoryRepository
@@ -85,7 +85,7 @@ class PeopleFiles:
         Args:
             content: content of the file.
             path: name of the file, which determines the format; absolute or from the project's root; "" when the text comes from no file.
-            format: one of `memory.importers.NAMES`, when the name does not determine it.
+            format: one of `memory.importers.NAMES`; needed only if `path` does not determine the format.
             actor: name of the caller, for the audit log.
 
         Raises:
@@ -118,7 +118,7 @@ class PeopleFiles:
     def _named(self, path: str) -> str:
         """Return the path of a file from the project's root.
 
-        A file outside the root keeps the path it was given by.
+        For a file outside the root, `path` itself is returned.
         """
         root = self.root()
         given = Path(path)

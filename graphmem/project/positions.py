@@ -127,7 +127,7 @@ class Positions:
     def read(self, file: str) -> Text:
         """Return the current text of a file.
 
-        The lines and columns in the answer of `occurrences` count in this text.
+        The positions that `occurrences` gives are lines and columns of the returned text.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.

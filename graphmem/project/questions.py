@@ -207,8 +207,9 @@ class ImpactQuestions:
 def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
     """Whether an added definition is a method of a class that is not new.
 
-    `new` has all definitions that the diff adds. Such a method may hide an inherited method: calls that reached the inherited one may now
-    reach the added one. Other added definitions need no such check, because code that uses them must have changed, too.
+    `new` has all definitions that the diff adds. A method that is added to an existing class may hide an inherited method: calls that
+    reached the inherited one may now reach the added one. Other added definitions need no such check, because code that uses them must have
+    changed, too.
     """
     owner = int(view.parent[node])
     return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"
@@ -218,8 +219,8 @@ def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list
     """Return the users of added methods, and the still valid test runs.
 
     The runs were recorded before the methods existed, so no test ran an added method. A test that ran a user of the method may now run the
-    method. So functions outside tests that use an added method are returned in its place. Runs of tests that use an added method themselves
-    are left out. Classes and modules are not returned, because runs record only functions.
+    method. So the first result has the functions outside tests that use an added method, as graph nodes. The second result is `runs`
+    without the tests that use an added method themselves. Classes and modules are not returned, because runs record only functions.
     """
     users: list[int] = []
     cases: set[str] = set()

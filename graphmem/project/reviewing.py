@@ -121,8 +121,8 @@ class Reviews:
     ) -> tuple[list[TestToRun], dict[str, Named]]:
         """Return the tests to run for a change, most certain first.
 
-        `named_in` has the tests of `_by_name`, which only may reach the change. The second result has, for each test's id, its name for the
-        test runner.
+        `named_in` has the tests from `_by_name`, which possibly reach the change. The second result has, for each test's id, its name for
+        the test runner.
         """
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
@@ -224,8 +224,8 @@ def _case_of(view: GraphView, node: int) -> int:
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
     """Yield tests that may call a changed method, judged by its name.
 
-    Their call has the name of the method, on a receiver (object before the dot) of unknown type. A method that ran in a recorded test run
-    is left out, because its tests are known.
+    Such a test calls a method of the same name, on an object of unknown type. A method that ran in a recorded test run is left out, because
+    its tests are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {

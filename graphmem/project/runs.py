@@ -156,7 +156,7 @@ class IndexRuns:
         return run
 
     def _run_quietly(self, repo: str | None, full: bool) -> None:
-        """Run the index in the background.
+        """Bring the index up to date; called in a background thread.
 
         A failure is sent to the listeners of progress as the last step.
         """
@@ -193,7 +193,7 @@ class IndexRuns:
     def warm(self) -> None:
         """Load the data that the next index run needs, to make the run fast.
 
-        Call `index` first. This takes some seconds of processor time for a large project. Index runs that are due go first.
+        Call `index` first. For a large project, loading takes some seconds of processor time. Loading waits while an index run is due.
         """
         with self.turn:
             newest = self.indexers.newest

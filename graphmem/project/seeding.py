@@ -42,7 +42,8 @@ class Seeding:
     def refresh(self, root: Path) -> None:
         """Update the memories from files (seeds) to match the indexed files.
 
-        A seed that a person forgot or changed stays forgotten or changed. A seed that was confirmed, verified or pinned outlives its file.
+        A seed that a person deleted is not made again, and one that a person changed stays changed. A seed that was confirmed, verified or
+        pinned outlives its file.
         """
         if not self.settings.seeds:
             return

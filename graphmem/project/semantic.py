@@ -89,7 +89,9 @@ class SystemQuestions:
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
-        """Return the index of the module that a name, an id or a path means.
+        """Return the index of a module, given by name, id or the path of a file.
+
+        The index is that in `modules.groups`.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -139,7 +141,9 @@ class SystemQuestions:
             )
 
     def people(self, module: str | None = None, limit: int = 100) -> Knowledge:
-        """Find the people who know each module, or the files of one module.
+        """Find the people who know each module, or each file of one module.
+
+        Without `module`, all modules are listed. With `module`, its files are listed.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

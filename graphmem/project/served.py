@@ -110,11 +110,11 @@ def impact_across(
     """Find the code of several projects that a change of a symbol may break.
 
     Each project is asked for the dependents of its own code. Links between contracts lead from one project to the next. A project is asked
-    once for each place that uses a contract of affected code.
+    once for each place in it that uses a contract of affected code.
 
     Args:
         target: the symbol.
-        home: the project that has it.
+        home: the project that has the symbol.
         projects: the projects that may be asked, by name.
         folders: the index directory of each project, by name.
         max_depth: maximum number of steps inside each project.

@@ -25,7 +25,10 @@ SHOWN: Final = 200  # maximum rows of each list of one session
 
 
 def row(record: SessionRecord, state: str) -> SessionInfo:
-    """Convert a session's record to one row of a list of sessions."""
+    """Convert a session's record to one row of a list of sessions.
+
+    `state` is "running" or "ended".
+    """
     info: Info = record.info
     return SessionInfo(
         id=info.id,

@@ -17,9 +17,9 @@ TOLD: Final = 50  # maximum memories in one event
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Records in sessions which memories they were shown and used.
+    """Records in a session which memories it was shown and used.
 
-    It also reports which external text a session has read.
+    The class also reports which external text a session has read.
     """
 
     folder: Path  # directory of the sessions' trails
@@ -30,7 +30,7 @@ class SessionMemories:
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
         """Return the sources of external text that a session has read.
 
-        A source is a page, tool, command or file. For an unknown session, if `others` is true, the sources of all running sessions are
+        A source is a page, tool, command or file. If the session is unknown and `others` is true, the sources of all running sessions are
         returned.
         """
         if not self.observer.is_made and not self.folder.is_dir():

@@ -100,7 +100,7 @@ class Sessions:
         commit_sha: str = "",
         cwd: str = "",
     ) -> SessionStarted:
-        """Start a session of an agent, or continue the one with that id.
+        """Start a session of an agent, or continue the session with the id `id`.
 
         Raises:
             BadInputError: the id, the kind or the parent is invalid.
@@ -151,7 +151,7 @@ class Sessions:
         return ObserveAnswer(seen.taken, ignored, list(seen.sessions), [record.info.id for record in seen.finished], sorted(early))
 
     def end_session(self, id: str, outcome: str = "", learn: bool = True) -> SessionEnded:  # noqa: A002
-        """End a session, and make memories of what it taught. Idempotent.
+        """End a session, and make memories from its findings. Idempotent.
 
         Raises:
             SessionNotFoundError: the session is unknown.

@@ -146,7 +146,7 @@ class Upkeep:
     def unload_model(self) -> str:
         """Unload the embedding model; the next query loads it again.
 
-        Returns its name, or "" if it was not loaded.
+        Returns the model's name, or "" if no model was loaded.
         """
         return self.vectors.unload()
 

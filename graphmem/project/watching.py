@@ -1,8 +1,8 @@
 """Follow the files of a served tree: mark changes stale, then index them.
 
 One thread listens and marks changes. Another waits until nothing has happened for half a second, then indexes all pending changes in one
-run. After an edit of one or two files it waits less. So a branch switch, a rebase or a flood of events is one batch. A save by writing a
-new file and renaming it counts as one edit. Only folders that can hold indexable files are watched.
+run. So a branch switch, a rebase or a flood of events is one batch. After an edit of one or two files the thread waits less. A save by
+writing a new file and renaming it counts as one edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
 # ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH118
