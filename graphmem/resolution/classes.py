@@ -182,9 +182,9 @@ class Classes:
         return found
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute for one of the types of its object.
+        """Return the type of an attribute for one alternative of the owner's type.
 
-        For `x.name`, where `x` is an `A` or a `B`, `atom` may stand for an object of `A`.
+        In `x.name`, `x` may be an `A` or a `B`. `atom` is one of these alternatives, such as an object of `A`.
         """
         if atom[0] == INST or atom[0] == CLASS:
             if name == "__class__" and atom[0] == INST:

@@ -38,7 +38,8 @@ def _is_open(atom: object) -> bool:
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
     """Extend the type of a container by the values that statements add to it.
 
-    An example of such a statement is `x.append(y)`. `positions` are the positions of the statements in the file's list of bindings.
+    `value` is the type without the added values. `positions` are the statements, such as `x.append(y)`, as positions in the file's list of
+    bindings.
     """
     kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in FILLED})
     for position in positions if kinds else ():
@@ -69,7 +70,8 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
     """Extend the type of an attribute by the values that statements add to it.
 
-    The attribute holds a container, as in `item.names.append(x)`. The statements may be in any file.
+    `value` is the type without the added values. The attribute holds a container, as in `item.names.append(x)`. The statements may be in
+    any file.
     """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value

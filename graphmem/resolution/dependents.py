@@ -63,14 +63,14 @@ class GroupsOf:
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to a set of numbers all groups that contain one of the numbers.
+        """Add to `stale` all groups that contain one of its numbers.
 
-        A group is a set of inputs (facts of files) that has a number.
+        A group is a set of inputs (facts of files) that has a number. Groups that contain an added group are added, too.
 
         Args:
             members: the members of each group, or None for a removed group. Groups are in order of creation, after their members.
             number_of: returns the number of the group at a position.
-            stale: the set of numbers, extended in place.
+            stale: numbers of inputs and groups; extended in place.
         """
         if not stale:
             return
@@ -101,11 +101,11 @@ class AnswersOf:
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
         """Return the files for which an outdated answer may be cached.
 
-        An answer is outdated if it used one of the inputs in `stale`. The result has all files with such an answer, and possibly other
+        An answer is outdated if it used one of the inputs in `stale`. Every file with an outdated answer is returned, and possibly other
         files.
 
         Args:
-            memos: by path, the answers that the solver caches for a file; each answer is (value, number).
+            memos: by path, the answers that the solver caches for a file; each answer is (value, number of its inputs).
             stale: numbers of the inputs and of the groups of inputs that changed.
         """
         seen = self._seen

@@ -1,7 +1,7 @@
 """On-demand, memoised type inference of expressions across files.
 
-This module is independent of the language; `entry.rules` holds the differences. This module does not guess: an unresolved name has the
-empty type. Fallbacks that search for any definition of the same name are in `edges`.
+This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here: an unresolved name has
+the empty type. The package `edges` has fallbacks that search for any definition of the same name.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _LITERAL_TYPES: Final = {"template": "str", "true": "bool", "false": "bool"}
 class Evaluation:
     """Type inference for a project.
 
-    Its base classes infer names (`Names`), classes (`Classes`) and functions (`Functions`).
+    It consists of parts that infer names (`Names`), classes (`Classes`) and functions (`Functions`).
     """
 
     def __init__(self, project: Project) -> None:

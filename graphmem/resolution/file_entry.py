@@ -59,7 +59,8 @@ class FileRules(Protocol):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        Usually these are the enclosing scope (function, class or module), and the definition's own name.
+        `position` is the definition's position in the file. The scope is usually the enclosing function, class or module, and the name is
+        the definition's own name.
         """
         ...
 
@@ -387,7 +388,8 @@ class FileEntry:
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
         """Return the innermost definition of a given kind around a scope.
 
-        The search begins with the scope itself. The result is an index among the file's definitions, or -1.
+        The search begins with the scope itself. `kinds` are the accepted kinds. The result is a position among the file's definitions, or
+        -1.
         """
         while scope >= 0 and self.definitions[scope].kind not in kinds:
             scope = self.definitions[scope].parent

@@ -1,7 +1,7 @@
 """Read the framework tables: `frameworks.toml` in folders of `grammars/`.
 
 There are six tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
-with an event. `edges.frameworks` resolves this code by type inference.
+with an event. `edges.frameworks` then resolves the function and the event by type inference.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ class Frameworks:
     def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
         """Return the `HandsOver` rows for a call of an external function.
 
-        Such a row describes calls that register functions with a framework.
+        `outside` is its (package, name). A row describes calls that register functions with a framework.
         """
         # Nothing is cached here: a cached name that outlives its file keeps the surrounding memory allocated.
         name = ".".join(part for part in outside if part)

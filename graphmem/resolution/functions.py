@@ -270,9 +270,9 @@ class Functions:
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """Return the result type of calling one alternative of a type.
+        """Return the result type of calling one alternative of a callee's type.
 
-        For `f()`, where `f` is one of several functions or classes, an alternative is one of them.
+        `atom` is the alternative. If `f` may be one of several functions in `f()`, `atom` is one of the functions.
         """
         if atom[0] == FUNC:
             excluded = self._excluded(atom, call)

@@ -22,7 +22,7 @@ class AsksNames(Protocol):
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the bindings that can define a name at a line, such as `x = f()`.
 
-        The result is None without bindings.
+        The result is None if nothing binds the name.
         """
         ...
 
@@ -99,9 +99,9 @@ class AsksClasses(Protocol):
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute for one of the types of its object.
+        """Return the type of an attribute for one alternative of the owner's type.
 
-        For `x.name`, where `x` is an `A` or a `B`, `atom` may stand for an object of `A`.
+        In `x.name`, `x` may be an `A` or a `B`. `atom` is one of these alternatives, such as an object of `A`.
         """
         ...
 
@@ -159,9 +159,9 @@ class AsksCalls(Protocol):
         ...
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """Return the result type of calling one alternative of a type.
+        """Return the result type of calling one alternative of a callee's type.
 
-        For `f()`, where `f` is one of several functions or classes, an alternative is one of them.
+        `atom` is the alternative. If `f` may be one of several functions in `f()`, `atom` is one of the functions.
         """
         ...
 

@@ -31,9 +31,9 @@ LAYOUT_FILES: Final = (
 
 
 def is_layout_file(name: str) -> bool:
-    """Whether a name is that of a configuration file for `read_layout`.
+    """Whether a name is that of a configuration file that `read_layout` reads.
 
-    These are `LAYOUT_FILES` and `tsconfig*.json`, which other configurations extend.
+    The names are `LAYOUT_FILES`, `tsconfig*.json` and `jsconfig*.json`. Other configurations may extend such a JSON file.
     """
     return name in LAYOUT_FILES or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
 

@@ -60,7 +60,7 @@ class Names:
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the bindings that can define a name at a line, such as `x = f()`.
 
-        The result is None without bindings.
+        The result is None if nothing binds the name.
         """
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
@@ -119,7 +119,7 @@ class Names:
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
         """Return the meaning of a name of a scope for code in inner scopes.
 
-        `slots` are the bindings of the name in the scope; empty if another file defines the name.
+        `slots` are the bindings of the name in the scope. They are empty if the file does not bind the name.
         """
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]

@@ -1,8 +1,8 @@
 """Resolution rules for languages with packages and declared types.
 
 A package is a dotted (or slashed) name shared by several files, which see each other's names without an import. The rules of each language
-add four things. They are the package of a file (`names_of`), the targets of imports (`import_targets`), the names of container types
-(`containers`, `transparent`), and the result types of library functions.
+add the package of a file (`names_of`) and the targets of imports (`import_targets`). They also add the names of container types
+(`containers`, `transparent`) and the result types of library functions.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ class PackageRules(Rules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        A method written outside its class is found in its own scope, as `Class.method`.
+        `position` is the definition's position in the file. A method written outside its class has the name `Class.method` in the scope
+        where it is written.
         """
         definition = entry.definitions[position]
         if definition.kind == "method":
@@ -198,7 +199,8 @@ class PackageRules(Rules):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class of a receiver expression; -1 for other expressions.
 
-        The result is the class around the method, as its position among the file's definitions.
+        `base` is the expression, such as `this`. The class is the one around the method, given by its position among the file's
+        definitions.
         """
         found = super().receiver_class(entry, scope, base)
         return found if found > 0 and entry.definitions[found].kind in CLASS_KINDS else -1

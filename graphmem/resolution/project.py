@@ -78,8 +78,8 @@ class Project:
         - `module` (dotted name): the files of a module. `shared` (dotted name, name): the files of a package that bind the name.
         - `named` (name): the definitions of a bare name. `having` (name): the classes with an attribute of that name.
         - `demands` (name): methods of structural interfaces. `embeds` (name): structural interfaces that have a base of that name.
-        - `calls` (name): call sites of a bare name. `made` (name): whether a class name is used. `subclasses` (symbol id).
-        - `passed` (path, scope, name): the arguments that the scope passes to callees of that name.
+        - `calls` (name): call sites of a bare name. `passed` (path, scope, name): arguments that the scope passes to callees of that name.
+        - `made` (name): whether a class name is used. `subclasses` (symbol id or library type): the direct subclasses.
         - `uses` (path, function): the attributes that the function uses of its parameters.
         """
         found = self._keys.get(parts)
@@ -172,9 +172,9 @@ class Project:
         return sorted(self._embedding.get(name, ()), key=_place)
 
     def is_folder(self, dotted: str) -> bool:
-        """Whether the dotted name of any module begins with a given name.
+        """Whether any module is inside a folder with a given dotted name.
 
-        For example, `a.b` is the beginning of the module name `a.b.c`.
+        For example, `a.b` is the folder of the module `a.b.c`.
         """
         self.touch("module", dotted)
         return self._folders.get(dotted, 0) > 0
@@ -190,7 +190,8 @@ class Project:
     def having(self, name: str) -> list[Symbol]:
         """Return the classes that define or assign an attribute, sorted.
 
-        They are sorted by source position. The result is empty for languages in which classes are not inferred from the attributes in use.
+        The order is that of the source positions. The result is empty for languages in which classes are not inferred from the attributes
+        in use.
         """
         self.touch("having", name)
         return sorted(self._having.get(name, ()), key=_place)

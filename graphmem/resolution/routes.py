@@ -1,6 +1,6 @@
 """Match paths of requests with routes, to find the route that answers.
 
-The code of a route has only the end of the path, because blueprints, routers or `include` may add a prefix elsewhere. So a route matches a
+The code of a route contains only the end of the path. Blueprints, routers or `include` may add a prefix elsewhere. So a route matches a
 request if it matches the last segments of the request's path.
 """
 

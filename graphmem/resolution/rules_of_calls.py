@@ -152,7 +152,8 @@ class CallRules:
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the type of the value that a caller of a function gets.
 
-        `value` is the type that the body returns or the declaration states. For a coroutine, the result wraps it.
+        `value` is the type that the function's body returns or its declaration states. For a coroutine, the result is a wrapper that gives
+        `value` when awaited.
         """
         return value
 
@@ -210,9 +211,9 @@ class CallRules:
         return EMPTY
 
     def next_step(self, name: str) -> str:
-        """Return the method that is called repeatedly on an iterator: `__next__`.
+        """Return the method that fetches the next element: `__next__` in Python.
 
-        `name` is the method that created the iterator. The result is "" if it did not create one.
+        `name` is the method that created the iterator, such as `__iter__`. The result is "" if `name` does not create an iterator.
         """
         return ""
 
@@ -314,9 +315,10 @@ class CallRules:
         return None
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the type of the name that is called in `f()`.
+        """Return the type of the name `f` that is called in `f()`.
 
-        `value` is the type of the name. In C++, a field that a constructor initialises is replaced by its class.
+        `value` is the inferred type of `f`. The result differs from `value` only in C++, where a constructor may initialise a field `f`.
+        Then the result is the field's class.
         """
         return value
 
@@ -338,6 +340,6 @@ class CallRules:
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether a value can be passed though it has none of the declared types.
 
-        `given` is the value; `classes` and `outside` are the types that the parameter declares.
+        `given` is the value; `classes` and `outside` are the types that the parameter declares. By default the result is True.
         """
         return True

@@ -181,7 +181,7 @@ class ClassRules:
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
         """Whether a class only declares methods that other classes must have.
 
-        In Python, an example is `typing.Protocol`. The methods of such a class run only if another class inherits them.
+        In Python, an example is a `typing.Protocol`. A method of the class runs only if another class inherits it.
         """
         return False
 
@@ -199,7 +199,8 @@ class ClassRules:
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Whether a definition inside a class is a member of a receiver.
 
-        In JavaScript, static members belong only to the class, and other members only to objects.
+        `position` is the definition, and `receiver` is the class or an object of it. In JavaScript, static members belong only to the
+        class, and other members only to objects.
         """
         return True
 
@@ -211,10 +212,10 @@ class ClassRules:
         return False
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of a receiver expression; -1 for other expressions.
+        """Return the class of the receiver `self` or `this`; -1 otherwise.
 
-        The receiver is `self` or `this`. The class is given by its position among the file's definitions. The scope must be inside a method
-        of the class.
+        `base` is the expression, and `scope` must be inside a method of the class. The class is given by its position among the file's
+        definitions.
         """
         term = entry.terms[base]
         if term[0] != SELF and not (self.first_parameter_is_receiver and term[0] == NAME):

@@ -92,7 +92,8 @@ class NameRules:
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """Return the expressions inside an annotation that can name types.
 
-        The annotation is a compound expression. For a call, the result is the arguments.
+        `found` is a compound expression in the annotation. The result has the indices of its parts; for a call, only those of the
+        arguments.
         """
         return found[2] if found[0] == CALL else children(found)
 
@@ -156,7 +157,8 @@ class NameRules:
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        Usually these are the enclosing scope (function, class or module), and the definition's own name.
+        `position` is the definition's position in the file. The scope is usually the enclosing function, class or module, and the name is
+        the definition's own name.
         """
         definition = entry.definitions[position]
         return definition.parent, definition.name
@@ -164,7 +166,7 @@ class NameRules:
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
         """Return the enclosing scope of each definition of a file.
 
-        The scope is -1 for the module.
+        A scope is given by the position of its definition; for the module, the enclosing scope is -1.
         """
         return [definition.parent for definition in definitions]
 

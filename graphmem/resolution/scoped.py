@@ -340,7 +340,8 @@ class ScopedRules(PackageRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        A constructor with the name of its class is found under `CONSTRUCTOR`.
+        `position` is the definition's position in the file. A constructor that has the name of its class is found under the name
+        `CONSTRUCTOR`.
         """
         definition = entry.definitions[position]
         scope, slot = super().definition_slot(entry, position)
@@ -375,7 +376,7 @@ class ScopedRules(PackageRules):
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
         """Return (path, position) of the other declarations of a split class.
 
-        A split class has several declarations, such as a `partial class` in C#.
+        `position` is that of the declaration in its file. A split class has several declarations, such as a `partial class` in C#.
         """
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
@@ -459,9 +460,10 @@ class ScopedRules(PackageRules):
         return bool(self._templates) and entry.path.endswith(self._templates)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the class itself as the type of its method `new`.
+        """Return the type of a member that a class does not define.
 
-        Calling `A.new` creates an object, like calling the class `A`.
+        For the method `new` of a class, the type is the class itself. Calling `A.new` creates an object like calling `A`. Methods
+        that the language gives to every object are built in. The result is empty for an unknown member.
         """
         if name in self._itself or name in self._block or (name and name == self._type_of):
             return one((BUILTIN, receiver, name))
@@ -548,9 +550,9 @@ class ScopedRules(PackageRules):
         return super().this(inference, entry, scope)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of the receiver in a method or class body; else -1.
+        """Return the class of a receiver expression; -1 for other expressions.
 
-        The class is given by its position among the file's definitions.
+        `base` is the expression, in a method or in a class body. The class is given by its position among the file's definitions.
         """
         on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
         return scope if on_class else super().receiver_class(entry, scope, base)
@@ -558,7 +560,7 @@ class ScopedRules(PackageRules):
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a scope is the class itself, not an object.
 
-        This holds in a method of the class, and in the class body outside methods.
+        True in a class method, and in the class body outside methods. `around` is the class.
         """
         if not self.sides_are_apart:
             return False
@@ -601,7 +603,7 @@ class ScopedRules(PackageRules):
     def extended_type(self, entry: FileEntry, position: int) -> str:
         """Return the name of the type that an extension function extends.
 
-        A class around the function is not part of the name.
+        `position` is the function's position in the file. If the function is inside a class, the name does not contain the class.
         """
         definition = entry.definitions[position]
         if self._extends != "parameter":
@@ -768,7 +770,7 @@ def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
     """Return the path nearest to the importer, in a list; empty for a tie.
 
-    The nearest path has the most leading folders in common with the importer.
+    The nearest of `paths` has the most leading folders in common with `importer`.
     """
     here = importer.split("/")
 

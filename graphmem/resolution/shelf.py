@@ -1,8 +1,8 @@
 """Limit the memory for facts of files; release the least recently used.
 
 Facts are the result of parsing a file. In a large project, the facts of all files do not fit into memory. After a file is resolved, the
-least recently used facts are released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes
-by name stay in memory, so most files are read again only when they are resolved.
+least recently used facts are released. The next use of released facts reads them again (`FileEntry.rest`). Answers of type inference,
+symbols and indexes by name stay in memory. So most files are read again only when they are resolved.
 """
 
 from __future__ import annotations

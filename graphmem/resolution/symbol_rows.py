@@ -139,9 +139,9 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """Return a decorator's name and text, as entry point rules compare them.
+    """Return the name and text of a decorator, for entry point rules.
 
-    The result is None for a decorator of a mock library or a test runner.
+    The text is the first string argument. The result is None for a decorator of a mock library or a test runner.
     """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))

@@ -356,8 +356,8 @@ def partial(function: Type) -> Type:
 def box(kind: str, *elements: Type) -> Type:
     """Return the type of a container such as `list[A]`, or of a wrapper.
 
-    `list`, `set`, `tuple` and `iter` have one element type; `dict` has a type of keys and a type of values. The wrappers `await`, `enter`
-    and `callable` return their content when awaited, entered with `with`, or called.
+    The containers `list`, `set`, `tuple` and `iter` have one element type. A `dict` has a type of keys and a type of values. The wrappers
+    are `await`, `enter` and `callable`. A wrapper gives its content when awaited, entered by `with`, or called.
     """
     kept = tuple(_shallow(element) for element in elements)
     return one((BOX, kind, kept, 1 + max(map(depth, kept), default=0)))
@@ -406,7 +406,7 @@ def is_open(declared: Type) -> bool:
 
 
 def closed(declared: Type) -> Type:
-    """Return a declared type without its open parts, such as `Any`."""
+    """Return a declared type without its open alternatives, such as `Any`."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
 
 

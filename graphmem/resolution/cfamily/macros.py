@@ -253,9 +253,9 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
 
 
 def _macro(entry: FileEntry, term: int) -> Macro | None:
-    """Return the macro that the expression `term` stores; None if it is none.
+    """Return the macro that an expression defines; None if it defines none.
 
-    If the expression is a single name, the macro stands for this name. Macros are cached for each file.
+    `term` is the expression. If it is a single name, the macro stands for this name. Macros are cached for each file.
     """
     found = entry.terms[term]
     if found[0] == NAME:

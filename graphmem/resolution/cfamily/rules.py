@@ -260,8 +260,8 @@ class CFamilyRules(ScopedRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        For a method or class written outside its class, the name contains only the last part of the prefix. For `a::b::Class::method` it is
-        `Class.method`. The other parts may be namespaces.
+        `position` is the definition's position in the file. For a method or class written outside its class, the name keeps only the last
+        part of the prefix. For `a::b::Class::method` the name is `Class.method`. The other parts may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]

@@ -58,7 +58,8 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
 def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
     """Return the type that a call expects for an argument.
 
-    This is the declared type of the parameter. The type variables in this type are inferred from the other arguments.
+    `call` is the call, and `index` the argument's position. The result is the declared type of the parameter. Its type variables are
+    inferred from the other arguments.
     """
     term = entry.terms[call]
     if term[0] not in (CALL, NEW):
@@ -100,8 +101,8 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function in a JSX attribute.
 
-    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser represents this parameter as `<attribute>(component, name,
-    parameter)`, where `parameter` is a position.
+    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser represents it as `<attribute>(component, name, parameter)`.
+    `name` is that of the attribute, and `parameter` is a position in the function.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -115,7 +116,7 @@ def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function returned by a function.
 
     The parser represents the parameter as `<returned>(type, parameter)`. `type` is the declared result of the outer function, and
-    `parameter` is a position.
+    `parameter` is a position in the returned function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))

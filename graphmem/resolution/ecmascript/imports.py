@@ -37,7 +37,7 @@ def type_slot(name: str) -> str:
 class EcmascriptNames(Rules):
     """The part of the JavaScript rules that resolves imports and exports.
 
-    It covers ES and CommonJS modules, and names of values and of types.
+    The rules cover ES and CommonJS modules, and the names of values and of types.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -108,8 +108,8 @@ class EcmascriptNames(Rules):
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return the names and imports of a file that may define its export.
 
-        `name` is the exported name. The first of three sources that exists is used: `export { a as name }` (with or without `from`), the
-        file's own `name`, all `export * from`. The default export is never looked up in `export *`.
+        `name` is the exported name. An `export { a as name }` (with or without `from`) comes first, then the file's own `name`, and last
+        all `export * from`. Only the first source that exists is returned. The default export is never looked up in `export *`.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)
@@ -148,7 +148,7 @@ class EcmascriptNames(Rules):
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
         """Return the value that a module or package exports under a name.
 
-        With `as_type`, the result is the type of that name instead.
+        If `as_type` is True, return the type that it exports under the name. A value and a type may have the same name.
         """
         if module[0] == EXT and name == "default":
             return frozenset((module,))  # the default export of an external package represents the package
@@ -215,7 +215,7 @@ class EcmascriptNames(Rules):
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
         """Return the value assigned to `module.exports` or `export =`.
 
-        In `const app = module.exports = {}`, the value of the variable is included.
+        In `const app = module.exports = {}`, the type of the variable `app` is included.
         """
         exports = exports_of(module)
         found = join_all(inference.defined(module.symbols[i]) for i in exports.functions)
@@ -239,7 +239,7 @@ class EcmascriptNames(Rules):
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the classes and modules that a type expression refers to.
 
-        The subclass in `annotations` implements it.
+        The subclass in `annotations` implements this method.
         """
         raise NotImplementedError
 

@@ -115,7 +115,8 @@ class EcmascriptRules(EcmascriptTypes):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class or constructor function that determines `this`.
 
-        The result is its index among the definitions of the file. It is -1 if there is none, or if the expression is not `this`.
+        The result is its position among the definitions of the file. The result is -1 if there is none, or if the expression `base` is not
+        `this`.
         """
         if entry.terms[base][0] != SELF:
             return -1
@@ -300,7 +301,8 @@ class EcmascriptRules(EcmascriptTypes):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        Calls often pass fewer arguments than a function has parameters, but not more. Tests and overload signatures are never called.
+        Fewer arguments than parameters are accepted, because calls often omit some. More arguments are not. Tests and overload signatures
+        are never called, so they accept none.
         """
         if "test" in definition.modifiers or "overload" in definition.modifiers:
             return False

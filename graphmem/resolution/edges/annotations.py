@@ -19,7 +19,7 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Ty
 
 
 class NamedSites(ReadSites):
-    """The part of resolving a file that handles annotations and re-exports.
+    """Resolves the annotations and re-exports of a file; base of `_Resolving`.
 
     It adds edges from a definition to the types and aliases that its source names.
     """

@@ -66,7 +66,7 @@ MANY_VALUES: Final = 0.55
 
 
 class CallSites:
-    """The part of resolving a file that adds the edges of its calls."""
+    """Resolves the calls in a file; base of `_Resolving`."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference
@@ -183,7 +183,7 @@ class CallSites:
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
         """Return the targets of a call `name()` that means `this.name()`.
 
-        The member belongs to a class around the call, or to one of its bases.
+        `name` is a member of a class around the call, or of a base of such a class. The result is empty for other names.
         """
         for receiver in self.inference.receivers(self.entry, reference.scope, reference.line):
             found = [target for target in self.method(receiver, name, "receiver_type", self.caller(reference)) if target.symbol is not None]
@@ -365,8 +365,8 @@ class CallSites:
     def operation(self, reference: Reference) -> None:
         """Add edges to the methods that an operator, subscript or loop calls.
 
-        The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Statements such as `with` are
-        included.
+        The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Statements such as `with` also call
+        methods.
         """
         for operand, names, container in rules_of(self.entry).operations(self.entry, reference.term):
             if container < 0:

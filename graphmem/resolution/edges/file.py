@@ -35,7 +35,7 @@ def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEnt
 
 
 class _Resolving(NamedSites):
-    """A file being resolved: definitions, imports and classes, then uses."""
+    """Resolves one file: definitions, imports and classes, then all uses."""
 
     def run(self) -> FileResolution:
         """Add definitions, imports, classes and types, then resolve every use."""
@@ -141,7 +141,7 @@ class _Resolving(NamedSites):
     def only_named(self, reference: Reference) -> None:
         """Record the positions of type names, without adding edges.
 
-        The edges belong to the declaration or header that contains the names.
+        The edges are added for the declaration or header that contains the names.
         """
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))

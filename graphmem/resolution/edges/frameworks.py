@@ -1,8 +1,8 @@
 """Edges for functions registered with a framework, such as route handlers.
 
 The tables in `frameworks.toml` list the calls that register functions. The registering code gets an edge to the function, with a rule that
-names the purpose. The function becomes an entry point. Code that sends a signal, queues a task or requests an injected value calls the
-function. All values come from type inference, which records the inputs of each edge.
+names the purpose, such as `route`. The function becomes an entry point. Code that sends a signal, queues a task or requests an injected
+value gets a call edge to the function. All values come from type inference, which records the inputs of each edge.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Identity = tuple[object, ...]
 
 
 class Handing:
-    """The part of resolving a file that adds edges for uses of frameworks.
+    """Adds the edges of one file for functions that frameworks call.
 
-    Examples are `path("x/", view)` and `saved.connect(f)`.
+    Examples are `view` in `path("x/", view)` and `f` in `saved.connect(f)`.
     """
 
     def __init__(self, inference: Inference, entry: FileEntry, evidence: Evidence) -> None:
@@ -286,9 +286,10 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{name}" if atom[2] else name)
 
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
-        """Yield the variable that an imported name refers to.
+        """Yield the variable that a binding of a name refers to.
 
-        Re-exports are followed to the file that defines the variable.
+        `place` is the binding. An import is followed, also through re-exports, to the file that defines the variable. `seen` has the files
+        already followed.
         """
         entry, scope, slot = place
         if slot.kind == "binding":

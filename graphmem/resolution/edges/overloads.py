@@ -201,8 +201,8 @@ class Overloads:
     def _given(self, reference: Reference, argument: int) -> Type:
         """Return the type of an argument of a call.
 
-        The argument may be a parameter of the calling function, declared with a type parameter such as `T`. Callers pass different types
-        for `T`, so the result is the bound of `T`, or empty without a bound.
+        The argument may be a parameter of the calling function that is declared with a type parameter `T`. Callers pass different types for
+        `T`. So the result is the bound of `T`, or empty if `T` has no bound.
         """
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None

@@ -17,7 +17,7 @@ from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPER
 
 
 class ReadSites(VariableSites):
-    """The part of resolving a file that adds edges for reads and writes."""
+    """Resolves the reads and writes of names in a file; base of `_Resolving`."""
 
     def read(self, reference: Reference) -> None:
         """Add edges for a name `a` or an attribute `a.b` whose value is used."""

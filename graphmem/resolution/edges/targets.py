@@ -367,7 +367,8 @@ class Targets:
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
         """Return the definitions with a call's bare name, unless there are many.
 
-        Used when the type of the receiver is unknown.
+        Used when the type of the receiver is unknown. With `bound`, methods are returned, otherwise functions. They must accept the call's
+        arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions.
         """
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
@@ -434,7 +435,7 @@ class Targets:
     def receiver_rule(self, reference: Reference, term: int) -> str:
         """Return the rule that explains how a call's receiver got its type.
 
-        The receiver of `x.f()` is `x`.
+        `term` is the receiver; that of `x.f()` is `x`. An example is `receiver_type` for a declared type.
         """
         entry, inference = self.entry, self.inference
         found = self.terms[term]

@@ -92,7 +92,8 @@ class GoRules(PackageRules):
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a file sees the top-level names of another file.
 
-        Their package clauses must agree, and one build must contain both. Definitions in test files are visible only to test files.
+        The package clauses of both files must agree, and one build must contain both files. Definitions in test files are visible only to
+        test files.
         """
         clause, constraint = inference.project.package_clause, inference.project.build_constraint
         if clause(entry) != clause(other) or not super().sees(inference, entry, other):
@@ -220,7 +221,8 @@ class GoRules(PackageRules):
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """Return the type of a variable in a `range` loop or comma-ok assignment.
 
-        `for k, v := range x` binds keys and elements. In `v, ok := …`, only `v` gets the type of the value.
+        In `for k, v := range x`, the variables are keys and elements of `x`. In `v, ok := f()`, `v` gets the type of the value, and the
+        type of `ok` is unknown.
         """
         found = entry.terms[binding.value]
         position = found[2] if found[0] == UNPACK else 0

@@ -177,7 +177,8 @@ class JavaRules(PackageRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        A constructor is declared with the name of its class. Look-ups find it under the name `CONSTRUCTOR` instead.
+        `position` is the definition's position in the file. A constructor, which the source names after its class, is found under the name
+        `CONSTRUCTOR`.
         """
         definition = entry.definitions[position]
         if definition.kind == "method" and definition.returns < 0 and definition.name == entry.definitions[definition.parent].name:
@@ -187,7 +188,8 @@ class JavaRules(PackageRules):
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a class does not define.
 
-        A class without an explicit constructor has an implicit one. Calling it creates an object, like calling the class.
+        The member may be the constructor, because a class without an explicit constructor has an implicit one. Calling the constructor
+        creates an object, like calling the class.
         """
         is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
         return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
@@ -217,9 +219,10 @@ class JavaRules(PackageRules):
         return True
 
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
-        """Score how well an argument fits a Java parameter.
+        """Score how well an argument fits a Java parameter; -1 if it does not.
 
-        Numbers may be widened and boxed: an `int` fits `long` and `Integer`.
+        `given` and `declared` are the types of the argument and the parameter. Numbers may be widened and boxed: an `int` fits `long` and
+        `Integer`.
         """
         return fit(inference, given, declared)
 

@@ -109,7 +109,8 @@ class PythonTypes(PythonModules):
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
         """Return whether a binding may define a type alias or type variable.
 
-        Examples: `Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`. A number, string or list does not define one.
+        Examples are `Name = type expression`, `T = TypeVar("T")` and `Name: TypeAlias = …`. A binding to a number, string or list does not
+        define one.
         """
         binding = entry.facts.bindings[position]
         if binding.value < 0 or binding.op != "assign":
@@ -197,9 +198,9 @@ class PythonTypes(PythonModules):
         return found
 
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, binding: Binding) -> Type:
-        """Return the types of an alias or type variable.
+        """Return the types that an alias or a type variable stands for.
 
-        Examples: `Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`.
+        Examples are `Name = type expression`, `T = TypeVar("T")` and `Name: TypeAlias = …`.
         """
         if binding.value < 0 or binding.op != "assign":
             return EMPTY

@@ -96,7 +96,7 @@ class PythonModules(Rules):
 
         `path` is the given file, and `dotted` is `a.b`. The folder in which `a` starts must be on the import path. Declared import roots
         are on the import path. Another folder is accepted if it is not a package and one of two conditions is true. Either it is the import
-        root of `importer`, or `a` is a package in it that the standard library does not have.
+        root of `importer`, or it contains the package `a`. In the second case, `a` must not be a module of the standard library.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name
@@ -169,9 +169,9 @@ class PythonModules(Rules):
 
 
 def nearest(paths: Sequence[str], importer: str) -> str:
-    """Return the path with the most leading folders in common with a file.
+    """Return the path with the most leading folders in common with `importer`.
 
-    The file is the importer. Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
+    Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
     """
     folders = importer.split("/")[:-1]
 

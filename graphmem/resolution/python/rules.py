@@ -156,7 +156,8 @@ class PythonRules(PythonTypes):
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """Return the type that a project's decorator returns for a function.
 
-        Decorators of libraries are assumed to return the decorated function.
+        `current` is the type of the decorated function. Decorators of libraries are assumed to return the decorated function, and the
+        result is empty.
         """
         from graphmem.resolution.call import Call
 
@@ -372,8 +373,8 @@ class PythonRules(PythonTypes):
     def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
         """Return the metaclass of a class, in a list.
 
-        The metaclass is declared by the first class in the method resolution order that declares one. The list is empty if the metaclass is
-        external.
+        The first class in the method resolution order that declares a metaclass decides. The list is empty if no class declares one, or if
+        the metaclass is external.
         """
         for candidate in inference.mro(symbol):
             if not isinstance(candidate, Symbol):

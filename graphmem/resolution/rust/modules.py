@@ -106,9 +106,9 @@ class RustModules(PackageRules):
         return path == _below(home, "build.rs") or any(folder == _below(home, place) for place in _FOLDERS_OF_ROOTS)
 
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return the crate and the module path that the path of a file suggests.
+        """Return (crate, parts of the module path) that a file's path suggests.
 
-        For `src/a/b.rs` the module path is `a::b`.
+        For `src/a/b.rs` in the crate `shop`, the result is ("shop", ("a", "b")).
         """
         known = self._targets.get(path)
         if known is not None:
@@ -291,7 +291,7 @@ class RustModules(PackageRules):
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the value of the name `b` in `use a::b`.
 
-        The module `a` may be a file or an inline module, or an enum whose variant is `b`.
+        `module` is `a`: a file, an inline module, or an enum whose variant is `b`.
         """
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 

@@ -108,8 +108,8 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        An associated type of an `impl` block, such as `type Item = u8`, is found under the name `impl Item`, because the enclosing scope
-        does not bind `Item`.
+        `position` is the definition's position in the file. An associated type of an `impl` block, such as `type Item = u8`, is found under
+        the name `impl Item`. The enclosing scope does not bind `Item` itself.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
@@ -254,8 +254,8 @@ class RustRules(RustModules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        A function accepts one argument for each parameter, and one more if the receiver is passed explicitly. A macro accepts any number of
-        arguments.
+        There must be one argument for each parameter. There may be one more if the receiver is passed explicitly, as in
+        `Type::method(object)`. A macro accepts any number of arguments.
         """
         is_macro = not definition.signature  # a macro consists of its body only
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
@@ -276,7 +276,8 @@ class RustRules(RustModules):
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result of the trait method that an operator calls.
 
-        If the type has no such method, a unary operator such as a dereference returns the object itself.
+        `receiver` is the left operand. If its type has no such method, a unary operator such as the dereference `*x` returns the object
+        itself.
         """
         for method in (UNARY if is_unary else BINARY).get(sign, ()):
             name = method.rpartition(".")[2]
@@ -358,9 +359,9 @@ class RustRules(RustModules):
         return None
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of an option, collection or iterator.
+        """Return the result of a method of an `Option`, `Result` or collection.
 
-        `Result` is included. For a plain value, only methods that return the value itself are known.
+        Iterators are included. For a plain value, only methods that return the value itself are known.
         """
         if container[0] == CLASS:
             return one((INST, container[1], True))

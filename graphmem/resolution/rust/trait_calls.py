@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Iterator[tuple[Symbol, int]]:
-    """Return the trait methods that a Rust expression runs implicitly.
+    """Yield the trait methods that a Rust expression runs implicitly.
 
-    Each item is (method, number of alternatives). Only one of the alternatives runs.
+    Each item is (method, number of alternatives). Of several alternatives only one runs.
     """
     site = _Site(inference, entry, reference)
     for found in site.groups(entry.terms[reference.term]):
@@ -71,7 +71,7 @@ class _Site:
     def operator(self, term: Operator) -> Iterator[list[Symbol]]:
         """Yield the trait methods that an operator, or a format string, calls.
 
-        A sign such as `{Display}` means that a format string formats the value with this trait.
+        A format string is represented by operators such as `{Display}`: the operand is formatted by `Display::fmt`.
         """
         _, sign, left, right = term
         if sign.startswith("{"):
