@@ -112,7 +112,7 @@ class Paths:
     def of(self, name: str) -> str:
         """Convert a file name to a path from the project's root, with '/'.
 
-        "" for a file outside the project or an invalid name.
+        The result is "" for a file outside the project or an invalid name.
         """
         known = self._known.get(name)
         if known is None:
@@ -192,9 +192,9 @@ class Interpreter:
         return [self._other_act(event)]
 
     def flush(self) -> list[Act]:
-        """Return tool calls whose results have not arrived, as acts.
+        """Return one act for each tool call that still waits for its result.
 
-        These acts have no result.
+        The acts have no result, and the calls no longer wait.
         """
         left, self._pending = self._pending, []
         acts = [self._tool(one.event, one.call, None) for one in left]
@@ -387,7 +387,8 @@ def _about(act: Act) -> tuple[object, ...]:
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
     """Return whether a tool call succeeded, and its exit code.
 
-    Both come from the event's fields, or else from the output. None means unknown.
+    Both come from the fields of the events, or else from the output `text`. An output that shows a failure overrides a reported success.
+    Each result is None if unknown.
     """
     code: int | None = None
     for source in (result, event):
@@ -436,7 +437,7 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Count the added and the removed lines of replacements of text.
+    """Count the lines that replacements of text add, and those they remove.
 
     A line that is in both the old and the new text does not count.
     """

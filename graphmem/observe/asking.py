@@ -1,7 +1,7 @@
 """Phrases that ask an agent to remember something, in several languages.
 
-One table has, for each language, how such a sentence begins and ends, such as "Remember that …". The table is used for two searches. A
-request at the start of a prompt is the person's own. A request anywhere in a message may be pasted text.
+One table has, for each language, the beginnings and endings of such sentences, as in "Remember that …". Requests are searched in two
+places. At the start of a prompt, a request is the person's own. Anywhere else in a message, it may be pasted text.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def ends() -> re.Pattern[str]:
 def asks() -> re.Pattern[str]:
     """Return the pattern of a request anywhere in a message.
 
-    Its author is unclear, because the message may contain pasted text.
+    The author of such a request is unclear, because the message may contain pasted text.
     """
     return re.compile(
         rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"

@@ -73,9 +73,9 @@ def is_end_to_end(command: str) -> bool:
 
 
 def page_of(args: Mapping[str, Any], text: str) -> str:
-    """Return the address of the web page that a browser call shows.
+    """Return the address of the web page that a browser call shows, or "".
 
-    The address is read from the call's result, or else from its arguments. "" if neither has an address.
+    The address is read from `text`, the call's result, or else from `args`, its arguments.
     """
     found = _PAGE.search(text)
     given = args.get("url")

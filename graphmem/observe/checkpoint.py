@@ -1,9 +1,9 @@
 """Write the acts of a running session to a log, to continue after a crash.
 
-After a crash, the session continues from the log. So graphmem can also learn from a session that was never ended. A line has a checksum, a
-space and JSON. Lines are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches.
-Reading ends at the first mismatch, where a crash interrupted a write. A session is restored by replaying its acts, which gives the same
-scratchpad. The log does not contain output of tools or secrets; see `observe.acts`.
+So graphmem can also learn from a session that was never ended. A line has a checksum, a space and JSON. Lines are appended when events
+arrive and forced to the disk at each checkpoint. A line is valid if its checksum matches. Reading ends at the first invalid line, where a
+crash interrupted a write. To restore a session, its acts are replayed, which gives the same counts. The log does not contain output of
+tools or secrets; see `observe.acts`.
 """
 
 from __future__ import annotations

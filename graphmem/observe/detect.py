@@ -1,8 +1,9 @@
 """The base of all detectors: each looks for one pattern in a session.
 
 A signal is a kind of pattern, such as an error that was fixed. A detector finds one signal, and each detected case is a finding. A detector
-declares the kinds of acts that it needs, such as edits, so each act is passed to only two or three detectors. A detector keeps its evidence
-in tables of bounded size in the session's scratchpad. Its state is in plain attributes, so that a fork can copy it.
+declares the kinds of acts that it needs, such as edits. So each act is passed to only two or three detectors. Evidence is kept in tables of
+bounded size in the scratchpad (all counts of one session). The state of a detector is in plain attributes, so that a fork of the session
+can copy it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ TOOL: Final = "tool"
 class Detector:
     """Base class: detects one kind of pattern, such as fixed errors.
 
-    A subclass declares the kinds of acts that it needs, and returns its findings.
+    A subclass declares in `wants` the kinds of acts that it needs, and returns its findings.
 
     Args:
-        pad: the session's scratchpad; its tables keep the evidence.
+        pad: the session's scratchpad (all counts of the session); its tables keep the evidence.
     """
 
     signal: ClassVar[str]

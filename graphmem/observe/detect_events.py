@@ -1,7 +1,7 @@
 """Detectors for statements and browser observations in a session.
 
-They find observations in a browser, decisions and conventions stated in words, and requirements of a person. A single session is enough
-evidence for each of these findings.
+The findings are observations in a browser, decisions and conventions stated in words, and requirements of a person. For each, a single
+session is enough evidence.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Detectors about files: opening order, pairs, unused reads, costly reads.
 
-They find files opened early, files used together, unused reads, ignored listings, import chains, config edits and costly reads.
+Other findings are listed folders that are never opened, chains of imports, and config files that are edited with sources.
 """
 
 from __future__ import annotations

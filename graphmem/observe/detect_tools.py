@@ -1,6 +1,6 @@
 """Detectors about tools: retries, undone edits, searches, tool sequences.
 
-They find fixed errors, undone edits, repeated searches, recurring tool sequences, slow commands, orders of tests and step overruns.
+Other findings are slow commands, the order of tests, and tasks that took more steps than planned.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class RepeatedGrep(Detector):
 class ToolSequence(Detector):
     """Signal 7: a sequence of tools that recurs and ends successfully.
 
-    It contains a command of the project, for example edit, then `test:pytest`.
+    The sequence ends in a command of the project, for example edit, then `test:pytest`.
     """
 
     signal: ClassVar = "tool_sequence"
@@ -219,9 +219,9 @@ class TimeAnomaly(Detector):
         usual.append(act.seconds)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield all slow commands.
+        """Yield all slow commands, as candidates.
 
-        `with_others` later keeps only those near another finding.
+        `with_others` later keeps only those near a finding of another signal.
         """
         for label, mark, seconds, usual, paths in self.slow:
             facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}

@@ -1,7 +1,7 @@
 """Detectors about words: corrections, documents, dead ends, conflicts.
 
-They find the agent's corrections of itself, requests of persons, consulted documents, abandoned approaches, and concurrent edits by several
-agents.
+A correction is by the agent itself or by a person. A dead end is an abandoned approach. A conflict is a concurrent edit by several agents.
+Requests to remember are found too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SelfCorrection(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Collect sentences in which the agent corrects itself.
 
-        Recently used files are stored with them.
+        Recently used files are stored with each sentence.
         """
         if act.kind != "say":
             if act.paths:
@@ -123,7 +123,7 @@ class Asked(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each request to remember.
 
-        A request typed by the person is trusted even if the agent has read an external page before. A request that may have been pasted
+        A request that the person typed is trusted, even if the agent has read an external page before. A request that may have been pasted
         counts as external text.
         """
         for key, (act, marks) in self.found.items():

@@ -1,7 +1,7 @@
 """Check the events that agents report; an invalid event gives a reason.
 
 An event is for example a tool call or a message. Agents and their hooks are other people's programs. They send duplicates, late and
-unordered events, wrong times, and texts of ten megabytes. Each case is counted under a word of `REASONS` and shown in the answer. The
+unordered events, wrong times, and texts of ten megabytes. Each problem is counted under a key of `REASONS` and shown to the caller. The
 functions of this module do not raise errors for invalid input, and never block the agent.
 """
 

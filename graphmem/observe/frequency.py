@@ -67,7 +67,7 @@ class Share(NamedTuple):
     def is_enough(self) -> bool:
         """Whether the pattern occurs in a large enough share of the sessions.
 
-        The lower bound of the share must reach the least share.
+        The lower end of the share's confidence interval must reach `least`. At least `fewest` sessions must have the pattern.
         """
         return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
 
@@ -75,23 +75,24 @@ class Share(NamedTuple):
     def is_refuted(self) -> bool:
         """Whether the pattern certainly occurs in too small a share of sessions.
 
-        Even the upper bound of the share is below the least share. If a memory was already made from the finding, it was learnt too early.
+        Even the upper end of the share's confidence interval is below `least`. If a memory was already made from the finding, it was learnt
+        too early.
         """
         return self.of > 0 and upper(self.found, self.of) < self.least
 
 
 def lower(found: int, of: int) -> float:
-    """Return the lower end of Wilson's score interval of a share.
+    """Return the lower end of Wilson's score interval of the share found / of.
 
-    It is one-sided at 90 %. Source: Wilson 1927.
+    The interval is one-sided, with a confidence of 90 %. Source: Wilson 1927.
     """
     return _wilson(found, of, -Z)
 
 
 def upper(found: int, of: int) -> float:
-    """Return the upper end of Wilson's score interval of a share.
+    """Return the upper end of Wilson's score interval of the share found / of.
 
-    It is one-sided at 90 %.
+    The interval is one-sided, with a confidence of 90 %.
     """
     return _wilson(found, of, Z)
 

@@ -48,7 +48,7 @@ class Ledger(LedgerCounts):
     def take(self, record: SessionRecord, summary: Mapping[str, Any], findings: Sequence[Finding] | None = None) -> None:
         """Store the findings and counts of a session.
 
-        They replace the findings and counts stored for this session before.
+        Findings and counts that were stored for this session before are replaced.
 
         Args:
             record: the session's record.
@@ -189,7 +189,7 @@ class Ledger(LedgerCounts):
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
         """Return the key of the finding from which each memory was learnt.
 
-        The result maps ids of memories to keys. Memories that were not learnt from findings are left out.
+        `memories` and the keys of the result are ids of memories. Memories that were not learnt from findings are left out.
         """
         found = {}
         for one in memories:

@@ -42,7 +42,7 @@ class WorkUnit(NamedTuple):
 class Relay(NamedTuple):
     """A hand-over from one stage of work to the next.
 
-    It names the types of memory that the next stage receives.
+    The next stage receives memories of the types in `types`.
     """
 
     source: str  # a stage

@@ -194,7 +194,7 @@ class UnitDone(NamedTuple):
 class SessionRecord(NamedTuple):
     """All that is kept of an agent's session after its end.
 
-    Summaries, statistics and learning use it. It contains findings, from which memories can be made.
+    Summaries and statistics are made from the record. Memories are made from its findings.
     """
 
     info: SessionInfo

@@ -50,7 +50,7 @@ class Found(NamedTuple):
 class Novelty:
     """Compares texts of planned memories with each other and with known ones.
 
-    Create one object at the end of a session, so that all vectors are computed in one batch.
+    Create one object for all texts of a session, so that their vectors are computed in one batch.
 
     Args:
         book: the memory repository.

@@ -150,7 +150,7 @@ class Observer:
     def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
         """Accept a batch of events, such as tool calls, of agents' sessions.
 
-        It never raises for invalid events. Problems of events are counted by reason.
+        An invalid event raises no error. Problems of events are counted by reason in the result.
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
@@ -476,9 +476,9 @@ class Observer:
         return [merged(members)] if members else [record]
 
     def _log_acts(self, running: Running, acts: Sequence[Act]) -> None:
-        """Write the acts of an event to the log, and record concurrent edits.
+        """Write the acts of an event to the session's log.
 
-        A concurrent edit is an edit of the same file by another session.
+        For an edit, conflicts are also recorded: edits of the same file by other sessions at the same time.
         """
         trail = self._trails[running.info.id]
         for place, act in enumerate(acts):

@@ -320,7 +320,7 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 def _asks(text: str) -> str:
     """Describe a request to remember anywhere in a message, or return "".
 
-    Its author is unclear, because the text may be pasted.
+    The author of such a request is unclear, because the message may contain pasted text.
     """
     return next(
         (
@@ -369,7 +369,7 @@ def _is_order(sentence: str) -> bool:
 def _head(text: str) -> _Head | None:
     """Find a request at the start of a prompt that can be the person's own.
 
-    The result is None if the prompt does not start with a request.
+    Polite words and a denial ("No.") may precede it. The result is None if the prompt does not start with a request.
     """
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False

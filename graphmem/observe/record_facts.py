@@ -22,7 +22,7 @@ _OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # field
 def main_module(record: SessionRecord) -> str:
     """Return the module (folder) with most edited files of a session.
 
-    "" for a session without edits.
+    The result is "" for a session without edits.
     """
     counts = Counter(module_of(one.path) for one in record.files if one.edits)
     return min(counts, key=lambda name: (-counts[name], name), default="")

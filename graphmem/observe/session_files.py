@@ -120,7 +120,7 @@ class SessionFiles:
     def unlearnt(self) -> list[SessionRecord]:
         """Return the records of sessions that were not learnt from yet.
 
-        They are sorted by file name.
+        The records are sorted by file name.
         """
         names = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
         return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]

@@ -87,7 +87,7 @@ def statements(text: str, *, person: bool) -> Iterator[Statement]:
 def requirements(text: str) -> list[Statement]:
     """Return requirements that a person's message states, in order.
 
-    They are items under a heading that names requirements, and sentences about what a part of the system must do.
+    A requirement is an item under a heading that names requirements. It can also be a sentence about what a part of the system must do.
     """
     found: dict[str, None] = {}
     is_listed = False

@@ -235,7 +235,7 @@ def _is_package(path: str) -> bool:
 def looked_at(line: str) -> Looked:
     """Find the files that a command line uses, and whether it is local.
 
-    Each part of the line is judged by the tables of `observe.local`.
+    Each part of the line is judged by the tables of `observe.local`. One part that is not local makes the whole line external.
     """
     return _looked(line, 0)
 
@@ -262,7 +262,7 @@ def _looked(line: str, depth: int) -> Looked:
 def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
     """Yield each simple command of a line: words, output files, input files.
 
-    Output and input files are those of redirections such as `> out.txt`.
+    Output and input files are the targets of redirections, such as `> out.txt` and `< in.txt`.
     """
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
@@ -434,9 +434,9 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
 
 
 def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
-    """Yield the file arguments of a program that prints, such as `grep`.
+    """Yield the file arguments of a program that prints files, such as `grep`.
 
-    Options and patterns are left out.
+    Options and search patterns are left out.
     """
     skip = False
     is_pattern = program in _PATTERN_FIRST and not any(word in ("-e", "-f", "--regexp", "--file", "--expression") for word in rest)

@@ -1,7 +1,7 @@
-"""Summarise a session from its events: Markdown and a few lines of text.
+"""Summarise a session from its events: Markdown and a line of text.
 
-People read the Markdown. The next session gets the lines. No language model is used. The summary has files with numbers of added and
-removed lines, commands with exit codes, decisions, fixed errors, duration, kind and status.
+People read the Markdown. The next session gets the line. No language model is used. A summary has files with numbers of added and removed
+lines, and commands with exit codes. It also has decisions, fixed errors, duration, kind and status.
 """
 
 from __future__ import annotations

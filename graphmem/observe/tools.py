@@ -84,7 +84,7 @@ class Change(NamedTuple):
 class Call(NamedTuple):
     """A tool call in a form that is the same for all agents.
 
-    It has the action, such as `edit`, and its subject: paths, a pattern, a command or addresses.
+    A `Call` has the action, such as `edit`, and its subject: paths, a pattern, a command or addresses.
     """
 
     action: str

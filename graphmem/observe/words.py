@@ -76,7 +76,7 @@ def fingerprint(message: str) -> str:
 def same_error(one: str, other: str) -> bool:
     """Whether two normalised errors are equal, or one is the other cut short.
 
-    pytest's summary cuts messages at the end.
+    For example, pytest's summary cuts messages at the end.
     """
     short, whole = sorted((one, other), key=len)
     return one == other or (short.endswith("...") and len(short) >= _LEAST_CUT and whole.startswith(short[:-3]))
