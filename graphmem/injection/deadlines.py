@@ -1,6 +1,6 @@
 """Run calls with a deadline, so that no caller waits for a late answer.
 
-An agent that waits loses more time than a late answer is worth.
+Waiting for a late answer would cost an agent more time than the answer is worth.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Detect which shown memories agents used, and which they said are wrong.
 
-The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. Every
-interface reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no feedback,
-because that text may have caused its words.
+The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. All
+agents report the same kinds of events, so the feedback does not depend on the agent. A session that has read external text gives no
+feedback, because the agent's words may come from that text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Filter memories that are relevant to a message, by a fixed threshold.
 
-Ranking alone always returns some memory. A memory is relevant if its vector is near the text's. It is also relevant if it has enough of the
-words of one sentence of the text. Words are weighted by their rarity in memories and code together. A word that occurs nowhere counts as
+Ranking alone always returns some memory. A memory is relevant if its vector is near the message's. Otherwise it must have enough of the
+words of one sentence of the message. Words are weighted by their rarity in memories and code together. A word that occurs nowhere counts as
 the rarest. So "deploy to kubernetes" matches nothing in a project that mentions neither.
 """
 

@@ -48,7 +48,7 @@ def citation(one: Item) -> str:
 def conflict(own: str, own_title: str, other: str, other_title: str) -> str:
     """Return a warning that two memories contradict each other.
 
-    It quotes both titles and names both short ids.
+    The warning quotes both titles and names both short ids, `own` and `other`.
     """
     return f'[⚠ CONFLICT] #{own} says "{_line(own_title)}" but #{other} says "{_line(other_title)}". Verify which is current.'
 

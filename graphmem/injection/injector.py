@@ -1,7 +1,7 @@
 """Show context to an agent's sessions at fixed moments.
 
-A moment is called a point: the start, a prompt, a tool's result, a step. Slow work runs after the answer was sent. Each point has a
-deadline, after which an empty answer is sent.
+A moment is called a point: the start, a prompt, a tool's result, a step. Each point has a deadline; an answer that would be late is sent
+empty. Slow work runs after the answer was sent.
 """
 
 from __future__ import annotations
@@ -355,7 +355,8 @@ class Injector:
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context at the start of a session, for the system prompt.
 
-        It has rules, recipes of workflows, and memories that apply to every session: pinned, global and module memories.
+        The context has rules, recipes of workflows, and memories that apply to every session. These memories are pinned, global, or about
+        modules.
         """
         self._refresh()
         rules, notes = self._rules(None)
@@ -373,7 +374,8 @@ class Injector:
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context for the first message of a session.
 
-        It has rules for open files, memories about these files and about the message, files to read first, and summaries of sessions.
+        The context has rules for the open files, and memories about these files and about the message. It also names files to read first,
+        and has summaries of sessions.
         """
         shown = self._shown(ask)
         about, more = self._finder.about_files(ask.files, shown, ask.session)

@@ -107,11 +107,11 @@ class Planner:
     def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:
         """Return files to read before work on a module.
 
-        They are files that past sessions read, and files that changed together with the module.
+        The files were often read by past sessions, or changed together with the module.
 
         Args:
             module: a directory or file, relative to the root.
-            wait: read the history first if necessary; otherwise the answer omits the history and states this.
+            wait: read the Git history first if necessary; otherwise the answer omits the history and says so.
         """
         name = module.strip("/")
         if not name or len(name) > MAX_MODULE:
@@ -151,7 +151,7 @@ class Planner:
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
         """Pack search hits into one text for an agent, within a budget.
 
-        Memories awaiting review are left out and counted.
+        Memories that await review are left out, and their number is returned.
         """
         if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
             raise BadInputError(

@@ -48,7 +48,7 @@ def of_places(hits: Sequence[SearchHit]) -> Item:
 def tokens_of(root: Path | None, path: str) -> int | None:
     """Return the number of tokens of a project's file.
 
-    None means that the file is missing or outside the project.
+    The result is None if the file is missing, unreadable or outside the project.
     """
     if root is None:
         return None

@@ -1,8 +1,8 @@
 """Let a language model drop prepared memories that are irrelevant.
 
-The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output states this. The model
-answers with numbers of memories, so it cannot add text. Untrusted memories are not sent, because they could instruct the model to drop
-others.
+The check runs in the background for at most `agent.CHECK_S` seconds. Without a valid answer nothing is dropped, and a note in the output
+says so. The model answers with numbers of memories, so it cannot add text. Untrusted memories are not sent, because they could instruct the
+model to drop others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Count tokens offline with the vocabulary of the bundled embedding model.
 
 The module uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. The bundled vocabulary
-counts 6 to 20 % more tokens than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). So context within a
-budget by this count is also within it for those models.
+counts 6 to 20 % more tokens than two such tokenisers on code, prose and memories (docs/decisions/0010-token-counting.md). So context that
+is within a budget by this count is also within it for those two models.
 """
 
 from __future__ import annotations

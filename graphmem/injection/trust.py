@@ -81,7 +81,7 @@ class TrustBook:
     def threshold(self) -> float:
         """Return the confidence that a memory needs to be shown without asking.
 
-        This threshold applies to the current confidence. Pinned memories are always shown.
+        A memory's current confidence is compared with this threshold. Pinned memories are always shown.
         """
         return THRESHOLDS[self._now.level()]
 
