@@ -32,7 +32,7 @@ def is_stopped(pid: int, started: str) -> bool:
 def is_here(address: str) -> bool:
     """Whether `http://host:port` is an address of this machine.
 
-    The check binds the address, which is possible only for a local one. It sends nothing over the network.
+    To check, the process binds the address, which is possible only for a local one. Nothing is sent over the network.
     """
     found = _ADDRESS.fullmatch(address)
     if found is None:
