@@ -1,6 +1,6 @@
 """The checks of `graphmem verify`: journal, graph, database, backups.
 
-Each check compares data with its source, and names the command that repairs the data.
+Each check compares data with the source of the data. A failed check names the command that repairs the data.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OPEN = "open, and its pages have no checksum until it is closed: what its table
 
 
 def journal(book: MemoryRepository) -> list[Check]:
-    """Check the journal's hashes, and compare the graph with the journal."""
+    """Check the journal's hashes, and compare the memories with the journal."""
     with book.writing():
         findings, settled, gaps = book.journal.examine()
         entries = book.journal.head.number
@@ -64,7 +64,7 @@ def _some(findings: list[str]) -> str:
 def graph(store: GraphReads) -> list[Check]:
     """Check that edges have ends, symbols have files, and ids are unique.
 
-    It also checks that the database still has the indexed code.
+    If the database has lost the indexed code, only this is reported.
     """
     if why := lost_code(store):
         return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]

@@ -125,7 +125,7 @@ def _restrict(path: Path) -> None:
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
     """Return the new root of a project whose index was copied or moved.
 
-    Returns "" if the index was not copied or moved, or is not inside `project`.
+    The result is "" if the index was not copied or moved, or is not the one in `project`.
 
     Args:
         data_dir: the index directory.
@@ -143,8 +143,8 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
-    Otherwise its memories would be treated as the user's own, and its files as graphmem's. graphmem hides its own index from git, so its
-    files are not tracked. Only files that people wrote may be tracked.
+    Such an index could contain memories that pass for the user's own. It is recognised by git: graphmem hides its own index from git, so
+    git does not track its files. Only files that people write in the index directory may be tracked.
 
     Raises:
         BadInputError: git tracks the index, or a directory above it is not accessible.

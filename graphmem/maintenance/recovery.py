@@ -1,8 +1,8 @@
 """Quarantine an unusable database and rebuild it.
 
-Memories are restored from their journal when the index is opened, code by the next index run, and projections from both. Only derived data
-is deleted. An engine cannot read another storage format. So after a change of the format, the newest portable backup of the index is
-restored first. It has code, vectors and modules, and the journal adds later memories.
+Memories are restored from their journal when the index is opened. Code is restored by the next index run, and projections from both. Only
+derived data is deleted. An engine cannot read another storage format. So after a change of the format, the newest portable backup of the
+index is restored first. The backup has code, vectors and modules, and the journal adds later memories.
 """
 
 from __future__ import annotations
