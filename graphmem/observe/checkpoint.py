@@ -46,7 +46,7 @@ class Line(NamedTuple):
 def file_name(session_id: str) -> str:
     """Return the file name of a session's log, without extension.
 
-    The name is readable, safe and unique.
+    The name has those characters of the id that every file system allows. A hash of the id makes the name unique.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", session_id).strip(".-")[:60]
     return f"{plain}-{blake2b(session_id.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
@@ -80,8 +80,7 @@ class Trail:
     def act(self, act: Act, marks: Sequence[int]) -> None:
         """Add a line with one act, such as an edit with its outcome.
 
-        `marks` are hashes of the events from which the act was made. After a restart, they are used to recognise events that were counted
-        before.
+        `marks` are hashes of the events from which the act was made. After a restart, the hashes show which events were counted before.
         """
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):

@@ -117,7 +117,7 @@ class CoAccessed(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield pairs of files that were edited together or often used together.
 
-        A session that edited very many files yields none.
+        Pairs edited together most often come first. A session that edited very many files yields none.
         """
         if len(pad.edited_files) > BULK:
             return

@@ -226,7 +226,8 @@ class DeadEnds(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Follow the agent's current approach, and detect when it is abandoned.
 
-        An approach begins after a user message, the end of a unit of work, passed tests or the previous abandoned approach.
+        An approach is the work since the last turning point. Turning points are a user message, the end of a unit of work, passed tests and
+        an abandoned approach.
         """
         if self.open is not None:
             self._look_back(act, pad)

@@ -219,9 +219,9 @@ class Ledger(LedgerCounts):
         return [str(row[0]) for row in rows]
 
     def settle(self, memories: Iterable[str]) -> None:
-        """Record that the trial period of these memories is over.
+        """Record that the trial period of some memories is over.
 
-        `observe.trial` describes the trial.
+        `memories` are ids of the memories. `observe.trial` describes the trial.
         """
         with self._writing() as db:
             db.executemany("UPDATE learnt SET settled = 1 WHERE memory = ?", [(one,) for one in memories])
@@ -229,7 +229,7 @@ class Ledger(LedgerCounts):
     def bar(self, keys: Iterable[str], at: datetime) -> None:
         """Record findings that a person rejected, so they are not learnt again.
 
-        `keys` identify the findings.
+        `keys` identify the findings, equally in all sessions.
         """
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])

@@ -22,8 +22,10 @@ _T = TypeVar("_T")
 def merged(records: Sequence[SessionRecord]) -> SessionRecord:
     """Merge the records of agents' sessions that ran in parallel into one.
 
+    Counts are added and duplicates merged. The id and details are those of the session that started first.
+
     Args:
-        records: at least one record. The session that started first gives the id and the details.
+        records: at least one record.
 
     Raises:
         BadInputError: the list is empty.
@@ -128,7 +130,8 @@ def _merge_pair(a: Finding, b: Finding) -> Finding:
 def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
     """Subtract the parent's work from the record of a fork.
 
-    A fork is a session that began as a copy of another session, its parent. The counts and findings that remain are the fork's own.
+    A fork is a session that began as a copy of another session, its parent. `base` is the parent's record at that moment. The counts and
+    findings that remain are the fork's own.
     """
     return record._replace(
         events=max(0, record.events - base.events),

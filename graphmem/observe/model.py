@@ -262,7 +262,7 @@ def session_info(given: Mapping[str, Any]) -> SessionInfo:
     """Restore a `SessionInfo` from the output of `as_json`.
 
     Raises:
-        BadInputError: the value is not session information.
+        BadInputError: `given` is not session information.
     """
     try:
         return SessionInfo(**dict(_read(SessionInfo, given)))
@@ -276,7 +276,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
     """Restore a `SessionRecord` from the output of `as_json`.
 
     Raises:
-        BadInputError: the value is not a record, or is a record of a later version with an unknown `field`.
+        BadInputError: `given` is not a record, or a later version wrote it with a field that is unknown here.
     """
     try:
         parts = dict(_read(SessionRecord, given))

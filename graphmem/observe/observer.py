@@ -1,8 +1,8 @@
 """Manage a project's agent sessions: running, stored, not yet learnt from.
 
-The observer accepts batches of events from any thread. It raises no error for invalid events and does not wait for the disk. Checkpoint
-logs are written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are removed from memory, and
-restored from their logs when needed. Sessions without events for a long time are ended.
+The observer accepts batches of events from any thread. Invalid events raise no error, and accepting does not wait for the disk. Checkpoint
+logs are written with each batch. A separate thread forces the logs to the disk at each checkpoint. Idle sessions are removed from memory,
+and restored from their logs when needed. A session without events for a long time is ended.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class Observer:
             return self.record(named), ready
 
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
-        """End sessions that were idle for some time; return their records.
+        """End sessions without events for the time `quiet`; return their records.
 
         Records are made from the checkpoint logs. Only records that are ready to be learnt from are returned.
         """

@@ -1,7 +1,7 @@
 """A running session: accept events, find patterns, make the record.
 
-The graph contains nothing of a session while it runs. The processing time of each event is measured. If it exceeds the budget, this is
-logged, but is not an error.
+The graph contains nothing of a session while it runs. The processing time of each event is measured. A time over the budget is logged and
+is not an error.
 """
 
 from __future__ import annotations

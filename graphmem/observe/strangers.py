@@ -211,7 +211,7 @@ def _named(kind: str, name: str) -> str:
 def _folder(path: str) -> str | None:
     """Return the folder of a path that holds external files, or None.
 
-    For example `node_modules`; see `local.FOLDERS`.
+    An example is `node_modules`; see `local.FOLDERS`.
     """
     parts = [part.lower() for part in path.split("/")]
     if found := next((part for part in parts if part in local.FOLDERS), None):
@@ -414,7 +414,8 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
     """Judge the code that an interpreter such as `python` runs.
 
-    The code is a module, inline code, a file or standard input.
+    The code is a module, inline code, a file or standard input. A file is local. Inline code is external if it uses the network. `stranger`
+    is the result for an external command.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")

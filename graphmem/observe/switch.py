@@ -45,7 +45,7 @@ class LearningSwitch:
 
     Args:
         folder: the index directory.
-        allowed: the setting `learning`.
+        allowed: the project's setting `learning`; False keeps learning off.
         now: returns the current time.
     """
 
