@@ -346,7 +346,7 @@ class Finder:
     def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
         """Return whether a memory's confidence allows showing it in a session.
 
-        Its scope must include the session, and its confidence must meet the trust level.
+        The memory's scope must include the session, and its confidence must meet the trust level.
         """
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())
@@ -354,7 +354,8 @@ class Finder:
     def _is_of(self, row: MemoryRow, session: str) -> bool:
         """Return whether a memory applies to a session, by the memory's scope.
 
-        Only memories of scope `session` and `work_unit` are limited.
+        A memory of scope `session` applies only to the session in which it was learnt. One of scope `work_unit` also applies to sessions
+        with the same task. Pinned memories and those of another scope apply to every session.
         """
         if row.status == "pinned" or row.scope not in ("session", "work_unit"):
             return True

@@ -36,12 +36,12 @@ INSTRUCTIONS: Final = (
 class RelevanceCheck:
     """Asks a language model which memories are relevant to a conversation.
 
-    See `injection.agent.Check`.
+    `ContextAgent` calls it as its check.
 
     Args:
         model: the configured language model.
         book: describes memories.
-        projections: projections of the memories.
+        projections: copies of the memories in memory.
     """
 
     def __init__(self, model: LanguageModel, book: MemoryRepository, projections: Projections) -> None:

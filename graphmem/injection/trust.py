@@ -63,7 +63,9 @@ class Experience:
 
 
 class TrustBook:
-    """Experience of one project with its memories, in a file. Thread-safe.
+    """Stores how well memories worked in one project's sessions. Thread-safe.
+
+    The numbers of sessions and of wrong memories are in a file; see `Experience`.
 
     Args:
         folder: the index directory.
@@ -98,7 +100,10 @@ class TrustBook:
         return self._change(lambda before: replace(before, chosen=level, offer=""))
 
     def flagged(self, session: str, count: int = 1) -> Experience:
-        """Count memories flagged wrong; at the third, offer a lower level."""
+        """Count memories flagged wrong in a session; possibly offer a lower level.
+
+        At the third such memory of a session, the next lower trust level is offered.
+        """
 
         def change(before: Experience) -> Experience:
             flags = {**before.flagged, session: before.flagged.get(session, 0) + count}
