@@ -168,9 +168,10 @@ def _patience(payload: dict[str, Any]) -> float:
 
 
 def _body(agent: str, payload: dict[str, Any]) -> bytes:
-    """Body of the request that passes an event to the server.
+    """Return the body of the request that passes an event to the server.
 
-    Long texts are shortened in the middle. An event that is still too long keeps only its plain fields.
+    Long strings are shortened in the middle. If the event is still too long, only its strings, numbers and booleans are kept, not its lists
+    and objects.
     """
     import json
 

@@ -141,7 +141,7 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
 def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Target] = ()) -> list[Change]:
     """Plan to remove graphmem from some settings files, without writing.
 
-    Instructions that another installed agent also reads are kept.
+    An instruction file that another installed agent also reads is kept.
 
     Args:
         targets: files of the agents to uninstall.
@@ -329,9 +329,9 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
 
 
 def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """Append graphmem's block, between two marking lines, to file content.
+    """Append `block`, between the two marking lines, to a file's content.
 
-    The line ends are those of the text.
+    `begin` and `end` are the marking lines. The line ends are those of `text`, the content.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     lead = "" if not text or text.endswith("\n") else newline
