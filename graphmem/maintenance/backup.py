@@ -252,8 +252,8 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
 
     Args:
         archive: the backup.
-        settings: the engine and its memory sizes for opening a portable backup.
-        beside: a path on the disk for unpacking; default: the archive's disk.
+        settings: for a portable backup, the engine that opens it, and the engine's memory sizes.
+        beside: directory in which to unpack; by default that of the archive.
 
     Raises:
         BadInputError, DatabaseDamagedError: see `check`.
