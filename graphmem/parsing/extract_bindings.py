@@ -92,7 +92,7 @@ class Bindings(Extraction):
         """Whether the name `target` also occurs earlier on its line.
 
         In `r.Get(func(r *R) {})`, the first `r` is a different variable than the parameter `r`. A binding is valid for whole lines, so it
-        would apply to both. `line` is the first line of the parameter's block.
+        would apply to both. `line` is the first line in which the binding is valid.
         """
         if self.line(target.start_byte) != line:
             return False

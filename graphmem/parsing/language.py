@@ -85,7 +85,7 @@ class Written(NamedTuple):
 class EntryPointRule:
     """An entry point that a framework or a convention defines.
 
-    A definition is an entry point if it matches every field that is set. The exception are `begins` and `objects`: one of them is enough.
+    A definition is an entry point if it matches every field that is set. There is one exception: of `begins` and `objects`, one is enough.
     Patterns are shell patterns, in which `*` also matches dots. `decorator` is matched against a decorator's name, without its arguments.
     """
 

@@ -133,9 +133,9 @@ class TermBuilder:
         return found
 
     def annotation(self, node: Node | None) -> OptionalTerm:
-        """Convert a type annotation to a term; return its index, or -1.
+        """Convert a type annotation to a term; return its index, or -1 for None.
 
-        Names in the annotation do not count as reads, and quoted types are unquoted.
+        Names in the annotation do not count as reads. A type in quotes is converted like the type without quotes.
         """
         if node is None:
             return NO_TERM

@@ -60,7 +60,7 @@ class Routes:
     def _enclosing_prefix(self, line: int, start: int) -> str:
         """Return the joined path prefixes of the groups around offset `start`.
 
-        A group is a call with a prefix and a block, such as `scope "/api" do … end`.
+        A group is a call with a prefix and a block, such as `scope "/api" do … end`. `line` is not used.
         """
         return paths.joined(*(prefix for first, last, prefix in self._enclosing if first < start < last))
 

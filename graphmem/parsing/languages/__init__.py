@@ -90,14 +90,14 @@ class Helper:
         return {}
 
     def prepared(self, source: bytes) -> bytes:
-        """Return the source with rewritten syntax that the grammar misreads.
+        """Return `source` with rewritten code where the grammar would misread it.
 
         Every parse uses the result. It has the same length and the same line breaks as `source`.
         """
         return source
 
     def mended(self, source: bytes) -> bytes:
-        """Return the source with rewritten syntax that the grammar cannot parse.
+        """Return `source` with rewritten code where the grammar cannot parse it.
 
         The result is used only if the first parse had errors. Other bytes and all line breaks keep their positions.
         """

@@ -25,7 +25,13 @@ class CSharpHelper(Helper):
     """Helper for C#: initializers, arrays, and code that some builds contain."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a C# node to a term (an expression), by the method name `what`."""
+        """Convert a C# syntax node to a term (an expression).
+
+        `what` names the conversion, such as "initializer" for `: base(…)`. Convert a Java node whose meaning depends on the code around it
+        to a term.
+
+        A term is an expression. `what` names the conversion, such as "constructor" for `this(…)`.
+        """
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):

@@ -215,9 +215,9 @@ class EcmascriptHelper(Helper):
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a syntax node to a term (an expression), by the method `what`.
+        """Convert a JavaScript or TypeScript node to a term (an expression).
 
-        Examples are object literals, casts and calls, which `language.toml` alone cannot convert.
+        `what` names the conversion, such as "object" for an object literal, "cast" or "call".
         """
         if what == "object":
             return _object(builder, node)

@@ -44,9 +44,9 @@ class JavaHelper(Helper):
         return (found._replace(module=module, name=name, alias=name),)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Java node to a term (an expression), by the method `what`.
+        """Convert a Java syntax node to a term (an expression).
 
-        The meaning of these nodes depends on the code around them.
+        `what` names the conversion, such as "constructor" for `this(…)`. The meaning of these nodes depends on the code around them.
         """
         if what == "creation":
             named = node.child_by_field_name("type")

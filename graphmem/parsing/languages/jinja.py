@@ -17,9 +17,9 @@ class JinjaHelper(Helper):
     """Helper for Jinja: calls, filters and dotted names."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Jinja call, filter, dotted name or text to a term.
+        """Convert a node of a Jinja template to a term (an expression).
 
-        A term is an expression as the parser stores it.
+        `what` names the conversion: "text", "path" for a dotted name, or "call" for a call or filter.
         """
         if what == "text":
             return builder.add((STRING, builder.text(node)[1:-1]))

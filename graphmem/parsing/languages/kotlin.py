@@ -77,7 +77,10 @@ class KotlinHelper(Helper):
         return kind, after.next_sibling if after is not None and after.type == "=" else None
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Kotlin node to a term (an expression), by the method `what`."""
+        """Convert a Kotlin syntax node to a term (an expression).
+
+        `what` names the conversion, such as "delegation" for `: this(…)`.
+        """
         if what == "delegation":  # `: this(…)`, `: super(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -108,7 +111,7 @@ class KotlinHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the variables whose class `is` implies, with their lines.
+        """Return the variables whose class `is` tests imply, with their lines.
 
         The lines are those of an `if` condition and its branch, or of a `when` entry. If the branch of `if (x !is C)` exits, they are the
         lines after this `if`.

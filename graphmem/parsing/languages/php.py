@@ -51,7 +51,7 @@ class PhpHelper(Helper):
         return found
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the variables whose class `instanceof` implies, with their lines.
+        """Return the variables whose class `instanceof` tests imply, with lines.
 
         The lines are those of the condition and its branch. If the branch of `if (!$x instanceof C)` exits, they are the lines after this
         `if`.

@@ -32,7 +32,7 @@ class PythonHelper(Helper):
         return (bound,) if top == found.module else (bound, found)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the variables whose class `isinstance` implies, with their lines.
+        """Return the variables whose class `isinstance` tests imply, with lines.
 
         The lines are those of the condition and its branch. If the branch of `if not isinstance(x, A)` exits, they are the lines after this
         `if`. After an `assert`, they are the rest of the block.
@@ -57,7 +57,7 @@ class PythonHelper(Helper):
         """Return the lines that an `if` runs only for certain arguments.
 
         These are the branch, and the lines that run only if the condition is false. The latter are the `else`, or all lines after a branch
-        that exits. Lines without `return` or `yield` are left out.
+        that exits. A range of lines without `return` or `yield` is left out.
         """
         statement = node.parent
         if statement is None or statement.type not in ("if_statement", "elif_clause"):

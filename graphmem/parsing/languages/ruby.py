@@ -86,9 +86,9 @@ class RubyHelper(Helper):
         return text.removeprefix("::").replace("::", ".")
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Ruby node to a term (an expression), by the method `what`.
+        """Convert a Ruby syntax node to a term (an expression).
 
-        The meaning of these nodes depends on the code around them.
+        `what` names the conversion, such as "super". The meaning of these nodes depends on the code around them.
         """
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))

@@ -80,9 +80,9 @@ class RustHelper(Helper):
         return tuple(_fields(node))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a Rust node to a term (an expression), by the method `what`.
+        """Convert a Rust syntax node to a term (an expression).
 
-        The meaning of these nodes depends on the code around them.
+        `what` names the conversion, such as "macro". The meaning of these nodes depends on the code around them.
         """
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_formatted(builder, node)), ()))
@@ -249,7 +249,8 @@ def _formatted(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
 def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
     """Yield the formatting operation of each value in a format string.
 
-    For `{:?}`, this is the operation `{Debug}` of the value.
+    For `{:?}`, this is the operation `{Debug}` of the value. `text` is the format string, and `groups` has the tokens of each argument
+    after it.
     """
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
