@@ -111,7 +111,8 @@ class Outside:
     def merged(self, path: str, found: FileResolution) -> FileResolution:
         """Return the edges of a file, with valid edges of outside tools added.
 
-        `found` has the edges that parsing and resolution found. Unresolved names that an outside tool resolved are removed from it.
+        `found` has the edges that parsing and resolution found, and the unresolved names. Names that a SCIP index resolves are removed from
+        the latter.
         """
         if path not in self._begun_in:
             return found

@@ -45,7 +45,7 @@ class Symbol(NamedTuple):
 
     @property
     def is_module(self) -> bool:
-        """Whether a SCIP symbol is a file, a package or a namespace.
+        """Whether a SCIP symbol stands for a file, a package or a namespace.
 
         Source code refers to such a symbol by its path, or not at all.
         """
