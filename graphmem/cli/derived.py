@@ -1,8 +1,8 @@
 """Make commands from the declared operations of graphmem.
 
 An operation declares its command with `command="name"`. Required parameters are arguments, and the others are options. A function with
-`@renders` prints the answer for people. This function is in the module of `graphmem.cli.render` that has the name of the operation's
-module; see `graphmem.cli.rendering`.
+`@renders` prints the answer for people; see `graphmem.cli.rendering`. For an operation in `operations.memory`, for example, this function
+is in `graphmem.cli.render.memory`.
 """
 
 from __future__ import annotations

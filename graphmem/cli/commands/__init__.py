@@ -1,4 +1,4 @@
 """Commands written by hand, in contrast to those made from operations.
 
-They import other modules only when they run, so that `--help` stays fast.
+A command imports other modules only when it runs, so that `--help` stays fast.
 """
