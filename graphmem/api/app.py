@@ -227,7 +227,7 @@ async def not_allowed(request: Request, error: Exception) -> Response:
 async def internal(request: Request, error: Exception) -> Response:
     """Answer a request that failed with an unexpected error.
 
-    It is for errors outside of an operation. `failures.shape` handles errors inside an operation.
+    Only errors outside of an operation arrive here. `failures.shape` handles errors inside an operation.
     """
     shaped = shape(GraphQLError("", original_error=error))
     return _json({"errors": [shaped.formatted]}, STATUS[(shaped.extensions or {}).get("code", "INTERNAL")])

@@ -1,6 +1,6 @@
 """Encode and decode Relay's opaque strings: global ids and cursors.
 
-They are `Type:id` and `offset:n` in base64.
+A global id is `Type:id`, and a cursor is `offset:n`, both in base64.
 """
 
 from __future__ import annotations

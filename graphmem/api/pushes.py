@@ -1,7 +1,7 @@
 """The HTTP routes of `graphmem push`.
 
-They report the server's files and commits, take commits and parts of an index, and finish a push. An index is sent in parts because it is
-too large for a GraphQL request.
+The routes report the server's files and commits, take commits and parts of an index, and finish a push. An index is sent in parts because
+it is too large for a GraphQL request.
 """
 
 from __future__ import annotations
