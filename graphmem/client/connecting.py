@@ -125,7 +125,7 @@ class Turns:
 def expect_index(location: Location, *, create: bool) -> None:
     """Check that a directory has an index, or may get one.
 
-    It may get one with `create`, if it contains no other files.
+    With `create`, a missing directory is accepted, too, and one without other files.
 
     Raises:
         NotIndexedError, BadInputError: see `connect`.
