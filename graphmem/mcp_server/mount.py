@@ -1,6 +1,6 @@
 """The Model Context Protocol over HTTP, mounted in the ASGI application.
 
-It is created at the first request. Importing the protocol's library takes longer than most answers, and most servers never need it.
+The protocol's library is imported at the first request. The import takes longer than most answers, and most servers never need it.
 """
 
 from __future__ import annotations
