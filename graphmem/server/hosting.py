@@ -1,6 +1,7 @@
 """Open the projects of a server on demand, and close those that are idle.
 
-Each project is a directory below the server's directory. It holds the texts of the pushed files, and the index in `.graphmem`.
+Each project is a directory below the server's directory. The project's directory holds the texts of the pushed files, and the index in
+`.graphmem`.
 """
 
 from __future__ import annotations
