@@ -24,9 +24,11 @@ def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict
     """Yield the graph as JSON objects: nodes, then edges.
 
     Nodes are ordered by label and id, edges by (kind, source id, destination id). Framework keys follow the other nodes, and edges from
-    functions to framework keys come last. A node is an object with the fields of its row. Its `kind` is the label; a symbol's kind is in
-    `symbol_kind`. An edge is `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
-    has the qualname "". An external has the path "". A framework key also has the path "", and its qualname is its kind and name.
+    functions to framework keys come last.
+
+    A node has the fields of its row; its `kind` is the label, and a symbol's own kind is in `symbol_kind`. An edge is `{"kind", "src":
+    {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. In `src` and `dst`, a file has the qualname "".
+    Externals and framework keys have the path "". The qualname of a framework key is its kind, name and framework.
 
     Args:
         tables: the code graph.
