@@ -1,6 +1,6 @@
 """Circle layouts: pack circles tightly, or spread points over a disc.
 
-Every layout is deterministic. It does not depend on threads or hash seeds.
+Every layout is deterministic: the result does not depend on threads or hash seeds.
 """
 
 from __future__ import annotations
