@@ -50,7 +50,7 @@ class Contracts:
     def begin(self, run: str, *, full: bool) -> bool:
         """Prepare a run; return whether the last run's contract ends are known.
 
-        They are read from `contracts.json` if this object does not have them. In a full run they are not needed, and the result is True.
+        If this object does not have the ends, `contracts.json` is read. In a full run the ends are not needed, and the result is True.
 
         Args:
             run: identifier of the previous run.
