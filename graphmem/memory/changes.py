@@ -255,7 +255,7 @@ def aliases(repository: MemoryRepository) -> list[TermAlias]:
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Check that no live memory has the same text, before one is restored.
+    """Check, before `row` is restored, that no live memory has its text.
 
     Raises:
         BadInputError: a live memory with the same text has the same scope and visibility.

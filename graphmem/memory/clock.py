@@ -1,6 +1,6 @@
 """Clocks as parameters, so that a test can move the time.
 
-All code of memories that needs the current time gets it from such a clock.
+All code of memories gets the current time from an object with the interface `Clock`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,10 @@ _log = logging.getLogger(__name__)
 
 
 class Vectors(NamedTuple):
-    """Vectors of memories, to be stored together with a write."""
+    """Vectors to store together with a write of memories.
+
+    `rows` maps the hash of a memory's text to a vector.
+    """
 
     model: str
     rows: pa.Table  # (text_hash, vector)
@@ -71,7 +74,10 @@ class Committer:
         self._jobs.join()
 
     def resume(self) -> None:
-        """Continue writing after a failure, once graph and journal agree again."""
+        """Continue writing after a failure.
+
+        Call this once graph and journal agree again.
+        """
         self._stuck = False
 
     def close(self) -> None:

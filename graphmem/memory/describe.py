@@ -42,7 +42,7 @@ class Describer:
         self._branches = branches
 
     def info(self, row: MemoryRow) -> MemoryInfo:
-        """Return the full description of a memory from its row."""
+        """Return the full description of the memory in `row`, for answers."""
         about = self._index.about(row.id)
         relations = self._relations(row)
         vector = self._index.vector(row.id) is not None
@@ -94,7 +94,8 @@ class Describer:
     def name(self, link: AboutRow) -> str:
         """Return the name of the code that a memory is linked to.
 
-        For example `shop/cart.py` for a file, and `shop/cart.py:Cart.total` for a symbol. If it is unknown, the result is the id.
+        For example `shop/cart.py` for a file, and `shop/cart.py:Cart.total` for a symbol. If the name is unknown, the result is the id of
+        the code.
         """
         if self._view is not None and link.target_id in self._view.index_of:
             node = self._view.index_of[link.target_id]

@@ -1,7 +1,7 @@
 """Export and import of all memories as one JSON document, without loss.
 
-The document contains no time of export, so the same memories give the same bytes. An import validates every field like a write, because the
-document is untrusted.
+The document contains no time of export, so the same memories always give the same bytes. The document is untrusted, so an import validates
+every field, as a write does.
 """
 
 from __future__ import annotations
@@ -106,9 +106,10 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
 def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Import memories from an exported document in one write.
 
-    A memory whose id exists in this index is not changed, unless the document has a newer version. The answer counts the unchanged memories
-    as `older`. A memory with exactly the text of another memory in this index is left out, and does not confirm that memory. If the
-    document comes from another project, links are matched to the code by path and name.
+    A memory whose id exists in this index is changed only if the document has a newer version. The answer counts identical memories as
+    `unchanged`, and memories of which this index has a newer version as `older`. A memory with exactly the text of another memory in this
+    index is left out, and does not confirm that memory. If the document comes from another project, links are matched to the code by path
+    and name.
 
     Args:
         repository: receives the memories.

@@ -1,4 +1,4 @@
-"""Filters for a list of memories, and the orders of the list."""
+"""Filters for a list of memories, and named orders to sort the list by."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MemoryQuery:
     def accepts(self, row: MemoryRow) -> bool:
         """Return whether a memory passes the filters that need only its row.
 
-        These are all filters except files, symbols, session and `as_of`.
+        The filters `files`, `symbols`, `session` and `as_of` need more than the row and are not checked here.
         """
         return (
             (not self.types or row.type in self.types)

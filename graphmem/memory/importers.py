@@ -57,7 +57,7 @@ class Reading(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A file format of another tool: how to recognise it and to read it."""
+    """A file format of another tool: functions that recognise and read it."""
 
     name: str
     fits: Callable[[str], bool]  # takes a path in lower case
@@ -67,7 +67,7 @@ class Format(NamedTuple):
 def _rules(text: str) -> Reading:
     """Read a file of instructions for an agent, such as CLAUDE.md.
 
-    Its list items and the paragraphs between them become memories.
+    The list items of the file, and the paragraphs between them, become memories.
     """
     front = _FRONT_MATTER.match(text)
     globs = _GLOBS.search(front[1]) if front else None

@@ -67,7 +67,7 @@ class Journal:
     def _begin(self, *, every: bool = False) -> None:
         """Set the initial state and read the files of the journal.
 
-        With `every` all files are read, otherwise only those that are not compressed.
+        With `every` all files are read, otherwise only the files that are not compressed.
         """
         self.notes: list[str] = []  # what was quarantined, one sentence each
         self.damaged = False  # entries of complete batches were lost
@@ -261,7 +261,7 @@ class Journal:
     def mend(self) -> None:
         """Check every file of the journal, and quarantine damage.
 
-        It is the same check as when the journal is opened. `notes` and `damaged` report the damage.
+        The same check is made when the journal is opened. `notes` and `damaged` report the damage.
 
         Raises:
             JournalError: the system cannot read or write a file.
@@ -432,7 +432,7 @@ class Journal:
 def _first_of(path: Path) -> int | None:
     """Return the number of the first entry of a journal file, by its name.
 
-    None if the file does not belong to the journal.
+    The result is None if the file does not belong to the journal.
     """
     match = _NAME.match(path.name)
     return int(match[1]) if match else None

@@ -145,7 +145,10 @@ def line_of(data: bytes, entry: Entry) -> bytes:
 
 
 def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
-    """Return an entry of the journal as a mapping, without empty fields."""
+    """Return an entry of the journal as a mapping, without empty fields.
+
+    `before` and `after` are fingerprints of the memory's text before and after the operation `op`.
+    """
     line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
     line.update(payload)
     return {name: value for name, value in line.items() if value not in ("", None, [], {})}

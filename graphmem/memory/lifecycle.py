@@ -46,7 +46,7 @@ def half_life_of(row: MemoryRow) -> float | None:
 def last_use(row: MemoryRow) -> datetime:
     """Return when a memory was last opened, cited, acted on or confirmed.
 
-    A memory without such a use has the time at which it was learnt. A memory that was only shown was not used.
+    A use is one of these four. A memory that was only shown was not used. A memory without a use has the time at which it was learnt.
 
     Knowledge may be older than its memory, such as knowledge from an old commit. For such a memory the write path sets the time of writing
     as the last access, because it could not be used earlier.
@@ -88,8 +88,8 @@ def importance_now(row: MemoryRow, now: datetime) -> float:
 def ttl_days(row: MemoryRow) -> float | None:
     """Return the days without use after which a memory expires.
 
-    None means that it never expires. The time depends on the memory's type. If the memory has its own half-life, the time is at least
-    `HALF_LIVES` times this half-life.
+    The time depends on the memory's type; None means that the memory never expires. If the memory has its own half-life, the time is at
+    least `HALF_LIVES` times this half-life.
     """
     kind = TYPES[row.type]
     if row.status == "pinned" or row.user_verified:
@@ -130,7 +130,8 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
 def confirmed_by_repetition(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
     """Return the row of a memory after its text was stored again.
 
-    Its confidence rises, and it is no longer stale. It also counts as confirmed if a person or another session wrote the text.
+    Its strength rises by one. The time counts as its last use, so the decay of its confidence begins again. It counts as confirmed only if
+    `independent`: a person or another session wrote the text.
     """
     return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
@@ -152,7 +153,7 @@ def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
 
 
 class Retired(NamedTuple):
-    """A memory that leaves the search or is removed, and the reason."""
+    """A memory to remove or to exclude from search, and the reason."""
 
     row: MemoryRow
     rule: str  # half_lives | ttl | limit | size | policy
@@ -215,7 +216,7 @@ def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: C
 def _is_protected(row: MemoryRow, now: datetime, active: Collection[str]) -> bool:
     """Return whether a memory is never retired to meet a limit.
 
-    Such a memory is pinned, verified, a decision, used within a day, or part of an active session.
+    The memory is protected if it is pinned, verified, a decision, used within a day, or part of an active session.
     """
     was_used = bool(row.used_count or row.confirmed_count or row.strength > 1)  # and not only written
     recent = was_used and row.last_accessed_at is not None and now - row.last_accessed_at < timedelta(days=1)

@@ -140,7 +140,10 @@ _HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a
 
 
 def _path_of(content: str, match: re.Match[str]) -> str:
-    """Return a path found in a memory without the `a/` or `b/` of a diff."""
+    """Return the path that `match` found in `content`.
+
+    The prefix `a/` or `b/` of a path in a diff is removed.
+    """
     path = match["path"]
     side, _, rest = path.partition("/")
     if side not in ("a", "b") or not rest:
@@ -161,8 +164,8 @@ def _is_of_tree(path: str) -> bool:
 def resolve(view: GraphView, ref: str) -> list[int]:
     """Return the nodes of the code graph that a reference matches, ascending.
 
-    A reference is an id, `path:qualname`, a dotted name or the end of one, or a bare name. Tests and variables match a bare name only if
-    nothing else matches it. The list is empty if nothing matches.
+    A reference is an id, `path:qualname`, a dotted name, the last parts of a dotted name, or a bare name. Tests and variables match a bare
+    name only if nothing else matches it. The list is empty if nothing matches.
     """
     if ref in view.index_of:
         return [view.index_of[ref]]
@@ -189,9 +192,9 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _is_common_member(view: GraphView, node: int, name: str) -> bool:
-    """Return whether a bare name is a common word and names a member.
+    """Return whether a name is a common word, and `node` is a member.
 
-    Such a name is one lower-case word, such as `next` or `get`. Libraries also have members with such names, so the name alone does not
+    A common word is one lower-case word, such as `next` or `get`. Libraries also have members with such names, so the name alone does not
     identify the member.
     """
     owner = int(view.parent[node])
@@ -199,7 +202,10 @@ def _is_common_member(view: GraphView, node: int, name: str) -> bool:
 
 
 def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]) -> bool:
-    """Return whether a memory names the class of a member, or its file."""
+    """Return whether a memory's text names the class or file of a member.
+
+    `node` is the member, `content` the text, and `paths` are the paths found in the text.
+    """
     owner = view.qualname(int(view.parent[node])).rpartition(".")[2]
     return view.path(node) in paths or re.search(rf"\b{re.escape(owner)}\b", content) is not None
 
@@ -222,9 +228,9 @@ def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, fl
 
 
 def _file(view: GraphView, path: str) -> int | None:
-    """Return the indexed file with a path.
+    """Return the indexed file at `path`.
 
-    If no file has exactly this path, the result is the only file whose path ends with it.
+    If no file has exactly this path, the result is the only file whose path ends with it, or None.
     """
     path = path.removeprefix("./")
     exact = view.file_node(path)

@@ -118,7 +118,10 @@ def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a document into lines as editors count them, with line ends."""
+    """Split a document into lines, as editors count them.
+
+    Each line keeps its line end.
+    """
     return _ENDS.findall(text)
 
 
@@ -130,8 +133,8 @@ def heading_of(line: str) -> str | None:
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
     """Return the numbers of lines of a Markdown document that are not text.
 
-    Numbers count from 1. Code between fences, comments, private blocks of several lines and the front matter are not text. The second
-    result is the first line of a block that is never closed, or 0. Everything after that line is part of the block.
+    Four things are not text: code between fences, comments, private blocks of several lines, and the front matter. Numbers count from 1.
+    The second result is the first line of a block that is never closed, or 0. All lines after it are part of the block.
     """
     found: set[int] = set()
     begun = 0
@@ -200,7 +203,7 @@ def items(text: str) -> list[Item]:
 
 
 def with_id(line: str, short: str, text: str | None = None) -> str:
-    """Return the first line of a list item with another id or text.
+    """Return the first line of a list item with its id or text replaced.
 
     The rest of the line is unchanged.
 

@@ -53,7 +53,7 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 def contamination_note(brought: Sequence[str]) -> str:
     """Return a note that a new memory is contaminated by outside text.
 
-    The caller of the write gets this note, which names the first sources.
+    The note is for the caller of the write, and names the first of the sources `brought`.
     """
     more = f" and {len(brought) - NAMED} more" if len(brought) > NAMED else ""
     return (

@@ -246,7 +246,10 @@ class Recovery:
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return the journal entry of a kept memory without links to removed ones."""
+    """Return a kept memory's journal entry without links to removed memories.
+
+    `ids` are the removed memories.
+    """
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 
@@ -266,9 +269,10 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return a memory from the journal with the vector that the graph has.
+    """Return a memory from the journal, with the model of its stored vector.
 
-    The vector is used only if the text is the same.
+    `row` is the memory from the journal, `stored` the one from the graph. Without `stored`, or if its text differs, the memory has no
+    vector.
     """
     same = stored is not None and stored.text_hash == row.text_hash
     return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")

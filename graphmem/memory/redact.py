@@ -132,9 +132,9 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
-    """Return whether a string without its secrets is almost empty.
+    """Return whether a string has almost nothing besides secrets.
 
-    Personal data do not count as secrets here.
+    `found` are the secrets. Personal data do not count as secrets here.
     """
     secret = [one for one in found if one.kind not in personal_kinds() and one.kind != PRIVATE]
     if not secret:
@@ -350,7 +350,7 @@ def _is_typed(value: Value) -> bool:
 def _is_argument(value: Value) -> bool:
     """Return whether the value of a flag such as `--token` can be a secret.
 
-    A usual word or a file name is not a secret.
+    An ordinary word or a file name is not a secret.
     """
     text = value.text
     if text.startswith(("-", "/", "./", "../", "~", "@", "file:", "env:")) or _STAND_IN.match(text):
@@ -366,7 +366,7 @@ def _is_argument(value: Value) -> bool:
 def _is_wallet(value: Value) -> bool:
     """Return whether 64 hexadecimal digits are a private key of a wallet.
 
-    They count as a key only after a word that means a key. Other strings of this length are mostly hashes.
+    The digits count as a key only after a word that means a key. Other strings of this length are mostly hashes.
     """
     line = value.whole[max(0, value.start - 80) : value.start].rpartition("\n")[2]
     return _MEANS_KEY.search(line) is not None and _MEANS_HASH.search(line) is None

@@ -1,8 +1,8 @@
 """The memories of one project, and the only code that writes them.
 
-A write goes through these steps: redact, validate, plan (`write`), journal, graph, projection. Then the caller gets an acknowledgement. The
-journal is the source of truth. If the database lacks entries, they are replayed when the repository is opened. They are also replayed
-before the next write if a write failed half-way.
+A write goes through these steps: redact, validate, plan (`write`), journal, graph, projection (the copy for readers). Then the caller gets
+an acknowledgement. The journal is the source of truth. If the database lacks entries of the journal, they are replayed when the repository
+is opened. If a write failed half-way, they are also replayed before the next write.
 """
 
 from __future__ import annotations
@@ -259,8 +259,8 @@ class MemoryRepository:
     def follow_index(self) -> int:
         """Update the links of memories to code that an index run has changed.
 
-        Returns the number of changed memories. The store moves links in the transaction of the code. This method passes the new links to
-        readers, and writes them to the journal, so that a rebuild keeps the links.
+        The store has already moved the links, in the transaction that changed the code. This method shows the new links to readers. It also
+        writes them to the journal, so that a rebuild keeps them. Returns the number of changed memories.
         """
         with self.writing():
             self._paths = None
@@ -307,7 +307,10 @@ class MemoryRepository:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Lock out other worktrees of the repository, and read what they wrote."""
+        """Lock out other worktrees of the repository, and read what they wrote.
+
+        The lock is held while the block runs.
+        """
         if self._depth or not is_shared(self._data_dir, self._journal_at):
             yield
             return
@@ -390,7 +393,7 @@ class MemoryRepository:
         return row
 
     def paths(self) -> dict[str, str]:
-        """Return names of linked files that the graph does not contain, by id."""
+        """Return paths of linked files that the graph does not contain, by id."""
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths
@@ -406,9 +409,9 @@ class MemoryRepository:
             self._committer.resume()
 
     def adopt_journal(self, folder: Path) -> None:
-        """Use the journal of another database, which has replaced this one.
+        """Use the journal in `folder`, because the database was replaced.
 
-        The caller must hold the lock `writing`.
+        The journal belongs to the new database. The caller must hold the lock `writing`.
         """
         self.journal.adopt(folder)
         self._paths = None
@@ -416,7 +419,10 @@ class MemoryRepository:
         self.catch_up()
 
     def _replaced(self, generation: int) -> None:
-        """Reload all memories after much of the graph has changed."""
+        """Reload all memories after a large change of the graph.
+
+        `generation` is the graph's new count of changes.
+        """
         self.projections.refresh_knowledge(generation, None)
         self._paths = None
         self.tables += 1
@@ -462,9 +468,9 @@ class MemoryRepository:
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Compare memories that have just got vectors with the other memories.
+        """Compare memories that have just got vectors with all other memories.
 
-        Vectors find memories that say the same in other words.
+        The vectors show which memories say the same in other words.
         """
         with self.writing():
             plan = Planner(self._surroundings()).reconsider(ids)
@@ -563,7 +569,7 @@ class MemoryRepository:
     def project(self) -> str:
         """Return the project's name.
 
-        Before the first index run this call chooses the name, because the ids of files depend on it.
+        The ids of files depend on the name. If the project was never indexed, this call chooses the name.
         """
         name = self.store.meta().get("project", "")
         if not name:

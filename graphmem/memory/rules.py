@@ -1,8 +1,8 @@
 """Rules that people write and that agents always get word for word.
 
-The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`, the project's in `.graphmem/rules/*.md`. A project rule
-replaces the user's rule of the same name. A comment `<!-- scope: glob -->` limits a rule to work on matching files. The most specific rules
-come last.
+The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`. The project's rules are in `.graphmem/rules/*.md`. If both have
+a rule of the same name, the project's rule is used. A comment `<!-- scope: glob -->` in a rule limits it to work on matching files. The
+most specific rules come last.
 """
 
 from __future__ import annotations

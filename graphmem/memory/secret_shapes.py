@@ -22,7 +22,7 @@ class Shape(NamedTuple):
 def shapes() -> tuple[Shape, ...]:
     """Return the formats of all kinds of secrets, most precise first.
 
-    They are read at the first call.
+    The first call reads the formats from their file.
     """
     table = tomllib.loads((files("graphmem.memory") / "secret_shapes.toml").read_text(encoding="utf-8"))
     return tuple(

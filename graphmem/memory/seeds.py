@@ -147,7 +147,7 @@ def _contributing(path: str, text: str) -> Iterator[Seed]:
 
 
 def _decision(path: str, text: str) -> Iterator[Seed]:
-    """Yield title and decision of a decision record, if it is in force."""
+    """Yield a decision record's title and decision, if it is in force."""
     title = _TITLE.search(text)
     stem = PurePosixPath(path).stem
     if title is None or stem.lower() in ("readme", "index", "template", "0000-template") or "template" in stem.lower():

@@ -1,9 +1,9 @@
 """Decide whether two texts say the same, or the opposite.
 
 * The same: one text contains all that the other says, word for word (`wording`), so it may replace both.
-* Probably the same: the cosine is above the model's measured threshold, and at most one text has facts that the other lacks. Such texts
-  are only linked. Texts that share most words but are not the same are never linked this way. They usually are two statements of the
-  same form that differ in one word or in the order of words.
+* Probably the same: the cosine is above the model's measured threshold, and at most one text has facts that the other lacks. Such texts are
+  only linked, and none is replaced. Texts that share most words are never linked by this rule: they usually are two statements of the same
+  form that differ in one word or in the order of words.
 * The opposite: a sentence in one text affirms something that a sentence with the same subject in the other text denies.
 """
 
@@ -37,7 +37,7 @@ _MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # share of |a| + |b| that |a
 class Thresholds(NamedTuple):
     """Minimum cosines of texts that say the same, or have the same topic.
 
-    They hold for one embedding model. `benchmarks/near_duplicates.py` measured them on labelled pairs.
+    The values are valid for one embedding model. `benchmarks/near_duplicates.py` measured them on labelled pairs.
     """
 
     duplicate: float  # from this cosine on, two texts probably say the same
@@ -85,7 +85,7 @@ def name_of(model_id: str) -> str:
 def words_of(text: str) -> frozenset[str]:
     """Return the distinct words of a memory that carry meaning.
 
-    Words are normalised as in the word index. If there are only stop words, all of them are returned.
+    Words are normalised as in the word index. Stop words, such as "the", are left out, unless the memory has no other words.
     """
     words = normalise(text).split()
     return frozenset(word for word in words if word not in STOP_WORDS) or frozenset(words)

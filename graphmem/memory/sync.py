@@ -139,7 +139,7 @@ def sync(
 def listed(repository: MemoryRepository) -> list[MemoryInfo]:
     """Return the memories that belong in MEMORY.md.
 
-    These are confirmed memories of the project or a module, without personal ones.
+    They are confirmed memories about the whole project or a module. Personal, contaminated and seeded memories are left out.
     """
     describer = repository.describer()
     return [describer.info(row) for row in _rows(repository)]
@@ -275,7 +275,7 @@ def _remembered(item: Item) -> dict[str, Any]:
 def _without_secrets(text: str) -> str:
     """Return an item's text with its secrets redacted.
 
-    A memory stores the text in this form. Text without secrets is returned unchanged.
+    A memory of the item would store exactly this text. Text without secrets is returned unchanged.
     """
     clean, kinds = redact(unfolded(text))
     return one_line(clean) if kinds else text
@@ -303,7 +303,7 @@ def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str
 
 
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
-    """Return the outcome that `_done` would have; a dry run changes nothing."""
+    """Return the outcome that `_done` would have, without writing anything."""
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = repository.draft({"content": said}, "user_taught").content
@@ -343,7 +343,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 def _untracked_items(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return hashes of list items that stay in the file without an id.
 
-    They are stored, so that the next sync does not import these items.
+    The hashes are stored, so that the next sync does not import these items.
     """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone
@@ -362,7 +362,10 @@ def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncA
 
 
 def _expect_writable(path: Path) -> None:
-    """Refuse to replace a symbolic link or a read-only file."""
+    """Check that a file is neither a symbolic link nor read-only.
+
+    Otherwise it must not be replaced.
+    """
     if path.is_symlink():
         raise refuse(
             path.name, f"{path.name} is a symbolic link, which a sync would replace by a file; sync its target {path.readlink()} instead"
@@ -434,17 +437,17 @@ def _read_state(path: Path) -> dict[str, Common]:
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
-    """Redact the stored texts of memories, by short id.
+    """Redact the texts of memories in a state file, by short id.
 
-    An earlier version stored them unredacted.
+    An earlier version stored the texts unredacted.
     """
     return {short: _without_secrets(text) for short, text in texts.items()}
 
 
 def cleaned_state(path: Path) -> bytes:
-    """Return the state file of syncs without the secrets in it.
+    """Return the content of the state file of syncs, without secrets.
 
-    An earlier version stored them.
+    An earlier version stored secrets in the file.
 
     Raises:
         OSError: the state file cannot be read.

@@ -79,7 +79,7 @@ def title_of(content: str) -> str:
 def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
     """Return the text by which a memory is cited, at most 40 characters.
 
-    It is the first file and the day. Without files it is the beginning of the title.
+    The text is the first file and the day. Without files it is the beginning of the title.
     """
     if files:
         day = f" · {created_at:%Y-%m-%d}"

@@ -44,9 +44,9 @@ FIELDS: Final = (
 def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
-    The memory keeps its id with the new content. The old content becomes a superseded memory with a new id, linked by `supersedes`. So the
-    content at an earlier time can still be read. If a memory becomes personal, its earlier contents become personal, too. A contradiction
-    that was found automatically ends if the new text no longer denies the other memory.
+    The new content keeps the memory's id. The old content becomes a superseded memory with a new id, linked by `supersedes`. So the content
+    at an earlier time can still be read. If a memory becomes personal, its earlier contents become personal, too. A contradiction that was
+    found automatically ends if the new text no longer denies the other memory.
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):

@@ -1,7 +1,7 @@
 """A person's own memories, which are available in every project.
 
-They are in `~/.graphmem/memories.jsonl`, one JSON object a line, readable by the person alone. Each project has copies of scope `user`,
-which are ranked together with the project's memories.
+They are in `~/.graphmem/memories.jsonl`. Each line of the file is a JSON object, and only the person can read the file. Each project has
+copies of scope `user`, which are ranked together with the project's memories.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class UserBook:
         return {key: one for key, one in found.items() if one.content}
 
     def put(self, one: Own) -> None:
-        """Store a memory in the person's file; replace one with the same id.
+        """Store a memory in the person's file.
+
+        It replaces a stored memory with the same id.
 
         Raises:
             BadInputError: the file has reached its maximum size, or cannot be written.
@@ -106,7 +108,10 @@ class UserBook:
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Own]]:
-        """Change the memories of the file and write it; a failure changes nothing."""
+        """Yield the memories of the file to be changed, then write the file.
+
+        The file is locked meanwhile. If an error occurs, nothing is changed.
+        """
         try:
             self._file.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
             with _private(self._file.with_name(FILE + ".lock")) as lock:

@@ -161,7 +161,10 @@ def number(field: str, value: Any, low: float, high: float) -> float:
 
 
 def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]:
-    """Check a list of texts; return the distinct ones in their order."""
+    """Check a list of strings; return the distinct ones in their order.
+
+    `most` is the maximum number of strings, and `characters` the maximum length of each.
+    """
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(
             field, f"{field} must be a list of strings, not of type {type(value).__name__}; pass a list", value=type(value).__name__
@@ -287,7 +290,7 @@ def details_of(value: Any, type_: str) -> str | None:
 def encoded_json(field: str, value: Any) -> str:
     """Validate a memory's details, and encode them as JSON with sorted keys.
 
-    The mapping must be small, shallow, and without NaN, control characters or lone surrogates.
+    `value` must be a small, shallow mapping, without NaN, control characters or lone surrogates.
     """
     if not isinstance(value, Mapping):
         raise refuse(field, f"{field} must be an object, not of type {type(value).__name__}; pass an object", value=type(value).__name__)

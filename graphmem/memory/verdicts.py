@@ -33,7 +33,7 @@ class Met(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The decision about a new memory and the memories that it resembles."""
+    """The decision about a new memory and the memories that resemble it."""
 
     row: MemoryRow  # the future row of the memory
     stands: str  # id of the memory that contains its statement from now on
@@ -102,7 +102,11 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether the new memory replaces an old one that says the same."""
+        """Return whether `row`, the new memory, replaces `other`.
+
+        Both say the same. The more trusted source wins; if both are equally trusted, the longer text wins. A pinned or verified memory is
+        not replaced.
+        """
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
@@ -191,9 +195,9 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """Return whether the new one of two contradicting memories wins.
+        """Return whether `row`, the new memory, wins over `other`.
 
-        None means that neither wins.
+        The two contradict each other. None means that neither wins.
         """
         said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
         if said and (row.type == "correction" or not known):

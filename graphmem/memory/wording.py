@@ -75,7 +75,7 @@ class _Word(NamedTuple):
 
 
 def says_all_of(one: str, other: str) -> bool:
-    """Return whether one text has all words of another, in the same order.
+    """Return whether `one` has all words of `other`, in the same order.
 
     `one` may have more words only as a final clause that does not limit the statement.
     """
@@ -94,7 +94,7 @@ def _equal(one: _Word, other: _Word) -> bool:
 
 
 def _is_gerund(one: str, other: str) -> bool:
-    """Return whether the first word is the gerund of the second.
+    """Return whether `one` is the gerund of `other`.
 
     Examples are "caching" of "cache" and "running" of "run".
     """
@@ -137,7 +137,8 @@ def _words(text: str) -> tuple[_Word, ...]:
 def _compared(word: str, *, first: bool) -> str:
     """Return the normalised form of a word, for comparisons.
 
-    It is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their case.
+    The result is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their case. `first` marks
+    the first word of a sentence, where "A" is an article.
     """
     if not word.replace("'", "").isalpha():  # with digits, dots, underscores, signs: a fact
         plain = not any(sign.isupper() for sign in word[1:])

@@ -144,7 +144,7 @@ class Planner:
         return self._report(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """Add the changes of a decision about one memory to the plan."""
+        """Add the changes that a verdict decided to the plan."""
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
@@ -200,7 +200,7 @@ class Planner:
     def _same_text(self, draft: Draft, print_: str) -> MemoryRow | None:
         """Return the live memory that has the same text as a draft, or None.
 
-        Scope and visibility must be the same too.
+        The memory must also have the same scope and visibility as the draft.
         """
         ids = [*self._index.by_fingerprint(print_), *self._by_fingerprint.get(print_, ())]
         rows = (self._row(one) for one in dict.fromkeys(ids))
@@ -217,7 +217,10 @@ class Planner:
         )
 
     def _plan_duplicate(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Plan to store a memory whose text is already known; return the outcome."""
+        """Plan to store a memory whose text is already known; return the outcome.
+
+        `row` is the known memory with this text.
+        """
         now = self._around.now
         note = "the same was already known"
         if draft.contaminated and not row.contaminated:
@@ -258,7 +261,10 @@ class Planner:
     # ---- meeting others
 
     def _similar_memories(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
-        """Return live memories that resemble a new one, nearest first."""
+        """Return live memories that resemble a new one, nearest first.
+
+        `near` has the ids of candidates with their cosines. With None, the index is searched.
+        """
         words = words_of(draft.content)
         cosines: dict[str, float] = {}
         ids: list[str] = []
