@@ -108,7 +108,10 @@ class Collector:
                 self.move_anchor()
 
     def op(self, memory: str, at: str, writes: Mapping[str, Write], **parts: Any) -> Op:
-        """Return a new operation on a memory, with this machine's user as author."""
+        """Return a new operation on a memory, with this machine's user as author.
+
+        `writes` has the new values by field; `parts` are further fields of `Op`.
+        """
         now = self._book.clock.now()
         return Op(uuid7(now), self._side.device, self.tick(), self._person, at or now.isoformat(), memory, dict(writes), **parts)
 
@@ -229,8 +232,8 @@ class Collector:
     def _collect_new(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
         """Collect changes of a memory that was never compared before.
 
-        A local value that the shared memory had earlier is an old copy and is not sent. Any other different value is sent as a concurrent
-        change, which replaces no value.
+        A local value that equals an earlier value of the shared memory is an old copy, and is not sent. Any other value that differs from
+        the shared values is sent as a concurrent change, which replaces no value.
         """
         writes: dict[str, Write] = {}
         heads: dict[str, list[str]] = {}

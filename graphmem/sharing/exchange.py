@@ -119,7 +119,7 @@ class Exchange:
     def collect(self) -> None:
         """Queue operations for this machine's changes, for a later exchange.
 
-        Before the first exchange nothing is queued, because the first exchange compares all memories.
+        Before the first exchange nothing is queued: the first exchange compares all memories anyway.
         """
         with self._book.writing():
             if self._collector().anchor() is not None:
@@ -303,7 +303,7 @@ class Exchange:
                     self._side.mark(op.memory, DIRTY)
 
     def _materialise(self, tally: Tally) -> None:
-        """Write changes by other people into this machine's memories."""
+        """Update this machine's memories with changes by other people."""
         generation = str(self._book.store.generation())
         if self._side.get("generation") != generation:
             for one in self._side.ids(dirty=UNLINKED):
@@ -431,7 +431,7 @@ def _microseconds(at: datetime) -> int:
 
 
 def _display_text(name: str, value: Any) -> str:
-    """Return the value of a memory's field as text for people."""
+    """Return the value of a memory's field as a string to show to people."""
     if name == STATUS:
         return "forgotten" if value[0] == FORGOTTEN else str(value[0])
     return "none" if value is None else str(value)

@@ -45,7 +45,7 @@ TABLES: Final = (
 
 
 class Page(NamedTuple):
-    """A page of operations from the shared log, in the order of the log."""
+    """Some operations of the shared log, in the order of the log."""
 
     ops: list[Op]
     last: int  # number of the last one read

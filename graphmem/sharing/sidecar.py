@@ -66,7 +66,7 @@ class Sidecar:
 
     @property
     def exists(self) -> bool:
-        """Whether this machine has exchanged memories before."""
+        """Whether the SQLite file exists: this machine has exchanged memories."""
         return self._connection is not None or any(self._path.with_name(self._path.name + end).exists() for end in ("", SEALED))
 
     @contextmanager
@@ -197,7 +197,10 @@ class Sidecar:
             )
 
     def put_base(self, memory: str, base: Base | None) -> None:
-        """Store a memory's values at a comparison; with None, delete them."""
+        """Store a memory's values at a comparison with the shared log.
+
+        With None, the stored values are deleted.
+        """
         data = None if base is None else orjson.dumps([list(base.record), *base[1:]])
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
@@ -222,14 +225,14 @@ class Sidecar:
             return [decoded(row[0]) for row in rows]
 
     def queue(self, ops: Iterable[Op]) -> None:
-        """Add operations to the outbox; leave out operations with a known id."""
+        """Add operations to the outbox, except those whose id it already has."""
         with self.writing() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO outbox (id, memory, body) VALUES (?, ?, ?)", [(op.id, op.memory, encoded(op)) for op in ops]
             )
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Remove operations from the outbox when the shared log has them."""
+        """Remove operations from the outbox, once the shared log has them."""
         with self.writing() as db:
             db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
 
@@ -249,7 +252,10 @@ class Sidecar:
         self.put({"pending": json.dumps({"token": token, "bases": value})})
 
     def pending(self) -> tuple[str, dict[str, Base]]:
-        """Return the token of a write and the values stored by `put_pending`."""
+        """Return what `put_pending` stored: (token of the write, values).
+
+        The values are those of each memory, by id.
+        """
         said = json.loads(self.get("pending") or '{"token": "", "bases": {}}')
         return said["token"], {one: _base(orjson.dumps(base)) for one, base in said["bases"].items()}
 

@@ -47,7 +47,10 @@ class Head(NamedTuple):
 
 
 class Killed(NamedTuple):
-    """An operation by which somebody forgot a memory for good."""
+    """An operation by which somebody forgot a memory for good.
+
+    `over` has the ids of the operations whose text is erased.
+    """
 
     hlc: int
     person: str
@@ -229,7 +232,8 @@ class Shared:
 def digest(name: str, value: Any) -> str:
     """Return a hash of a field's value, for comparisons.
 
-    For the fields text and status, only the first part is hashed, without times. So equal values of different times have the same hash.
+    Values of the fields text and status are lists with times. Only the first element is hashed, so equal values of different times have the
+    same hash.
     """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]
