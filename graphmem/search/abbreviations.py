@@ -122,7 +122,10 @@ def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[
 
 @cache
 def _rows_of(stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Map each stem to all stems in its row of the table of abbreviations."""
+    """Map each stem to all stems in its row of the table of abbreviations.
+
+    A row has the full words of a concept and their short forms.
+    """
     rows = [line.split() for line in _ROWS.splitlines() if line.strip()]
     stem_of = stems(word for row in rows for word in row)
     return {stem_of[word]: tuple(dict.fromkeys(stem_of[other] for other in row)) for row in rows for word in row}

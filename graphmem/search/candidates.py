@@ -48,7 +48,10 @@ class Dense(NamedTuple):
 
 
 def by_vectors(vectors: VectorIndex, words: WordIndex, query: F32, depth: int, filters: Filters) -> Dense:
-    """Find the chunks whose vectors are nearest to the query's vector."""
+    """Find the chunks whose vectors are nearest to the query's vector.
+
+    `depth` is the maximum number of chunks.
+    """
     if not len(vectors):
         return Dense(query, {})
     mask = None

@@ -146,7 +146,7 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units (symbols) that get a score from its vector.
 
-    These are the units in the chunk and the classes that contain them. A vector describes a whole chunk. The lines between small
+    A chunk is mapped to the units in it and to the classes that contain them. A vector describes a whole chunk. The lines between small
     definitions have no vector of their own.
     """
     there = {segment.unit for segments in units.segments.values() for segment in segments}

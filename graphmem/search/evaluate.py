@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Quality of search over some cases: ranks of the right files."""
+    """Quality of search over some cases, from the places of the right files."""
 
     first: float  # mean of 1 / place of the first right file
     recall: float  # mean share of the right files among the first five

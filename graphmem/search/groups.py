@@ -32,7 +32,7 @@ def grouped(hits: Sequence[SearchHit]) -> list[HitGroup]:
 
 
 def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
-    """Count hits in each part of the project, such as code or tests."""
+    """Count hits by the part of the project they are in: code, tests, docs."""
     return [FacetCount(facet, count) for facet, count in Counter(hit.facet for hit in hits).most_common()]
 
 
@@ -51,8 +51,8 @@ def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
 def near_names(view: GraphView, query: str) -> tuple[list[NearMiss], str]:
     """Return names of symbols and files that are spelt like words of a query.
 
-    Each word is compared with all names, so only the first words of a long query are compared. The second result is a note about this, or
-    "".
+    Each word is compared with all names, so only the first words of a long query are compared. In this case the second result is a note,
+    else "".
     """
     found: dict[str, str] = {}
     files = {path.rpartition("/")[2].partition(".")[0].casefold(): path for path in sorted(view.paths, reverse=True)}

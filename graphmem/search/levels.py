@@ -22,9 +22,9 @@ class Level(NamedTuple):
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """Return the tuning at this level.
+        """Return `tuning`, adapted to this level of work.
 
-        A degraded level keeps a fifth of the candidates.
+        At the degraded level a fifth of the candidates is kept.
         """
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 

@@ -18,10 +18,10 @@ _LEAST: Final = 3  # minimum letters of a name
 
 
 def literal(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
-    """Return the weighted share of a query's names that each unit contains.
+    """Return, for each unit, the share of the query's names that it contains.
 
-    A unit is a symbol or a section. The share is 0 to 1. Quoted phrases count as names. A name or phrase that fewer units contain counts
-    more. Only the last part of a dotted name is matched, because code that uses a name rarely writes the other parts.
+    A unit is a symbol, or a chunk without a symbol. The share is 0 to 1. Quoted phrases count as names. A name or phrase that fewer units
+    contain has more weight. Only the last part of a dotted name is matched, because code that uses a name rarely writes the other parts.
 
     Args:
         query: the search text.

@@ -1,10 +1,10 @@
 """Find and rank memories: by words and vectors, then by neighbours.
 
 Neighbours of good hits form further lists for the fusion. Two memories are neighbours if one was learnt just before or after the other, if
-both are about the same code, or if they are linked. The memory right after a question counts most: it may be the answer. A hit gives its
-neighbours a share proportional to the fourth power of its score, so that the top of the list decides. The share is divided among all
-memories of the same node, so memories about much-described code get little. Measured, with controls without the graph:
-docs/decisions/0006-fusion.md.
+both are about the same code, or if they are linked. The memory right after a question counts most, because it may be the answer. A hit
+passes a share of its score to its neighbours. The share is proportional to the fourth power of the score, so that the best hits decide. It
+is divided among all memories about the same code, so memories about much-described code get little. Measured, with controls without the
+graph: docs/decisions/0006-fusion.md.
 """
 
 from __future__ import annotations
@@ -251,7 +251,10 @@ def rank(
 
 
 def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
-    """Lower the scores of memories that repeat a better one, and sort again."""
+    """Lower the scores of memories that repeat a better one, and sort again.
+
+    `k` is the number of hits that the search returns.
+    """
     if not weights.repeated:
         return scored
     head, tail = scored[: 2 * k], scored[2 * k :]

@@ -1,9 +1,9 @@
 """Weights of memory types by phase of work.
 
-Three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in weights
-(`search.request.PHASES`) were chosen by judgement. Sessions show which memories of a phase were used. The estimate changes each weight by
-how often its type is used, relative to the average memory. Estimates change nothing until a person accepts them. Accepted weights are in a
-small file of the index. Search and the selection of context for agents read all weights from `PhaseBook`.
+The weights have three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in
+weights (`search.request.PHASES`) were chosen by judgement. Sessions show which memories were used in a phase. The estimate multiplies the
+weight of a type by its share of used memories, relative to the share of all types. Estimates change nothing until a person accepts them.
+Accepted weights are in a small file of the index. Search and the selection of context for agents read all weights from `PhaseBook`.
 """
 
 from __future__ import annotations

@@ -381,7 +381,7 @@ def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
 
 
 def _cosines(coded: code.CodeLists) -> Collection[float]:
-    """Return the cosines of all code that was found."""
+    """Return the cosines of all code that was found by its vectors."""
     return next(one.scores for one in coded.lists if one.name == "dense").values()
 
 
@@ -418,9 +418,9 @@ def _word_notes(words: WordAnswer | None) -> list[str]:
 
 
 def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
-    """Return the kinds of chunks to search.
+    """Return the kinds of chunks to search for the wanted kinds of results.
 
-    Symbols are found through the chunks that they contain, so for symbols the result is code chunks.
+    Symbols are found through the chunks that contain their code, so for symbols the result is code chunks.
     """
     wanted = {"code" if kind == "symbol" else kind for kind in kinds - SYSTEM_KINDS if kind != "memory"}
     return tuple(sorted(wanted))

@@ -26,7 +26,8 @@ def snippet(text: str, query: str) -> str:
 def _best_window(lines: list[str], query: str) -> int:
     """Return the index of the first of the LINES lines that match best.
 
-    Criteria in order: most distinct words of the query, most words of the query, first line contains one.
+    Windows of LINES lines are compared by three criteria, in this order: most distinct words of the query, most words of the query, and a
+    first line with such a word.
     """
     wanted = set(query_words(query)) - STOP_WORDS
     none: set[str] = set()

@@ -30,7 +30,7 @@ _OTHERS: Final = (("REFERENCES", "USES_TYPE"), ("INHERITS", "OVERRIDES"))
 
 
 def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, count: int) -> dict[str, float]:
-    """Return the cosine of candidate chunks with the mean of the best hits.
+    """Compare the vectors of candidate chunks with those of the best hits.
 
     Args:
         fused: candidates, best first.
@@ -39,7 +39,7 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
         count: number of hits that are assumed to be relevant.
 
     Returns:
-        Map from chunk to cosine; empty if none of the best hits has a vector.
+        Map from chunk to the cosine of its vector and the mean vector of the best hits. It is empty if no best hit has a vector.
     """
     chunk_of: dict[str, str] = {}
     for chunk, segments in units.segments.items():

@@ -1,9 +1,9 @@
 """Divide the lines of chunks among symbols, so that symbols are ranked.
 
 The ranked items are units: a symbol with its own lines, or the rest of a chunk outside every symbol. A chunk has the size that an embedding
-model reads, and may hold several small functions or a part of a large one. Search first finds chunks. This module divides the lines of each
-chunk among its symbols. Each symbol is then ranked by its own words, so that a function does not match by the words of its neighbour. An
-inner function in the same chunk belongs to its enclosing function, because no other code can call it.
+model reads. It may hold several small functions or a part of a large one. Search first finds chunks. This module divides the lines of each
+chunk among its symbols. Each symbol is then ranked by its own words, so that a function does not match by the words of its neighbour. Lines
+of a function inside another function of the same chunk belong to the outer function, because no other code can call the inner one.
 """
 
 from __future__ import annotations
@@ -110,7 +110,10 @@ class Units:
         return [(before + row, line) for row, line in zip(segment.rows, lines, strict=True) if before + row >= entry.start_line]
 
     def texts(self) -> Iterable[tuple[str, str]]:
-        """Yield each unit with its text in each of its chunks."""
+        """Yield (unit, text) for each unit and each chunk that contains it.
+
+        The text has the unit's lines in that chunk.
+        """
         for segments in self.segments.values():
             for segment in segments:
                 yield segment.unit, "\n".join(self.lines(segment))
@@ -235,8 +238,8 @@ class _Symbols:
 def _first_line(entry: Entry, lines: int) -> int:
     """Return the line number in the file at which a chunk's text begins.
 
-    A chunk that continues a definition begins with a repetition of the signature. The result is the first continued line minus the
-    number of repeated lines.
+    A chunk that continues a definition begins with a copy of the signature. The result is the number of the first line after the copy,
+    minus the number of copied lines.
     """
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 
@@ -265,7 +268,7 @@ def _painted(
 
 
 def _enclosing(view: GraphView, entry: Entry) -> int:
-    """Return the innermost definition around a whole chunk, or -1."""
+    """Return the innermost definition that encloses a whole chunk, or -1."""
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
