@@ -84,7 +84,7 @@ class HistoryLog:
     def append(self, changes: Iterable[Change]) -> int:
         """Record changes in one transaction; return how many of them are new.
 
-        A change replaces an earlier change with the same source and key, and counts as new if it differs.
+        A change replaces an earlier change with the same source and key. Then it counts as new only if it differs from the earlier one.
         """
         with self._writing() as db:
             return _put(db, changes)
@@ -157,7 +157,7 @@ class HistoryLog:
     def meta(self) -> dict[str, str]:
         """Return the values that are stored with the log, by name.
 
-        These are the values set by `exchange`, and the log's internal values.
+        They are the values set by `exchange`, and internal values of the log.
         """
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 

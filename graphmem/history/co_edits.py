@@ -168,7 +168,7 @@ class History:
         moved.alive, moved.all, moved.changes = False, [], []
 
     def known(self, path: str) -> int | None:
-        """Return the number under which a path is indexed; None if it is unknown."""
+        """Return the number of the file at a path; None if the path is unknown."""
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:

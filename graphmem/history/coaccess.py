@@ -1,15 +1,15 @@
 """Rank files that change together with given files.
 
-The ranking uses the history, and names and code edges for files with little history. A score is a product, computed as a sum of logarithms.
-Its terms are the parts of every answer:
+The ranking uses the history, and names and code edges for files with little history. A score is the logarithm of a product, computed as a
+sum. Every answer shows the terms of the sum:
 
-    score = log(strength / strongest + 0.01)          changed with given files, `_strengths`
-          + 0.5 * log(own_changes + 0.02)             among their last changes, `_own_changes`
+    score = log(strength / strongest + 0.01)          changed with given files, see `_strengths`
+          + 0.5 * log(own_changes + 0.02)             in the last changes of given files, see `_own_changes`
           + 1.7 * sqrt(likeness of the names)         of base names, in [0, 1]
-          - 0.3 * log(1 + changes since its last one) of the file: recent ones change again
+          - 0.3 * log(1 + changes since the file's last one); recently changed files change again
           + 0.5 if an edge of the code joins the file with a given one
 
-Several given files add two terms:
+If there are several given files, two terms are added:
 
           + 0.6 if the file is in the folder of a given file
           - 0.2 * log(1 + changes since its last common change with a given file; the oldest of these counts)

@@ -149,7 +149,7 @@ class _Reader(NamedTuple):
 
 
 def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
-    """Store notes on missing data, for processes that do not read Git."""
+    """Store notes on missing data in the log, for processes without Git."""
     told = json.dumps(list(notes))
     if told != log.meta().get("notes", "[]"):
         log.exchange(GIT, [], (), {"notes": told})
@@ -166,7 +166,10 @@ def notes_of(log: HistoryLog) -> list[str]:
 
 
 def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
-    """Return a project's repository, and notes why its history is incomplete."""
+    """Return a project's repository, and why its history is incomplete.
+
+    The second result has one sentence for each reason.
+    """
     try:
         here = git_log.repository(root)
     except GitError as error:

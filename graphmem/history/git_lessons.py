@@ -1,8 +1,8 @@
 """Find commits that explain a trap, and make memories of them.
 
-Such a memory has the type "gotcha". The rules intentionally accept few commits. The subject must name a fix, and the message must explain
-the cause with a warning. The change must be small, so that the message is about its files. The memories are candidates until a person
-confirms them.
+A trap is a mistake that the code invites; its memory has the type "gotcha". The rules intentionally accept few commits. The subject must
+name a fix, and the message must explain the cause with a warning. The change must be small, so that the message is about its files. The
+memories are candidates until a person confirms them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ def lessons(
 
 
 def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
-    """Return a commit's explained trap as arguments of `remember`, or None."""
+    """Return the trap that a commit explains, or None.
+
+    The result has the arguments of `remember`. A trap is a mistake that the code invites.
+    """
     said = _explained(message)
     files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
     if not (said and files and _is_code(files[0])):
@@ -120,9 +123,9 @@ def _is_code(path: str) -> bool:
 
 
 def _explained(message: str) -> str:
-    """Return the sentence of a commit's message that warns of a trap, or "".
+    """Return the part of a commit's message that warns of a trap, or "".
 
-    The result is the first such sentence, with the sentences before and after it.
+    The part is the first sentence with a warning, together with the sentences before and after it.
     """
     prose = [
         " ".join(paragraph.split())

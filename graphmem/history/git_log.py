@@ -22,7 +22,10 @@ _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%aN%x00%s%x00"
 
 
 class Commit(NamedTuple):
-    """A Git commit: author, time, subject and changed paths."""
+    """A Git commit: author, time, subject and changed paths.
+
+    `touched` has added, changed and renamed paths; it is empty if there are too many.
+    """
 
     sha: str
     at: float  # committer's time, seconds since 1970
