@@ -1,8 +1,9 @@
 """Calibrated probabilities for the tests of an impact answer.
 
 One model gives the chance that a listed test runs the target. The other model gives the chance that a test outside the list runs the
-target. Both are logistic models over features of the graph walk that found the tests. `python -m benchmarks completeness` fits the
-coefficients to recorded test runs and writes them to `chances.json` beside this file. docs/impact.md has the reliability table.
+target. Both are logistic models. Their features describe the walk through the graph that found the tests. `python -m benchmarks
+completeness` fits the coefficients to recorded test runs and writes them to `chances.json` beside this file. docs/impact.md has the
+reliability table.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def model(name: str) -> Model:
 def test_features(view: GraphView, reached: Reached) -> FloatArray:
     """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
 
-    For a node that is a test, the model `test` converts the features to the chance that this test runs the target.
+    From the features of a test, the model `test` computes the chance that the test runs the target.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
@@ -152,7 +153,7 @@ def after_a_run() -> float:
 
 
 def chances_of_tests(view: GraphView, reached: Reached) -> FloatArray:
-    """Chance that each reached node runs the target, supposing it is a test."""
+    """Chance that each reached node runs the target, if the node is a test."""
     return model("test").chances(test_features(view, reached))
 
 

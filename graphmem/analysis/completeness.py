@@ -30,7 +30,10 @@ LEAST: Final = 0.01  # lowest confidence of a path that may matter
 
 
 class Runs(NamedTuple):
-    """Ids of tests with recorded runs that are still valid."""
+    """Ids of tests that ran in recorded test runs.
+
+    `judged` are the tests whose complete run is still valid. `met` are all tests that ran, even in part.
+    """
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
     met: Collection[str]  # tests that ran at least in part
@@ -151,7 +154,7 @@ def family(view: GraphView, path: str) -> str:
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
     """Language families whose files can name one of the given nodes.
 
-    The result has every family if `seeds` is empty or one of them is external.
+    If `seeds` is empty, or one of them is external, the result has every family.
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:

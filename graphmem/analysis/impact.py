@@ -5,8 +5,8 @@ calls without a known target are counted. `total`, `by_depth` and the risk cover
 hits, and the report states this.
 
 A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test with a completely
-recorded last run is a hit only if it ran a target in that run. If only its source text leads to a target, the test is left out and the
-report states the cause.
+recorded last run is a hit only if it ran a target in that run. If a path in the source text leads from such a test to a target but the run
+did not, the test is left out. The report states this.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ class _Found(NamedTuple):
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
     """Keep only the tests among the nodes that a walk reached.
 
-    The paths to these tests stay complete.
+    The paths of the remaining tests stay complete.
     """
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
@@ -333,7 +333,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
 
 
 def case_of(view: GraphView, node: int) -> int:
-    """The test that a node is or is inside of; -1 if there is none."""
+    """The test that a node is, or that contains the node; -1 if there is none."""
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])
     return node

@@ -1,4 +1,7 @@
-"""Find the most confident path between two symbols, and neighbourhoods."""
+"""Find the most confident path between two symbols.
+
+The module also finds neighbourhoods: the nodes within some steps.
+"""
 
 from __future__ import annotations
 

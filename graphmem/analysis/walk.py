@@ -39,9 +39,9 @@ _STEP_VALUES: WeakKeyDictionary[GraphView, dict[Hashable, FloatArray]] = WeakKey
 
 
 class Adjacency(NamedTuple):
-    """Neighbours in one direction, as compressed rows.
+    """Neighbours of each node in one direction, as compressed rows.
 
-    The neighbours of node i are nodes[pointers[i]:pointers[i + 1]]; their edge rows are at the same positions.
+    The neighbours of node i are nodes[pointers[i]:pointers[i + 1]]. The edges to them are at the same positions of `edges`, as edge rows.
     """
 
     pointers: NDArray[np.int32]

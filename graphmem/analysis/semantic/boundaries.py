@@ -193,12 +193,18 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
 
 def baseline_line(breach: Breach) -> str:
-    """The line of the baseline (list of accepted breaches) for a breach."""
+    """The line that accepts a breach, for the baseline.
+
+    The baseline is a file that lists accepted breaches.
+    """
     return f"{breach.rule.name}: {breach.src}{ARROW}{breach.dst}"
 
 
 def baseline_lines(text: str) -> Iterator[str]:
-    """The accepted breaches in a baseline, without comments and blank lines."""
+    """The lines of a baseline (list of accepted breaches).
+
+    Comments and blank lines are left out.
+    """
     for line in text.splitlines():
         if (stripped := line.strip()) and not stripped.startswith("#"):
             yield stripped

@@ -156,7 +156,10 @@ def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
-    """Add edges from a node to its folder, and on to all parent folders."""
+    """Add edges from a node to its folder, and on to all parent folders.
+
+    `weight` is the weight of each edge.
+    """
     while True:
         above = (_FOLDER, folder)
         known = above in graph

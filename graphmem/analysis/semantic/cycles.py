@@ -30,9 +30,9 @@ class Arc(NamedTuple):
 
 
 def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
-    """Imports between files, by pair of paths.
+    """Imports between files, by pair of paths (importing, imported).
 
-    Cycles between files are cycles of these imports.
+    Cycles between files are made of these imports alone.
     """
     view = files.view
     imports = EDGE_KINDS.index(EdgeKind.IMPORTS)

@@ -205,7 +205,7 @@ def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
 
 
 def _span(view: GraphView, node: int) -> list[int]:
-    """Node of a definition, and nodes of all definitions inside it."""
+    """Node of a definition, with the nodes of all definitions inside it."""
     found = [node]
     for one in found:
         found.extend(view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist())
@@ -244,7 +244,7 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 
 
 def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
-    """Other dead definitions that use a definition or something inside it."""
+    """Other dead definitions that use `node` or a definition inside it."""
     found = set()
     for one in _span(view, node):
         for user in view.src[view.in_edges(one, USES)].tolist():

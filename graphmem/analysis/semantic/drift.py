@@ -64,7 +64,7 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
 
 
 def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
-    """Modules that were added or removed, or whose files changed."""
+    """Modules that were added or removed, or whose set of files changed."""
     before = {group.id: group for group in old.groups}
     after = {group.id: group for group in new.groups}
     found = []

@@ -80,7 +80,8 @@ class Entries:
     def _offered(self) -> npt.NDArray[np.bool_]:
         """Python files that belong to a library's API, as booleans, shape (f,).
 
-        Such a file is a package's `__init__`, or is imported when an `__init__` is loaded.
+        Such a file is a package's `__init__`, or is imported by an `__init__`. Tests and private paths (a part begins with one underscore)
+        are excluded.
         """
         files, view = self.files, self.view
         init = np.array([path.endswith("__init__.py") for path in files.paths], np.bool_)

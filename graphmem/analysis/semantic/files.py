@@ -143,9 +143,9 @@ class FileGraph:
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
 
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
-        """Convert edge rows to steps to show, imports first.
+        """Convert edge rows to steps of a path, for answers; imports first.
 
-        Imports come first because people edit them. Other edges follow by confidence, path and line.
+        Imports come first because people edit them. Other edges are sorted by confidence, path and line.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)

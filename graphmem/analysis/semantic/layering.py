@@ -36,9 +36,8 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
     """A small, light set of edges whose removal breaks all cycles.
 
-    The result is sorted by weight, the lightest first. A heuristic orders the nodes of each cycle, and single nodes are moved to improve
-    the order. The edges against the order are cut. Then edges that need not be cut, because they close no cycle, are put back, the heaviest
-    first.
+    A heuristic orders the nodes of each cycle, and single nodes are moved to improve the order. The edges against the order form the set.
+    Then edges that close no cycle are taken out of the set again, the heaviest first. The result is sorted by weight, the lightest first.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):

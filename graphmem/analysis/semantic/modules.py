@@ -119,7 +119,10 @@ class Modules:
         self._number = number
 
     def _units(self, code: Sequence[str], packaged: frozenset[str]) -> dict[str, str]:
-        """Map files to their folders, in languages whose folders are packages."""
+        """Map each file to its folder, if the folder is a package.
+
+        Folders are packages in the languages `packaged`. Other files are left out.
+        """
         language = self.view.arrays.paths.language
         number = self.view.path_number
         return {path: path.rpartition("/")[0] for path in code if packaged and language[number[path]].as_py() in packaged}
@@ -169,7 +172,7 @@ class Modules:
 
     @property
     def _arcs(self) -> list[tuple[str, str]]:
-        """Pairs of files of which the first depends on the second."""
+        """Pairs of files (dependent, dependency), without tests and façades."""
         files = self.files
         ends = zip(files.src[self._counted].tolist(), files.dst[self._counted].tolist(), strict=True)
         return [(files.paths[a], files.paths[b]) for a, b in ends]
@@ -341,7 +344,7 @@ class Modules:
         return found
 
     def documentation(self, group: Named) -> str:
-        """First sentence of documentation on a module, or ""."""
+        """First sentence of the documentation of a module, or ""."""
         own = self._own(group)
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
             folder, _, name = path.rpartition("/")

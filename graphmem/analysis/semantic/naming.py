@@ -21,7 +21,7 @@ SPOKEN: Final = 8  # heaviest files that are tried for a name
 
 
 class Known(NamedTuple):
-    """A module of an earlier computation: its id, name and files."""
+    """A module from an earlier computation: its id, name and files."""
 
     id: str
     name: str
