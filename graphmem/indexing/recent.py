@@ -30,7 +30,7 @@ class _File(NamedTuple):
 class Recent:
     """Cache of the graph's rows of the `MAX_FILES` files written last.
 
-    After every write to the graph, call `wrote` or `forget`.
+    After every write to the graph, call `wrote`, or use a new instance.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,3 @@ class Recent:
             self._known[path] = one._replace(chunks=kept)
         for path in list(self._known)[:-MAX_FILES]:
             del self._known[path]
-
-    def forget(self) -> None:
-        """Clear the cache; call this after a write other than an index run's."""
-        self._known = {}

@@ -47,7 +47,7 @@ class Routes:
         if written is None:
             return
         text = paths.route_path(written) if "/" in written or row.keyword or site.name != "prefix" else paths.route_path("/" + written)
-        own = paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.reference.line, site.start), text)
+        own = paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.start), text)
         before = self.source.text[self.source.starts[site.reference.line - 1] : site.start]
         match = _ASSIGNED.search(before.rstrip().removesuffix("."))
         if match and site.name != "route":
@@ -57,10 +57,10 @@ class Routes:
             starts, last = self.source.starts, site.reference.end_line
             self._enclosing.append((site.start, starts[last] if last < len(starts) else len(self.source.text), text))
 
-    def _enclosing_prefix(self, line: int, start: int) -> str:
+    def _enclosing_prefix(self, start: int) -> str:
         """Return the joined path prefixes of the groups around offset `start`.
 
-        A group is a call with a prefix and a block, such as `scope "/api" do … end`. `line` is not used.
+        A group is a call with a prefix and a block, such as `scope "/api" do … end`.
         """
         return paths.joined(*(prefix for first, last, prefix in self._enclosing if first < start < last))
 
@@ -69,7 +69,7 @@ class Routes:
         if ("route" in site.chain or "prefix" in site.chain) and self.source.facts.language in _CHAINING:
             match = re.search(r"\b(?:route|prefix)\s*\(\s*([\"'`][^\"'`]*[\"'`])", self.source.text[max(0, site.start - 400) : site.start])
             chained = paths.route_path(match[1].strip("\"'`")) if match else ""
-        return paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.reference.line, site.start), chained)
+        return paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.start), chained)
 
     def route(self, site: Site, row: Row) -> Iterator[End]:
         """Yield the routes that a call registers: an `End` for each HTTP verb."""
@@ -189,7 +189,7 @@ class Routes:
         """
         for end in self.mount(site, row):
             _, _, prefix, _, _, name, module, _ = end
-            if name and not module and prefix != "/" and self.source.look_up(name, 0) is None and self.source.values(name):
+            if name and not module and prefix != "/" and self.source.look_up(name) is None and self.source.values(name):
                 self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
 
     def _module_of(self, name: str) -> str:

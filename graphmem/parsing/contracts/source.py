@@ -147,11 +147,11 @@ class Source:
         found = [at for at in self.values(text) if first < at <= site.start]
         return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
 
-    def look_up(self, name: str, depth: int) -> str | None:
+    def look_up(self, name: str) -> str | None:
         """Return the string expression that a file assigns to `name`, or None.
 
         For the name `f()`, the result is the expression that the function `f` returns. The result is None if the file has several different
-        expressions, or none. `depth` is not used.
+        expressions, or none.
         """
         last = re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:

@@ -149,7 +149,7 @@ def split(text: str) -> list[str]:
     return found
 
 
-Lookup = Callable[[str, int], "str | None"]
+Lookup = Callable[[str], "str | None"]
 """Returns the expression that a name of the file stands for, by name and depth."""
 
 
@@ -245,7 +245,7 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
             return end + 1, made.pattern
         written = re.findall(r"[\"'`](\w[\w.:/-]*)[\"'`]", text[at:end])
         names += [word, *written]
-        value = look_up(word + "()", depth) if depth < MAX_DEPTH else None
+        value = look_up(word + "()") if depth < MAX_DEPTH else None
         if value is not None:
             made = evaluate(value, look_up, depth + 1)
             names.extend(made.names)
@@ -253,7 +253,7 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
                 return end + 1, made.pattern
         address = next((one for one in written if "://" in one), "")
         return end + 1, address or HOLE
-    value = look_up(word, depth) if depth < MAX_DEPTH else None
+    value = look_up(word) if depth < MAX_DEPTH else None
     if value is not None:
         made = evaluate(value, look_up, depth + 1)
         names.append(word)
