@@ -70,7 +70,7 @@ class ProjectsImpact:
     target: SymbolInfo
     affected: Annotated[list[SymbolInfo], Doc("affected code in the project itself, strongest first"), Size(20)]
     total: Annotated[int, Doc("number of affected places in the project itself")]
-    reached: Annotated[list[ReachedProject], Doc("places of other projects, nearest first"), Size(10)]
+    reached: Annotated[list[ReachedProject], Doc("code of other projects that the change reaches, fewest steps first"), Size(10)]
     projects: Annotated[list[str], Doc("names of the projects whose contracts were searched")]
     notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]
 

@@ -193,7 +193,7 @@ class FindingVerdict:
     short_id: str
     sessions: Annotated[int, Doc("number of independent sessions that show the pattern")]
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
-    score: Annotated[float, Doc("score of the pattern, 0 to 1; 0 when no score was computed")]
+    score: Annotated[float, Doc("importance of the pattern, 0 to 1, from its value, its sessions and trust; 0 when not computed")]
     points: Annotated[list[str], Doc("reasons for the score of the pattern")]
     contaminated: Annotated[bool, Doc("true when the pattern contains text from untrusted sources")]
     files: list[str]

@@ -12,7 +12,7 @@ from graphmem.answers.vocabulary import Moment
 
 @answer
 class FileSource:
-    """The text of a file with its colours and the meanings of its names."""
+    """The text of a file, its syntax colours, and what each name refers to."""
 
     path: str
     language: str

@@ -94,7 +94,7 @@ def _suffix(found: re.Match[str]) -> str:
 
 
 class Parts(NamedTuple):
-    """The parts of a SCIP symbol that other files can refer to."""
+    """The parts of a global SCIP symbol, which other files can refer to."""
 
     scheme: str
     package: str  # without its manager and its version

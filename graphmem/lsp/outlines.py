@@ -45,7 +45,7 @@ def symbols(server: Editor) -> None:
 
 
 def workspace_symbols(server: Editor) -> None:
-    """Register searches for symbols in all projects of the workspace."""
+    """Register the handler that finds symbols in all workspace projects."""
 
     @handles(server, lsp.WORKSPACE_SYMBOL, [])
     def of_workspace(editor: Editor, given: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:

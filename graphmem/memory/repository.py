@@ -202,7 +202,7 @@ class MemoryRepository:
         Args:
             items: the memories, without vectors.
             source: see `remember_many`.
-            assumed: rows that memories will have before this write; the plan uses them in place of the current rows.
+            assumed: rows of changes that will be written before this write; the plan uses them in place of the current rows.
 
         Raises:
             BadInputError, SecretError: an item is rejected.

@@ -82,9 +82,10 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 
 
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-    """Retract all memories from a session, a page or an origin.
+    """Retract all memories that come from one source.
 
-    A page is named by its address. Memories derived from a retracted one are retracted as well. A memory that also comes from another
+    `origin` is the id of a session, the address of a page, or one of `ORIGINS`, such as `web`. Memories derived from a retracted one are
+    retracted as well. A memory that also comes from another
     session stays.
     """
     name = text("origin", origin, 1_000, lines=False)

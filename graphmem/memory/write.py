@@ -61,13 +61,13 @@ class Surroundings(NamedTuple):
 
 
 class Planner:
-    """Plans the write of new memories; changes nothing itself.
+    """Plans how drafts will be written; changes nothing itself.
 
     A draft is a validated memory that was not compared with others yet.
 
     Args:
         around: memories, graph and time at the start of the write.
-        assumed: future rows that replace those of the index.
+        assumed: rows of an earlier plan that is not written yet; they are used in place of the index's rows.
     """
 
     def __init__(self, around: Surroundings, assumed: Iterable[MemoryRow] = ()) -> None:

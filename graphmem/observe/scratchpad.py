@@ -376,10 +376,10 @@ class Scratchpad:
         return own + [table for tables in self.tables.values() for table in tables]
 
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
-        """Remove evidence until the size of the counts is within the limit.
+        """Remove entries until the scratchpad has at most about `most` bytes.
 
-        Evidence of the least valuable kinds of findings is removed first. After that, the counts of listings, words, commands, errors and
-        files are halved.
+        Each table is halved until it has one entry or the size is small enough. The evidence of the least valuable kinds of findings comes
+        first. The tables of listings, words, searches, modules, commands, errors and files follow, in this order.
         """
         if self.cost() <= most:
             return

@@ -25,7 +25,7 @@ Begun = Annotated[float | None, Filled("clock")]
 
 
 class ContextOperations:
-    """Injection of context. Most calls are mutations: no item is shown twice."""
+    """Context for agents. Most calls record what the session was shown."""
 
     @operation("mutation", needs="read", shows=Sight.WHOLE)
     def context(

@@ -244,7 +244,7 @@ class MemoryOperations:
         """Show the memories made just before and after a memory.
 
         Args:
-            n: the number of memories before, and after, this memory.
+            n: the maximum number of memories on each side of this memory.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, command="memory review")

@@ -90,7 +90,7 @@ class IndexerSource:
         return self.newest
 
     def close(self) -> None:
-        """Close the data that was kept for later index runs."""
+        """Close the files that were kept open for later index runs."""
         for kept in (self._cache, self._inputs, self.newest):
             if kept is not None:
                 kept.close()

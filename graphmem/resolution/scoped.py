@@ -670,7 +670,8 @@ class ScopedRules(PackageRules):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """Return the type of a generic annotation `Base<Key>`.
 
-        The language's table lists the names of containers.
+        If the language's table lists `Base` as a container, the result is a container of `Key`. If the table lists it as transparent, the
+        result is `Key`.
         """
         written = last_name(entry.terms[base])
         if written and (written in self._containers or written in self._transparent):

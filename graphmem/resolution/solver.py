@@ -85,9 +85,9 @@ class Groups:
         self._containing.forget()
 
     def spread(self, stale: set[int]) -> None:
-        """Add to a set of numbers all groups that contain one of its members.
+        """Add to `stale` all groups that contain a stale input or group.
 
-        `stale` has numbers of inputs and groups. A group is a set of inputs that has a number. Groups may be nested at any depth.
+        `stale` has numbers of inputs and groups, which share one numbering. A group contains inputs and other groups, at any depth.
         """
         self._containing.spread(self._members, _number, stale)
 

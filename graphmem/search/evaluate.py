@@ -72,7 +72,10 @@ class Measured(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A case with its candidates, which are collected once for all weights."""
+    """A case with its candidates.
+
+    They are collected once, and reused for each set of weights that is tried.
+    """
 
     case: Case
     found: code.CodeLists

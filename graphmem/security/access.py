@@ -229,7 +229,7 @@ class Guarded:
                 # The operation itself refuses unknown visibilities.
                 if level in VISIBILITIES and not self._may_write(level):
                     raise ForbiddenError(
-                        f"this token may not write {level} memories, because it gives access to {_kinds(self._access.visibilities)} "
+                        f"this token may not write {level} memories, because it gives access only to {_kinds(self._access.visibilities)} "
                         "memories; choose another visibility, or ask an administrator for another token",
                         needs=level,
                         verb=verb,

@@ -119,7 +119,7 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
 
 
 def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
-    """Write the new lines of chunks that only moved; return all other chunks."""
+    """Update the line numbers of chunks that only moved; return the others."""
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
     few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)

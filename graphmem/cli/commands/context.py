@@ -30,7 +30,7 @@ def context(
         typer.Option(
             "--point",
             **options.one_of(InjectionPoint),
-            help="Moment of the session; default: prompt if TEXT is given, tool if only files are, otherwise start.",
+            help="Moment of the session that needs context. Default: `prompt` with TEXT, `tool` with files only, else `start`.",
         ),
     ] = None,
     files: Files = None,

@@ -232,7 +232,7 @@ def _personal(here: CommandContext, login: str) -> PersonalData:
 
 def _folder(here: CommandContext) -> Path:
     if not here.settings.projects:
-        raise BadInputError("no server is given; name its directory with --projects", argument="projects")
+        raise BadInputError("the directory of the server's projects is missing; give it with --projects", argument="projects")
     folder = Path(here.settings.projects).expanduser().absolute()
     if not folder.is_dir():
         raise BadInputError(

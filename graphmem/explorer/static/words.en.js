@@ -400,7 +400,7 @@ export const words = {
     },
     quarter: {
       title: "What changed recently, and by whom?",
-      hint: "Commits with their authors, the modules they changed, and how dependencies and the public API differ since then.",
+      hint: "Commits with their authors and the modules they changed. For each: how dependencies and the public API have changed since.",
       no_commits: "No commit of this project is known.",
       base: "Since revision",
       base_hint: "empty: the period",
@@ -986,7 +986,7 @@ export const words = {
     title: "Trust",
     hint: "How certain a memory must be to be shown to agents unasked.",
     label: "Show memories to agents",
-    levels: { AUTO: "graphmem chooses from past sessions", CAUTIOUS: "only the most certain memories", STANDARD: "memories that are likely true", CONFIDENT: "less certain memories, too", AUTONOMOUS: "nearly all memories" },
+    levels: { AUTO: "graphmem decides, based on past sessions", CAUTIOUS: "only the most certain memories", STANDARD: "memories that are likely true", CONFIDENT: "less certain memories, too", AUTONOMOUS: "nearly all memories" },
     means: (level, percent) => `Now: ${level}; a memory is shown if its certainty is at least ${percent}%.`,
     offer: (level) => `Suggested after recent corrections: ${level}.`,
     tokens: {
