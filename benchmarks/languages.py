@@ -32,13 +32,15 @@ UNSEEN = {
     "csharp": ["autofac"],
     "go": ["goldmark", "mux"],
     "java": ["gson"],
-    "kotlin": ["markdown"],
     "php": ["parser", "twig"],
     "python": ["mistune", "parso", "boltons"],
     "rust": ["httparse", "semver", "smallvec"],
     "typescript": ["immer"],
 }
-"""Trees whose misses led to no rule (benchmarks/language_truth/README.md); answers tell their mean instead of that of all trees."""
+"""Trees whose misses led to no rule (benchmarks/language_truth/README.md); answers tell their mean instead of that of all trees.
+
+Kotlin is left out: markdown alone would tell .98, but two further trees had .81 and .90 before they led to rules.
+"""
 HEAD = """\
 # Of the calls in trees of each language, the share that graphmem has from the text alone, at the confidence that impact shows.
 # Where there are trees that had no part in the development of the rules, these alone count (unseen).
