@@ -123,7 +123,7 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
     base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
     alone = syntax.kinds(entry.get("alone", ()))
     generic = syntax.kinds(entry.get("generic", ()))
-    rooted: str = entry.get("rooted", "")
+    rooted = str(entry.get("rooted", ""))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         if builder._quiet:
