@@ -149,13 +149,13 @@ class SearchAnswer:
         return self.hits[place]
 
 
-_STRUCTURE = ("modules", "flows")  # derived after an index run
+STRUCTURE = ("modules", "flows")  # derived after an index run
 
 
 def unanswered(missing: Mapping[str, str]) -> list[str]:
     """A sentence for each search method that failed or answered only in part."""
-    sentences = [_unanswered(path, reason) for path, reason in sorted(missing.items()) if path not in _STRUCTURE]
-    left_out = [name for name in _STRUCTURE if name in missing]
+    sentences = [_unanswered(path, reason) for path, reason in sorted(missing.items()) if path not in STRUCTURE]
+    left_out = [name for name in STRUCTURE if name in missing]
     if left_out:
         sentences.append(f"{' and '.join(left_out)} are left out: {missing[left_out[0]]}; ask for these kinds to derive them")
     return sentences

@@ -14,7 +14,7 @@ from graphmem.answers.code import calls_told
 from graphmem.answers.history import without_support
 from graphmem.answers.impact import odds
 from graphmem.answers.memory import ANCHORS, about_once, age, code_since
-from graphmem.answers.search import unanswered
+from graphmem.answers.search import STRUCTURE, unanswered
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
 from graphmem.runtime.safe_text import inert
@@ -405,7 +405,11 @@ def _site(site: Site) -> str:
 
 
 def _missing(answer: SearchAnswer) -> list[str]:
-    return unanswered(answer.missing)
+    """Return the sentences about search methods that failed.
+
+    If there are hits, modules and flows that are not derived yet are not mentioned: each search would spend tokens on them.
+    """
+    return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
 
 
 def _summary_of(hit: SearchHit) -> str:

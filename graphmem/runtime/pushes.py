@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -23,7 +24,7 @@ def is_pushed(root: Path) -> bool:
 
     Such a project has no Git repository. A repository that contains the server's directory belongs to another project.
     """
-    return (root / PUSHED_FILE).is_file()
+    return os.path.isfile(root / PUSHED_FILE)  # noqa: PTH113 -- no error in a closed directory
 
 
 def is_inside(path: str) -> bool:

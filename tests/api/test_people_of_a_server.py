@@ -117,7 +117,7 @@ def test_a_role_decides_what_a_person_may_do(tmp_path, server):
         with pytest.raises(ForbiddenError, match="push"):
             own.push_index(server.project("shop"), tokens["read"])
         assert own.push_index(server.project("shop"), tokens["write"]).sent == 1
-        with pytest.raises(GraphMemError, match="not found"):
+        with pytest.raises(GraphMemError, match="no project 'site' that you may use"):
             own.push_index(server.project("site"), tokens["write"])
         with pytest.raises(UnauthenticatedError):
             own.push_index(server.project("shop"))
