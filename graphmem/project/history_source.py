@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 LOG: Final = "history.sqlite"
-PUSHED: Final = "the project was pushed to this server without commits; run `graphmem push` where its repository is"
+WITHOUT_COMMITS: Final = "the project was pushed to this server without commits; run `graphmem push` where its repository is"
 OFF: Final = "the setting git_history is off; the history contains sessions only"
 EDGES_EVERY: Final = 200  # changes until edges are rebuilt; only Cypher queries use them, answers use the log
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
@@ -174,7 +174,7 @@ class HistorySource:
         if self.settings.git_history:
             return git_history.notes_of(self.log())
         if is_pushed(self.log().path.parent.parent):
-            return [] if self.commits() else [PUSHED]
+            return [] if self.commits() else [WITHOUT_COMMITS]
         return [OFF]
 
     def renew(self) -> None:

@@ -19,7 +19,7 @@ from graphmem.runtime.pushes import PART_BYTES, is_inside
 if TYPE_CHECKING:
     from graphmem.history.change_log import HistoryLog
 
-MOST: Final = 50_000  # commits of a project on a server; further ones are not sent
+MOST: Final = 50_000  # commits of one push; the next pushes send the others
 _KEY: Final = re.compile(r"[0-9a-f]{40,64}")
 _AUTHOR: Final = 64  # characters
 
@@ -32,8 +32,8 @@ def digest_of(keys: Iterable[str]) -> str:
 def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
     """Yield the newest commits of a log that a server lacks, in parts.
 
-    A part is small enough for one request. It lists commits, each as a list of JSON values that `commit_of` reads. The server takes at most
-    `MOST` commits.
+    A part is small enough for one request. It lists commits, each as a list of JSON values that `commit_of` reads. There are at
+    most `MOST` commits; older ones follow with the next push.
 
     Args:
         log: the log of this machine.
@@ -44,7 +44,7 @@ def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
     commits.sort(key=lambda one: (one.at, one.key))
     part: list[list[Any]] = []
     size = 0
-    for one in commits[-max(0, MOST - len(there)) :] if len(there) < MOST else ():
+    for one in commits[-MOST:]:
         part.append([one.key, one.at, one.author, one.files, one.deleted, one.renamed, one.counted])
         size += sum(map(len, (*one.files, *one.deleted))) + 100
         if size >= PART_BYTES:

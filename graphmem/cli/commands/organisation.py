@@ -185,8 +185,7 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")} | {"GRAPHMEM_EMBEDDER": "none"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as serving:
         try:
-            assert serving.stdout is not None  # noqa: S101 - it is a pipe
-            address = serving.stdout.readline().strip()
+            address = serving.stdout.readline().strip() if serving.stdout is not None else ""
             if not address:
                 raise OwnerUnreachableError("the server of the example ended; its message is above", address="")
             output.line()

@@ -150,7 +150,7 @@ def split(text: str) -> list[str]:
 
 
 Lookup = Callable[[str], "str | None"]
-"""Returns the expression that a name of the file stands for, by name and depth."""
+"""Returns the expression that a name of the file stands for, or None."""
 
 
 def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
