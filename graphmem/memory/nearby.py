@@ -4,7 +4,7 @@ For example, if an answer lists the callers of a symbol, the best memories about
 has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust × current
 confidence. Current confidence decays with time, and is lower when the code has changed. A trap is a memory that warns of a mistake. Its
 score is multiplied by `TRAP`, and traps are listed first. An unconfirmed trap about a whole file, such as an old commit's lesson, is ranked
-as a plain fact instead.
+as a plain fact instead. It is left out if the file only changes together with the subject: changelogs and test files change with much code.
 """
 
 from __future__ import annotations
@@ -104,6 +104,8 @@ def nearby(
             held += 1
             continue
         node_id, place = nearest[one]
+        if place.role == TOGETHER and row.status == "candidate":
+            continue
         score = place.nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
         node = view.index_of.get(node_id)
         warns = row.type in TRAPS and (row.status != "candidate" or (node is not None and view.label[node] != FILE))

@@ -94,6 +94,14 @@ def test_an_old_lesson_about_a_whole_file_does_not_go_before_what_is_known_of_th
     assert ids(memory.impact(f"{PRICE}:rounded").known) == [lesson.id, fact]
 
 
+def test_an_old_lesson_about_a_file_that_only_changes_together_waits_for_a_person(memory):
+    lesson = memory.remember("Fix a leak at the till.", "gotcha", files=[TILL], source="commit_auto").memory
+    assert ids(memory.co_access([PRICE]).known) == []
+    assert ids(memory.co_access([TILL]).known) == [lesson.id], "it is about this file"
+    memory.verify(lesson.id)
+    assert ids(memory.co_access([PRICE]).known) == [lesson.id]
+
+
 def test_every_question_about_code_carries_it(memory, taught):
     about_total = taught("Totals ignore discounts.", symbols=[f"{PRICE}:Price.total"])
     about_file = taught("Prices are in cents.", "decision", files=[PRICE])
