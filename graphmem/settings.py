@@ -22,6 +22,7 @@ ENV_PREFIX: Final = "GRAPHMEM_"
 PROJECT_FILE: Final = "graphmem.toml"
 JOURNAL: Final = "memories"  # directory of the memories' journal in the data directory
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
+OWNER: Final = "owner.json"  # file in the data directory that names its server
 SHARED: Final = "graph.shared"  # file in the data directory that says where a graph in PostgreSQL is
 DEFAULT_ORIGIN: Final = "default"
 
@@ -437,7 +438,7 @@ class Location:
     @property
     def owner_file(self) -> Path:
         """Path of `owner.json`, which names the process that owns the index."""
-        return self.data_dir / "owner.json"
+        return self.data_dir / OWNER
 
     @property
     def database(self) -> Path:

@@ -27,6 +27,7 @@ Service: TypeAlias = "GraphMem | RemoteGraphMem"
 
 BUSY_PATIENCE_S: Final = 20.0  # maximum wait for each process that has the index open
 QUEUE_PATIENCE_S: Final = 120.0  # maximum wait for all of them
+LOOK_AGAIN_S: Final = 1.0  # between two attempts while the lock file says that the same process has the index open
 _CHANCE: Final = random.SystemRandom()  # of its own: a program's seeded `random` stays as it is
 
 
@@ -105,7 +106,9 @@ class Turns:
         self._deadline = 0.0
 
     def wait(self, busy: StoreBusyError) -> None:
-        """Sleep before the next attempt to open the index.
+        """Sleep until the next attempt to open the index.
+
+        The sleep ends when the lock file says that the process closed the index, and after a second at the latest.
 
         Args:
             busy: the error of the last attempt.
@@ -119,7 +122,11 @@ class Turns:
             self._holder, self._deadline = holder, now + self._patience_s
         if now >= min(self._deadline, self._end):
             raise busy
-        time.sleep(_CHANCE.uniform(0.05, 0.15))  # spreads simultaneous attempts
+        end = min(now + LOOK_AGAIN_S, max(self._deadline, now))
+        while True:
+            time.sleep(_CHANCE.uniform(0.05, 0.15))  # spreads simultaneous attempts
+            if time.monotonic() >= end or not owner.still_busy(busy):
+                return
 
 
 def expect_index(location: Location, *, create: bool) -> None:

@@ -6,13 +6,14 @@ import logging
 import os
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from graphmem.errors import BadInputError, GitError
 from graphmem.runtime.own_folder import FOR_PEOPLE, hide_from_git
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.runtime.system import is_own
 from graphmem.settings import DATABASE
+from graphmem.store.lock import read_record
 
 NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700
@@ -120,6 +121,15 @@ def _restrict(path: Path) -> None:
             path.chmod(PRIVATE_FOLDER if stat.S_ISDIR(found.st_mode) else PRIVATE)
     except FileNotFoundError:
         return  # it existed only for a moment
+
+
+def open_in(database: Path) -> dict[str, Any] | None:
+    """Return the process that has a database open, from its lock file.
+
+    None after a proper close, and without a lock file.
+    """
+    record = read_record(database)
+    return None if record is None or record.clean else record.owner
 
 
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from graphmem.errors import OwnerUnreachableError
+from graphmem.errors import OwnerUnreachableError, StoreBusyError
 from graphmem.hooks.here import is_here, is_stopped
+from graphmem.maintenance.place import open_in
 from graphmem.runtime.identity import INDEX_HEADER, index_id
 from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.system import is_alive
+from graphmem.settings import OWNER
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
@@ -60,6 +62,19 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
             json.dump(owner._asdict(), file, indent=2)
             file.truncate()
     return owner
+
+
+def still_busy(busy: StoreBusyError) -> bool:
+    """Return whether the process named in `busy` still has its database open.
+
+    False if it has become the server of that index, and if it is unknown. Two small files answer, because an attempt to open an index
+    starts a process of Git.
+    """
+    path, holder = busy.facts.get("path"), busy.facts.get("owner")
+    if path is None or holder is None or open_in(database := Path(path)) != holder:
+        return False
+    serving = read(database.with_name(OWNER))
+    return serving is None or serving.pid != holder["pid"]
 
 
 def withdraw(path: Path, owner: Owner) -> None:
