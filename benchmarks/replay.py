@@ -28,31 +28,11 @@ from typing import Any, Final, NamedTuple
 
 import report
 from selection import WHOLE_S, Suite, by_name, covered, function_of, score, summed
+from subjects import SUBJECTS, Subject, is_test
 
 MOST_WITH = 60  # files of a commit; larger ones reformat the tree
 QUIET_EVERY: Final = 5  # of the commits that break no test, one of so many is reviewed
 KINDS: Final = ("recorded", "text", "directories", "co-change", "names")
-
-
-class Subject(NamedTuple):
-    """A repository whose suite runs in a few seconds."""
-
-    mirror: str
-    path: str  # folder of packages
-    tests: str
-    package: str  # what is replayed, from the root
-
-
-SUBJECTS: Final = {
-    "sqlparse": Subject("andialbrecht+sqlparse", ".", "tests", "sqlparse/"),
-    "h11": Subject("python-hyper+h11", ".", "h11/tests", "h11/"),
-    "cachetools": Subject("tkem+cachetools", "src", "tests", "src/"),
-    "marshmallow": Subject("marshmallow-code+marshmallow", "src", "tests", "src/"),
-    "structlog": Subject("hynek+structlog", "src", "tests", "src/"),
-    "jinja": Subject("pallets+jinja", "src", "tests", "src/"),
-    "click": Subject("pallets+click", "src", "tests", "src/"),
-    "tinydb": Subject("msiemens+tinydb", ".", "tests", "tinydb/"),
-}
 
 
 class Commit(NamedTuple):
@@ -82,10 +62,6 @@ def commits(root: Path, subject: Subject, most: int) -> Iterator[Commit]:
             found += 1
             if found == most:
                 return
-
-
-def is_test(subject: Subject, path: str) -> bool:
-    return path.startswith(f"{subject.tests}/")
 
 
 def take(root: Path, commit: Commit) -> None:
@@ -181,8 +157,7 @@ def replay(name: str, subject: Subject, given: Any, scratch: Path) -> dict[str, 
     root = scratch / name
     subprocess.run(["git", "clone", "-q", "--shared", str(given.mirrors / subject.mirror / "repo"), str(root)], check=True)
     (root / ".git" / "info" / "exclude").write_text("__pycache__\n.graphmem\n.coverage*\n")
-    given.path, given.tests = subject.path, subject.tests
-    suite = Suite(root, given, scratch)
+    suite = Suite(root, subject, given.library, scratch)
     rows: list[dict[str, Any]] = []
     left_out: list[str] = []
     until = time.monotonic() + given.minutes * 60

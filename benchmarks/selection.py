@@ -22,12 +22,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import report
+from subjects import SUBJECTS, Subject, is_test
 
 HOME = Path(__file__).resolve().parents[1]
 WHOLE_EVERY = 10  # mutants between two whole runs
@@ -54,30 +56,31 @@ class Mutant(NamedTuple):
 
     path: str
     line: int
-    operator: Any
+    operator: str
     occurrence: int
 
 
 class Suite:
     """The tests of a copied project."""
 
-    def __init__(self, root: Path, options: Any, scratch: Path) -> None:
+    def __init__(self, root: Path, subject: Subject, libraries: list[Path], scratch: Path) -> None:
         self.root = root
-        self._tests = options.tests
+        self._tests = subject.tests
         self._scratch = scratch
         (scratch / "outcomes_plugin.py").write_text(_PLUGIN, encoding="utf-8")
-        path = [str(root / options.path), *map(str, options.library), str(scratch), str(HOME)]
+        path = [str(root / subject.path), *map(str, libraries), str(scratch), str(HOME)]
         self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, chosen: list[str] | None = None, *more: str, patience_s: float = TIMEOUT_S) -> dict[str, bool]:
         """Whether each test failed, by its id; nothing if the run had to be ended."""
         said = self._scratch / "outcomes.json"
         said.unlink(missing_ok=True)
-        plugins = ("no:cacheprovider", "no:xdist", "outcomes_plugin")
+        plugins = ("no:cacheprovider", "outcomes_plugin", "pytest_cov", "graphmem.pytest_plugin")
         command = [sys.executable, "-m", "pytest", "-q", "--continue-on-collection-errors", *(f"-p{one}" for one in plugins)]
         names = self._scratch / "names.txt"
         names.write_text("\n".join(chosen if chosen is not None else [self._tests]), encoding="utf-8")
-        environ = {**self._environ, "OUTCOMES": str(said)}
+        # Other plugins double the time in which pytest starts.
+        environ = {**self._environ, "OUTCOMES": str(said), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         process = subprocess.Popen(
             [*command, *more, f"@{names}"], cwd=self.root, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -111,14 +114,15 @@ def mutants_of(path: str, data: bytes, lines: set[int]) -> Iterator[Mutant]:
         positions = (place for node in nodes for place in operator.mutation_positions(node))
         for occurrence, ((line, _), _) in enumerate(positions):
             if line in lines and line in inside:
-                yield Mutant(path, line, operator, occurrence)
+                yield Mutant(path, line, name, occurrence)
 
 
 def mutated(data: bytes, one: Mutant) -> bytes:
     """The text of a file with a mutant."""
     from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
 
-    made = mutate_code(data.decode(), one.operator, one.occurrence)
+    made = mutate_code(data.decode(), get_operator(one.operator)(), one.occurrence)
     assert made is not None, one
     return made.encode()
 
@@ -148,88 +152,124 @@ def by_name(path: str, tests: list[str]) -> set[str]:
     return {one for one in tests if any(word in one for word in words)}
 
 
+def truth_of(source: Path, subject: Subject, options: Any, scratch: Path, trace: Path) -> dict[str, Any]:
+    """Run the tests with each mutant, and return which fail; write a recorded run of the suite without one to `trace`."""
+    root = copied(source, scratch / "truth")
+    data_file = scratch / "coverage"
+    os.environ["COVERAGE_FILE"] = str(data_file)
+    suite = Suite(root, subject, options.library, scratch)
+    base = suite.run(None, f"--cov={subject.package.rstrip('/')}", "--cov-context=test", "--cov-report=", patience_s=WHOLE_S)
+    if all(base.values()):
+        raise SystemExit(f"the tests of {source} do not run; see `pytest {subject.tests}` there")
+    broken = {function_of(case) for case, failed in base.items() if failed}
+    weights = {test: many for test, many in Counter(function_of(case) for case in base).items() if test not in broken}
+    ran = contexts(root, subject.package, data_file)
+    suite.run(None, "--graphmem", f"--graphmem-root={root}", f"--graphmem-trace={trace}", patience_s=WHOLE_S)
+    chance = random.Random(options.seed)
+    every = [
+        one
+        for path, lines in sorted(ran.items())
+        if not is_test(subject, path)
+        for one in mutants_of(path, (root / path).read_bytes(), {line for line, names in lines.items() if names})
+    ]
+    chosen = chance.sample(every, min(options.mutants, len(every)))
+    print(
+        f"{source.name}: {len(weights):,} tests with {sum(weights.values()):,} cases; {len(chosen):,} of {len(every):,} mutants", flush=True
+    )
+    rows: list[dict[str, Any]] = []
+    missed_by_lines = checked = 0
+    until = time.monotonic() + options.minutes * 60
+    for number, one in enumerate(chosen):
+        if time.monotonic() > until:
+            chosen = chosen[:number]
+            break
+        path = root / one.path
+        before = path.read_bytes()
+        path.write_bytes(mutated(before, one))
+        try:
+            ast.parse(path.read_bytes())
+            able = sorted({function_of(case) for case in ran[one.path].get(one.line, ())} & set(weights))
+            outcomes = suite.run(able)
+            failing = {function_of(case) for case, failed in outcomes.items() if failed} & set(weights) if outcomes else set(able)
+            if number % WHOLE_EVERY == 0 and (all_outcomes := suite.run()):
+                checked += 1
+                others = {function_of(case) for case, failed in all_outcomes.items() if failed} & set(weights)
+                missed_by_lines += len(others - failing)
+                failing |= others
+            if failing:
+                mutant = {"path": one.path, "line": one.line, "operator": one.operator, "occurrence": one.occurrence}
+                rows.append({**mutant, "failing": sorted(failing)})
+        except SyntaxError:
+            continue
+        finally:
+            path.write_bytes(before)
+    return {
+        "mutants": len(chosen),
+        "whole_runs": checked,
+        "failures_outside_of_the_line": missed_by_lines,
+        "tests": weights,
+        "killed": rows,
+    }
+
+
+def copied(source: Path, root: Path) -> Path:
+    """A copy of a project with one commit."""
+    shutil.copytree(source, root, ignore=shutil.ignore_patterns(".git", ".graphmem", "__pycache__"))
+    git(root, "init", "-q")
+    (root / ".git" / "info" / "exclude").write_text("__pycache__\n.graphmem\n.coverage*\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "base")
+    return root
+
+
 def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
     from graphmem import GraphMem
     from graphmem.evidence import inbox
     from graphmem.evidence.trace import SUFFIX
     from graphmem.settings import Settings
 
-    root = scratch / source.name
-    shutil.copytree(source, root, ignore=shutil.ignore_patterns(".git", ".graphmem", "__pycache__"))
-    git(root, "init", "-q")
-    (root / ".git" / "info" / "exclude").write_text("__pycache__\n.graphmem\n.coverage*\n")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "base")
-    data_file = scratch / "coverage"
-    os.environ["COVERAGE_FILE"] = str(data_file)
-    suite = Suite(root, options, scratch)
-    base = suite.run(None, f"--cov={options.path}", "--cov-context=test", "--cov-report=", patience_s=WHOLE_S)
-    if all(base.values()):
-        raise SystemExit(f"the tests of {source} do not run; see `pytest {options.tests}` there")
-    broken = {function_of(case) for case, failed in base.items() if failed}
-    weights = Counter(function_of(case) for case in base)
-    good = [one for one in weights if one not in broken]
-    whole = sum(weights[one] for one in good)
-    ran = contexts(root, options.path, data_file)
-    chance = random.Random(options.seed)
-    every = [
-        one
-        for path, lines in sorted(ran.items())
-        for one in mutants_of(path, (root / path).read_bytes(), {line for line, names in lines.items() if names})
-    ]
-    chosen = chance.sample(every, min(options.mutants, len(every)))
-    print(f"{source.name}: {len(good):,} tests with {whole:,} cases; {len(chosen):,} of {len(every):,} mutants", flush=True)
-
+    kept: Path = options.truth or scratch
+    trace, told = kept / f"{source.name}{SUFFIX}", kept / f"{source.name}.json"
+    if not told.is_file():
+        told.write_text(json.dumps(truth_of(source, SUBJECTS[source.name], options, scratch, trace)), encoding="utf-8")
+    truth = json.loads(told.read_text(encoding="utf-8"))
+    weights: Counter[str] = Counter(truth["tests"])
+    good, whole = list(weights), sum(weights.values())
+    root = copied(source, scratch / source.name)
     settings = Settings(embedder="none")
     opened = {name: GraphMem.open(scratch / f"{source.name}-{name}", repo=root, settings=settings) for name in ("text", "recorded")}
     rows: list[dict[str, Any]] = []
-    missed_by_lines = checked = 0
     try:
         opened["text"].index(root)
         opened["recorded"].index(root)
-        trace = scratch / "recorded.trace"
-        suite.run(None, "--graphmem", f"--graphmem-root={root}", f"--graphmem-trace={trace}", patience_s=WHOLE_S)
         inbox.put(trace, SUFFIX, scratch / f"{source.name}-recorded")
         opened["recorded"].index(root)
-        for number, one in enumerate(chosen):
-            path = root / one.path
+        for one in truth["killed"]:
+            path = root / one["path"]
             before = path.read_bytes()
-            path.write_bytes(mutated(before, one))
+            path.write_bytes(mutated(before, Mutant(one["path"], one["line"], one["operator"], one["occurrence"])))
+            failing = set(one["failing"])
+            row: dict[str, Any] = {"path": one["path"], "line": one["line"], "failing": sum(weights[test] for test in failing)}
             try:
-                ast.parse(path.read_bytes())
-                able = sorted({function_of(case) for case in ran[one.path].get(one.line, ())} - broken)
-                outcomes = suite.run(able)
-                failing = {function_of(case) for case, failed in outcomes.items() if failed} & set(good) if outcomes else set(able)
-                if number % WHOLE_EVERY == 0 and (all_outcomes := suite.run()):
-                    checked += 1
-                    others = {function_of(case) for case, failed in all_outcomes.items() if failed} & set(good)
-                    missed_by_lines += len(others - failing)
-                    failing |= others
-                if not failing:
-                    continue
-                row: dict[str, Any] = {"path": one.path, "line": one.line, "failing": sum(weights[test] for test in failing)}
                 for name, memory in opened.items():
                     memory.index(root)
                     found = {function_of(test.id) for test in memory.review(base="HEAD", tests=100_000).tests}
                     row[name] = score(found, failing, good, weights, whole)
-                row["names"] = score(by_name(one.path, good), failing, good, weights, whole)
-                rows.append(row)
-            except SyntaxError:
-                continue
             finally:
                 path.write_bytes(before)
+            row["names"] = score(by_name(one["path"], good), failing, good, weights, whole)
+            rows.append(row)
     finally:
         for memory in opened.values():
             memory.close()
-    summary = {name: summed(rows, name) for name in ("text", "recorded", "names")}
     return {
         "repository": source.name,
         "tests": whole,
-        "mutants": len(chosen),
+        "mutants": truth["mutants"],
         "killed": len(rows),
-        "whole_runs": checked,
-        "failures_outside_of_the_line": missed_by_lines,
-        **summary,
+        "whole_runs": truth["whole_runs"],
+        "failures_outside_of_the_line": truth["failures_outside_of_the_line"],
+        **{name: summed(rows, name) for name in ("text", "recorded", "names")},
         "rows": rows,
     }
 
@@ -261,10 +301,14 @@ def main() -> None:
     parser.add_argument("roots", type=Path, nargs="+", metavar="ROOT")
     parser.add_argument("--mutants", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--path", default="src", help="folder of the code, from ROOT")
-    parser.add_argument("--tests", default="tests", help="folder of the tests, from ROOT")
+    parser.add_argument("--minutes", type=float, default=30, help="for running the mutants of each repository")
+    parser.add_argument("--truth", type=Path, help="directory that keeps which tests fail, so that another run needs no mutants")
     parser.add_argument("--library", type=Path, action="append", default=[], help="folder of packages that the tests need (repeatable)")
     options = parser.parse_args()
+    if unknown := [source.name for source in options.roots if source.resolve().name not in SUBJECTS]:
+        raise SystemExit(f"unknown repositories {unknown}; add them to benchmarks/subjects.py")
+    if options.truth:
+        options.truth.mkdir(parents=True, exist_ok=True)
     results = []
     for source in options.roots:
         with tempfile.TemporaryDirectory() as scratch:

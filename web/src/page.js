@@ -159,6 +159,9 @@ if (fragment.has("token")) {
   history.replaceState(null, "", window.location.pathname + window.location.search);
 }
 
+// Of a server with several projects, the page of a project is at /p/NAME/graphql, and its explorer beside it.
+document.querySelector("nav a").href = new URL(`${window.location.pathname.replace(/\/+$/, "")}/../explore/`, window.location.href).pathname;
+
 const form = document.getElementById("token-form");
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -183,7 +186,7 @@ async function post(params, options, accept) {
   }
   const response = await fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify(params) });
   response.tokenSent = token;
-  index ||= response.headers.get(INDEX) ?? "";
+  if (response.ok) index ||= response.headers.get(INDEX) ?? ""; // of a server with several projects, the server itself refuses
   return response;
 }
 
@@ -239,14 +242,12 @@ async function fetcher(params, options) {
 }
 
 const root = ReactDOM.createRoot(document.getElementById("graphiql"));
-let shown = 0;
 
 function render() {
   const query = new URLSearchParams(window.location.search).get("query");
   root.render(
     React.createElement(GraphiQL, {
-      key: shown++, // a new token means reading the schema again
-      fetcher,
+      fetcher: (params, options) => fetcher(params, options), // another function, so that the schema is read again; tabs stay
       defaultTabs: EXAMPLES.map((query) => ({ query })),
       ...(query ? { query } : {}),
       shouldPersistHeaders: false,

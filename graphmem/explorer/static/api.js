@@ -60,7 +60,8 @@ export async function ask(operation, variables = {}, signal = undefined) {
     if (error.name === "AbortError") throw error;
     throw new Refusal("The server does not answer. Is graphmem serve still running?", { code: "UNREACHABLE" });
   }
-  const found = response.headers.get(INDEX) ?? "";
+  // On a server with several projects, the server itself refuses a person without access; its header is not that of the project.
+  const found = [401, 404].includes(response.status) ? "" : (response.headers.get(INDEX) ?? "");
   if (index && found && found !== index) throw new Refusal("Another index is served at this address now. Reload the page to see it.", { code: "CONFLICT" });
   index ||= found;
   const body = await response.json();
