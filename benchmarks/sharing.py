@@ -1,11 +1,14 @@
 """Random offline histories of three machines that share memories: what is lost, what is overwritten in silence.
 
-    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--minutes 60] [--organised]
+    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--minutes 60] [--together 20]
+        [--organised]
 
 Every machine has a real index, journal and sidecar; they exchange through a real PostgreSQL, which is started for it. Lines break before
 and after the database took operations, and processes end before and after the journal's write. After each history all machines exchange
 until they are equal. A text counts as lost if it is not live on every machine and nobody who saw it replaced or forgot it. A title counts
 as overwritten if it is neither in force nor listed as a disagreement, and nobody who saw it chose another. Counts and tags must be exact.
+Histories run `--together` on the same machines: each has memories of its own, and chooses its machines and acts for itself; they have the
+same exchanges, at the same steps, which break at the same places. `schedules` counts the different sequences of exchanges.
 With `--minutes`, no series begins after that time; the result says how many histories were run. Exit code 1 when anything is lost,
 overwritten or different.
 """
@@ -31,29 +34,31 @@ from graphmem.sharing.local_postgres import LocalPostgres
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-SERIES: Final = 20  # histories on the same machines, before new ones are made
+ROUNDS: Final = 2  # of histories that run together, on the same machines, before new ones are made
 
 
-def series(folder: str, seed: int, count: int, until: float, *, organised: bool) -> dict[str, Any]:
+def series(folder: str, seed: int, rounds: list[int], until: float, *, organised: bool) -> dict[str, Any]:
     """Run some histories on three new machines, if `until` is not over."""
     from offline_histories import Histories
 
     place = Path(folder) / f"machines-{seed}"
     begun = time.process_time()
-    result: dict[str, Any] = {"histories": 0, "steps": 0, "texts": 0, "titles": 0, "disagreements": 0, "wrong": []}
+    result: dict[str, Any] = {"histories": 0, "schedules": 0, "steps": 0, "texts": 0, "titles": 0, "disagreements": 0, "wrong": []}
     if time.time() > until:
         return result | {"cpu_seconds": 0.0}
     server, name = LocalPostgres(Path(folder) / "pg", durable=False), f"d{uuid.uuid4().hex}"
     histories = Histories(place, server.make(name), seed, organised=organised)
     try:
-        for number in range(count):
-            told, wrong = histories.run()
-            result["histories"] += 1
-            result["steps"] += told.operations
-            result["texts"] += len(told.texts)
-            result["titles"] += sum(map(len, told.titles.values()))
-            result["disagreements"] += told.disagreements
-            result["wrong"] += [f"seed {seed}, history {number}: {one}" for one in wrong]
+        for number, together in enumerate(rounds):
+            said, wrong = histories.run(together)
+            result["histories"] += together
+            result["schedules"] += 1
+            for told in said:
+                result["steps"] += told.operations
+                result["texts"] += len(told.texts)
+                result["titles"] += sum(map(len, told.titles.values()))
+                result["disagreements"] += told.disagreements
+            result["wrong"] += [f"seed {seed}, round {number}: {one}" for one in wrong]
             if wrong:
                 break  # the machines carry the fault on
     finally:
@@ -68,6 +73,7 @@ def main() -> int:
     parser = report.parser(__doc__)
     parser.add_argument("--histories", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1, help="of the first series; the others follow")
+    parser.add_argument("--together", type=int, default=20, help="histories that have the same exchanges; 1 for exchanges of its own")
     parser.add_argument("--organised", action="store_true", help="in an organisation, with a login for each machine")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=0, help="after which no series begins; 0 for no limit")
@@ -81,11 +87,11 @@ def main() -> int:
     total: dict[str, Any] = {}
     try:
         server.start()
-        counts = [SERIES] * (given.histories // SERIES) + ([given.histories % SERIES] if given.histories % SERIES else [])
+        rounds = [min(given.together, given.histories - begun) for begun in range(0, given.histories, given.together)]
         with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
             jobs = [
-                pool.submit(series, str(folder), given.seed + number, count, until, organised=given.organised)
-                for number, count in enumerate(counts)
+                pool.submit(series, str(folder), given.seed + number, rounds[start : start + ROUNDS], until, organised=given.organised)
+                for number, start in enumerate(range(0, len(rounds), ROUNDS))
             ]
             for job in jobs:
                 for name, value in job.result().items():
@@ -98,7 +104,7 @@ def main() -> int:
         print(one)
     report.publish(
         "sharing_organised" if given.organised else "sharing",
-        {"first_seed": given.seed, "asked": given.histories, "organised": given.organised, **total},
+        {"first_seed": given.seed, "asked": given.histories, "together": given.together, "organised": given.organised, **total},
         given.out,
     )
     return 1 if total["wrong"] else 0

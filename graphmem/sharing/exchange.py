@@ -133,18 +133,16 @@ class Exchange:
         found: list[Disagreement] = []
         index, apart = self._book.index(), self._side.apart()
         for one in self._side.ids():
-            against = [link.dst for link in index.relates(one) if link.src == one and link.kind == "conflicts_with"]
-            if one not in apart and not against:
+            row = index.row(one)
+            if row is None:
                 continue
-            state, row = self._side.view(one), index.row(one)
-            if state is None or row is None:
-                continue
-            for name, heads in state.disagreements().items():
-                sides = [Said(_display_text(name, head.value), head.person, head.at, "") for head in heads]
-                found.append(Disagreement(one, row.short_id, row.title, name, sides))
+            if one in apart and (state := self._side.view(one)) is not None:
+                for name, heads in state.disagreements().items():
+                    sides = [Said(_display_text(name, head.value), head.person, head.at, "") for head in heads]
+                    found.append(Disagreement(one, row.short_id, row.title, name, sides))
             if row.status not in LIVE_STATUSES:
                 continue
-            for other in map(index.row, against):
+            for other in (index.row(link.dst) for link in index.relates(one) if link.src == one and link.kind == "conflicts_with"):
                 if other is not None and other.status in LIVE_STATUSES and is_shared(other):
                     texts = [side for side in (self._text_side(other), self._text_side(row)) if side is not None]
                     if len(texts) > 1:
@@ -291,13 +289,13 @@ class Exchange:
     def _keep_apart(self) -> None:
         """Queue operations that turn concurrent texts into separate memories."""
         collector = self._collector()
-        for one in self._side.ids(dirty=DIRTY):
-            state = self._side.view(one)
-            if state is None:
-                continue
-            ops = state.settled(self._side.device, collector.tick(), int(self._side.get("cursor", "0")))
-            fresh = [op for op in ops if not (op.is_new and self._side.view(op.memory) is not None)]
-            with self._side.writing():
+        with self._side.writing():
+            for one in self._side.ids(dirty=DIRTY):
+                state = self._side.view(one)
+                if state is None:
+                    continue
+                ops = state.settled(self._side.device, collector.tick(), int(self._side.get("cursor", "0")))
+                fresh = [op for op in ops if not (op.is_new and self._side.view(op.memory) is not None)]
                 self._side.queue(fresh)
                 for op in fresh:
                     self._side.mark(op.memory, DIRTY)

@@ -22,9 +22,11 @@ def histories(request, tmp_path, url):
 
 def test_random_offline_histories_lose_nothing(histories) -> None:
     for number in range(COUNT):
-        told, wrong = histories.run()
+        [told], wrong = histories.run()
         assert wrong == [], f"history {number}"
         assert told.operations
+    _, wrong = histories.run(together=COUNT)
+    assert wrong == []
 
 
 @pytest.mark.parametrize("histories", [False], indirect=True)
@@ -37,4 +39,5 @@ def test_the_check_notices_that_the_last_writer_wins(histories, monkeypatch) -> 
         return self
 
     monkeypatch.setattr(Shared, "take", last_wins)
-    assert any(histories.run()[1] for _ in range(COUNT))
+    _, wrong = histories.run(together=20)
+    assert any("lost" in one for one in wrong)

@@ -43,7 +43,11 @@ class Machine:
         return self.gm.remember(text, source="user_taught", **extras).memory
 
     def rows(self, shared=True):
-        return {row.id: row for row in self.book.index().all_rows() if not shared or (row.visibility != "personal" and row.scope != "user")}
+        return {row.id: row for row in self.book.index().all_rows() if not shared or self.shares(row)}
+
+    @staticmethod
+    def shares(row):
+        return row.visibility != "personal" and row.scope != "user"
 
     def contents(self):
         return sorted(row.content for row in self.rows().values() if row.status in ("candidate", "confirmed", "pinned"))

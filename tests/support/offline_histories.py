@@ -52,6 +52,7 @@ class FlakyLog(SharedLog):
 class Told:
     """What the people of one history said and decided."""
 
+    mine: list[str] = field(default_factory=list)  # memories of this history
     texts: set[str] = field(default_factory=set)  # every text that somebody wrote
     ended: set[str] = field(default_factory=set)  # texts that somebody who saw them replaced or forgot
     titles: dict[str, set[str]] = field(default_factory=dict)  # memory -> titles that somebody chose
@@ -74,7 +75,7 @@ def logins(url, people):
 
 
 class Histories:
-    """Runs histories on the same machines, one after the other."""
+    """Runs histories on the same machines, one after the other or several at a time."""
 
     def __init__(self, folder, url, seed, people=("Ann", "Ben", "Cem"), *, organised=False):
         self.random = random.Random(seed)
@@ -82,33 +83,38 @@ class Histories:
         self.machines = [Machine(folder / name, name, addresses[name]) for name in people]
         for machine in self.machines:
             machine.clock.advance(timedelta(minutes=self.random.randint(0, 5_000)))
-        self.number = 0
 
     def close(self):
         for machine in self.machines:
             machine.close()
 
-    def run(self):
-        """One history; returns what was said, and a sentence for everything that is wrong afterwards."""
-        told = Told()
-        self.number += 1
-        mine = []  # memories of this history
-        if self.random.random() < TOGETHER:
-            self.act(self.random.choice(self.machines), told, mine)
-            for machine in [*self.machines, *self.machines]:
-                self.sync(machine)
+    def run(self, together=1):
+        """Some histories, each with memories of its own; returns what was said in each, and a sentence for all that is wrong afterwards.
+
+        Histories that run together have the same exchanges, at the same steps. Each chooses its machines and acts for itself.
+        """
+        histories = [Told() for _ in range(together)]
+        known = [told for told in histories if self.random.random() < TOGETHER]
+        for told in known:
+            self.act(self.random.choice(self.machines), told)
+        for machine in [*self.machines, *self.machines] if known else []:
+            self.sync(machine)
         for _ in range(STEPS):
-            machine = self.random.choice(self.machines)
-            machine.clock.advance(timedelta(minutes=self.random.randint(1, 600)))
-            told.operations += 1
-            if self.random.random() < SYNCS:
+            exchanging = self.random.random() < SYNCS
+            for told in histories:
+                told.operations += 1
+                if not exchanging:
+                    machine = self.random.choice(self.machines)
+                    machine.clock.advance(timedelta(minutes=self.random.randint(1, 600)) / together)
+                    self.act(machine, told)
+            if exchanging:
+                machine = self.random.choice(self.machines)
+                machine.clock.advance(timedelta(minutes=self.random.randint(1, 600)))
                 self.exchange(machine)
-            else:
-                self.act(machine, told, mine)
         for _ in range(2 * len(self.machines)):  # all are online again
             for machine in self.machines:
                 self.sync(machine)
-        return told, self.wrong(told, mine)
+        return histories, self.wrong(histories)
 
     # ---- steps
 
@@ -119,19 +125,20 @@ class Histories:
         return " ".join(self.word() for _ in range(6)).capitalize() + "."
 
     def visible(self, machine, mine):
-        rows = machine.rows()
+        """The live memories of a history on a machine: its own, and those that its concurrent texts became."""
         index = machine.book.index()
-        family = {one for one in rows if one in mine or any(link.dst in mine for link in index.relates(one))}
-        return [rows[one] for one in sorted(family) if rows[one].status in LIVE_STATUSES]
+        family = {*mine, *(link.src for one in mine for link in index.relates(one))}
+        rows = [row for one in sorted(family) if (row := index.row(one)) is not None]
+        return [row for row in rows if machine.shares(row) and row.status in LIVE_STATUSES]
 
-    def act(self, machine, told, mine):
-        rows = self.visible(machine, mine)
+    def act(self, machine, told):
+        rows = self.visible(machine, told.mine)
         if not rows or self.random.random() < 0.15:
             text = self.sentence()
             info = machine.gm.remember(text, source="user_taught", tags=[self.word()]).memory
             told.texts.add(text)
             told.tags[info.id] = set(info.tags)
-            mine.append(info.id)
+            told.mine.append(info.id)
             return
         row = self.random.choice(rows)
         what = self.random.choices(("text", "title", "use", "tag", "untag", "forget", "erase", "resolve"), (6, 4, 4, 2, 2, 2, 1, 2))[0]
@@ -199,30 +206,37 @@ class Histories:
 
     # ---- checks
 
-    def wrong(self, told, mine):
+    def wrong(self, histories):
         found = []
         everywhere = [machine.rows() for machine in self.machines]
-        live = [{row.content for row in rows.values() if row.status in LIVE_STATUSES} for rows in everywhere]
-        for machine, texts in zip(self.machines, live, strict=True):
-            found += [f"{machine.person} lost {text!r}" for text in sorted(told.texts - told.ended - texts)]
         for name in ("content", "title", "status", "type", "used_count", "disputed", "user_verified", "confidence", "importance"):
             values = [{one: getattr(row, name) for one, row in rows.items()} for rows in everywhere]
-            for one in values[0].keys() | values[1].keys():
+            for one in {key for each in values for key in each}:
                 if len({rows.get(one) for rows in values}) > 1:
                     found.append(f"the machines differ in {name} of {one}: {[rows.get(one) for rows in values]}")
         if len({tuple(sorted((one, *sorted(row.tags)) for one, row in rows.items())) for rows in everywhere}) > 1:
             found.append("the machines differ in tags")
+        live = [{row.content for row in rows.values() if row.status in LIVE_STATUSES} for rows in everywhere]
         listed = {(one.id, side.value) for one in self.machines[0].exchange.disagreements() for side in one.sides}
-        told.disagreements = len([one for one in listed if one[0] in mine])
-        for one, row in everywhere[0].items():
-            if row.status not in LIVE_STATUSES or one in told.erased:
+        for told in histories:
+            for machine, texts in zip(self.machines, live, strict=True):
+                found += [f"{machine.person} lost {text!r}" for text in sorted(told.texts - told.ended - texts)]
+            told.disagreements = len([one for one in listed if one[0] in told.mine])
+            found += self.wrong_in(told, everywhere[0], listed)
+        return found
+
+    def wrong_in(self, told, rows, listed):
+        found = []
+        for one in sorted({*told.mine, *told.titles}):
+            row = rows.get(one)
+            if row is None or row.status not in LIVE_STATUSES or one in told.erased:
                 continue
             for title in told.titles.get(one, set()) - told.replaced:
                 if row.title != title and (one, title) not in listed:
                     found.append(f"the title {title!r} of {one} was overwritten by {row.title!r}")
-            if one in mine and row.used_count != told.uses.get(one, 0):
+            if one in told.mine and row.used_count != told.uses.get(one, 0):
                 found.append(f"{one} was used {told.uses.get(one, 0)} times and counts {row.used_count}")
-            if one in mine and set(row.tags) != told.tags[one] - {tag for key, tag in told.untagged if key == one}:
+            if one in told.mine and set(row.tags) != told.tags[one] - {tag for key, tag in told.untagged if key == one}:
                 found.append(f"{one} has the tags {row.tags}, not {told.tags[one]}")
         return found
 
