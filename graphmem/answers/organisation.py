@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from graphmem.answers.marks import MEMORY, Doc, GlobalId, Size
@@ -134,6 +135,18 @@ class Learnt:
     person: Annotated[str, Doc("author of the memory's text; empty if unknown")]
     at: Moment
     is_new: Annotated[bool, Doc("true for a new memory; false for a memory that existed before and was changed")]
+    content: str
+    files: Annotated[list[str], Doc("paths of files that the memory is about, at most 3"), Size(3)]
+
+
+@dataclass(frozen=True, slots=True)
+class Colleague:
+    """A person with a role in a project of a server; not part of an answer."""
+
+    login: str
+    name: str
+    teams: tuple[str, ...]
+    level: str
 
 
 @answer
@@ -143,6 +156,8 @@ class Knows:
     person: str
     memories: Annotated[int, Doc("number of current memories whose text this person wrote")]
     files: Annotated[list[str], Doc("the files that the largest numbers of this person's memories are about"), Size(3)]
+    teams: Annotated[list[str], Doc("teams of the person on a server of many projects"), Size(3)]
+    level: Annotated[str, Doc("role of the person in the project of a server: read, write, curate or admin; empty elsewhere")]
 
 
 @answer

@@ -187,7 +187,7 @@ class MemoryOperations:
             reason: why the memory is wrong.
         """
 
-    @operation("mutation", needs="curate", shows=Sight.WHOLE, command="memory resolve")
+    @operation("mutation", needs="curate", shows=Sight.NAMED, command="memory resolve")
     def resolve_conflict(
         self,
         winner: Id,

@@ -99,15 +99,15 @@ class OrganisationOperations:
             url: address postgresql://host/name; default: the setting sync_url.
         """
 
-    @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation news")
+    @operation("query", needs="read", shows=Sight.SEEN, command="organisation news")
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
-        """Show what the team learnt recently, and open disagreements.
+        """Show what was learnt recently, and open disagreements.
 
-        The answer also lists who knows what, and the ten memories that a newcomer must know. The answer is as new as this machine's last
-        exchange of memories with the team.
+        The answer also lists who knows what, and the ten memories that a newcomer must know. If this machine exchanges memories with a
+        team, only those of the team count, as of the last exchange. On a server of many projects, all that the caller sees count.
 
         Args:
-            days: length of the period up to now, in days.
+            days: length of the period, which begins at midnight UTC, in days.
             limit: the maximum number of memories.
         """
 

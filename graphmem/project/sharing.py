@@ -12,9 +12,10 @@ from graphmem.answers.sharing import SharingStatus
 from graphmem.errors import GraphMemError, SharingError
 from graphmem.runtime.server_address import shown
 from graphmem.runtime.sqlite_file import private
+from graphmem.security.access import caller
 from graphmem.sharing.exchange import Exchange
 from graphmem.sharing.identity import checked_key, person_of, project_key
-from graphmem.sharing.news import news
+from graphmem.sharing.news import authors_of, news
 from graphmem.sharing.postgres import SharedLog
 from graphmem.sharing.sidecar import FILE, Sidecar
 
@@ -85,11 +86,11 @@ class Sharing:
 
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
         """Return news of the team; see `OrganisationOperations.team_news`."""
-        if not self._side.exists:
-            raise SharingError(
-                "this project has not exchanged memories with a team's database yet; run `graphmem sync` first", reason="unknown"
-            )
-        return news(self.book, self._side, self._exchange, days, limit, important)
+        if self._side.exists:
+            return news(self.book, authors_of(self._side), self._exchange.disagreements(), days, limit, important, shared=True)
+        person = caller().person
+        authors, colleagues = (person.authors(), person.colleagues()) if person is not None else ({}, [])
+        return news(self.book, authors, [], days, limit, important, shared=False, colleagues=colleagues)
 
     def known_key(self) -> str:
         """Return the key of this project: its name in the team's database.

@@ -24,6 +24,7 @@ from graphmem.projection.sight import NONE, Seen, meeting, seeing
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
+    from graphmem.answers.organisation import Colleague
 
 SCOPES: Final = ("read", "remember", "curate", "index", "admin")
 """read: ask. remember: add memories and tell of sessions. curate: change and retire memories, and import. index: index the project,
@@ -55,6 +56,12 @@ class Individual(Protocol):
 
     def owns(self, memory: str) -> bool:
         """Whether the person wrote a memory, which is given by its full id."""
+
+    def authors(self) -> Mapping[str, str]:
+        """Return logins of the people who wrote the project's memories, by id."""
+
+    def colleagues(self) -> Sequence[Colleague]:
+        """Return the people with a role in the project, sorted by login."""
 
     def writes(self, memory: str, visibility: str) -> None:
         """Record the person as the owner of a new memory."""
@@ -354,6 +361,17 @@ def _kinds(visibilities: Iterable[str]) -> str:
     return ", ".join(sorted(visibilities)) or "no"
 
 
+def _winner_and_loser(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    winner, loser = (*args, *(kwargs[name] for name in ("winner", "loser") if name in kwargs), None)[:2]
+    if loser is None:  # all memories that conflict with the winner, seen or not
+        raise ForbiddenError(
+            "this token does not see every memory that may conflict with this one; name the memory that is wrong as loser",
+            needs="visibility",
+            verb="resolve_conflict",
+        )
+    return cast("tuple[str, str]", (winner, loser))
+
+
 def _ids(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
     return cast("Iterable[str]", args[0] if args else kwargs["ids"])
 
@@ -428,5 +446,6 @@ _TARGETS: Final[Mapping[str, tuple[_Reads, _Reads]]] = MappingProxyType(
         "pin": (_first, _no_names),
         "verify": (_first, _no_names),
         "dispute": (_first, _no_names),
+        "resolve_conflict": (_winner_and_loser, _no_names),
     }
 )

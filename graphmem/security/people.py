@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from graphmem.answers.organisation import Colleague
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.runtime.pushes import PROJECT_NAME
 from graphmem.runtime.sqlite_file import Sidefile
@@ -211,6 +212,10 @@ class People:
         """Return the login of a memory's owner; "" if unknown."""
         rows = self._rows("SELECT login FROM owner WHERE project = ? AND memory = ?", project, memory)
         return rows[0][0] if rows else ""
+
+    def authors(self, project: str) -> dict[str, str]:
+        """Return logins of the owners of a project's memories, by memory id."""
+        return dict(self._rows("SELECT memory, login FROM owner WHERE project = ?", project))
 
     def move(self, project: str, memory: str, team: str) -> None:
         """Record which team sees a memory; "" if no team does."""
@@ -532,6 +537,18 @@ class Person:
     def owns(self, memory: str) -> bool:
         """Whether this person wrote a memory, which is given by its full id."""
         return self._people.owner(self.project, memory) == self.login
+
+    def authors(self) -> Mapping[str, str]:
+        """Return logins of the people who wrote the project's memories, by id."""
+        return self._people.authors(self.project)
+
+    def colleagues(self) -> list[Colleague]:
+        """Return the people with a role in the project, sorted by login.
+
+        Blocked people are left out.
+        """
+        found = [one for one in self._people.all() if self.project in one.roles and not one.disabled]
+        return [Colleague(one.login, one.name, tuple(one.teams), one.roles[self.project]) for one in found]
 
     def writes(self, memory: str, visibility: str) -> None:
         """Record this person as the owner of a memory that is written now."""

@@ -1,7 +1,4 @@
-"""News of a team: recent memories, disagreements, and who knows what.
-
-The news come from this machine's copy of the shared memories.
-"""
+"""Make the news: recent memories, disagreements, who knows what."""
 
 from __future__ import annotations
 
@@ -10,55 +7,111 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.organisation import Knows, Learnt, TeamNews
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.disputes import disputes
+from graphmem.memory.types import LIVE_STATUSES, SEEDED
 from graphmem.sharing.rows import is_shared
 from graphmem.sharing.state import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from graphmem.answers.organisation import Colleague
+    from graphmem.answers.sharing import Disagreement
+    from graphmem.knowledge import MemoryRow
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.sharing.exchange import Exchange
     from graphmem.sharing.sidecar import Sidecar
 
 FILES: Final = 3  # named for each person
 
 
+def authors_of(sidecar: Sidecar) -> dict[str, str]:
+    """Return the author of the text of each shared memory, by memory id.
+
+    The author is "" if the shared log has no text of the memory.
+    """
+    found: dict[str, str] = {}
+    for one in sidecar.ids():
+        if (state := sidecar.view(one)) is not None:
+            head = state.head(TEXT)
+            found[one] = head.person if head is not None else ""
+    return found
+
+
 def news(
-    repository: MemoryRepository, sidecar: Sidecar, exchange: Exchange, days: int, limit: int, important: Sequence[str] = ()
+    repository: MemoryRepository,
+    authors: Mapping[str, str],
+    known: Sequence[Disagreement],
+    days: int,
+    limit: int,
+    important: Sequence[str] = (),
+    *,
+    shared: bool,
+    colleagues: Sequence[Colleague] = (),
 ) -> TeamNews:
     """Return recent memories, disagreements, and what each person knows.
 
-    A memory is recent if its text was written in the last `days` days. Uses and confirmations do not count.
+    A memory is recent if its text was written since midnight (UTC), `days` days ago. Uses and confirmations do not count, and neither do
+    memories that were made from the project's files.
 
     Args:
         repository: the memories of this machine.
-        sidecar: the states of the shared memories.
-        exchange: finds the disagreements.
+        authors: who wrote a memory, by its id.
+        known: disagreements that the exchange with the team found.
         days: length of the period, up to now.
         limit: maximum number of recent memories.
-        important: ids of memories that a newcomer should read; memories that are not shared are left out.
+        important: ids of memories that a newcomer should read.
+        shared: whether only memories in `authors` that are shared with the team count.
+        colleagues: people with a role in the project.
     """
-    since = repository.clock.now() - timedelta(days=days)
+    since = repository.clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days)
     describer, index = repository.describer(), repository.index()
+    place = {one.login: one for one in colleagues}
+
+    def name(login: str) -> str:
+        return place[login].name if login in place else login
+
+    def author(row: MemoryRow) -> str:
+        return name(authors.get(row.id, ""))
+
     learnt: list[Learnt] = []
-    known: dict[str, Learnt] = {}
+    news_of: dict[str, Learnt] = {}
     counts: Counter[str] = Counter()
     files: dict[str, Counter[str]] = {}
-    for one in sidecar.ids():
-        row, state = index.row(one), sidecar.view(one)
-        if row is None or state is None or not is_shared(row) or row.status not in LIVE_STATUSES:
+    for row in index.all_rows():
+        if row.status not in LIVE_STATUSES or (shared and not (row.id in authors and is_shared(row))):
             continue
-        head = state.head(TEXT)
-        person = head.person if head is not None else ""
-        counts[person] += 1
-        files.setdefault(person, Counter()).update(describer.name(link) for link in index.about(one) if link.label == "File")
-        known[one] = Learnt(one, row.short_id, row.title, row.type, person, row.valid_from.isoformat(), row.created_at >= since)
+        about = [describer.name(link) for link in index.about(row.id) if link.label == "File"]
+        one = Learnt(
+            row.id,
+            row.short_id,
+            row.title,
+            row.type,
+            author(row),
+            row.valid_from.isoformat(),
+            row.created_at >= since,
+            row.content,
+            about[:FILES],
+        )
+        news_of[row.id] = one
+        if row.source == SEEDED:
+            continue
+        login = authors.get(row.id, "")
+        counts[login] += 1
+        files.setdefault(login, Counter()).update(about)
         if row.valid_from >= since:
-            learnt.append(known[one])
+            learnt.append(one)
     learnt.sort(key=lambda found: (found.at, found.id), reverse=True)
     knows = [
-        Knows(person, count, [name for name, _ in files[person].most_common(FILES)]) for person, count in counts.most_common() if person
+        Knows(
+            name(login),
+            counts[login],
+            [path for path, _ in files.get(login, Counter()).most_common(FILES)],
+            list(place[login].teams) if login in place else [],
+            place[login].level if login in place else "",
+        )
+        for login in [*(one for one, _ in counts.most_common() if one), *(one for one in place if one not in counts)]
     ]
-    to_know = [known[one] for one in important if one in known]
-    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), exchange.disagreements(), knows, to_know)
+    listed = {side.memory for one in known for side in one.sides if side.memory}
+    others = [one for one in disputes(repository, author, name, listed) if not shared or one.id in authors]
+    to_know = [news_of[one] for one in important if one in news_of]
+    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), [*known, *others], knows, to_know)
