@@ -102,6 +102,7 @@ class Settings:
     store: str = _setting("", "PostgreSQL database that holds the graph: postgresql://host/name; empty: a file in the index directory")
     follow: bool = _setting(False, "only answer questions about a graph in PostgreSQL that another server writes, and follow its changes")
     projects: str = _setting("", "directory of a server of several projects, which `graphmem push` fills; empty: serve one project")
+    branch_days: int = _setting(14, "days after its newest push at which a server of several projects deletes a branch", low=1, high=3_650)
     server: str = _setting("", "address of a project on a server, https://host/p/NAME, that commands ask instead of a local index")
     server_token: str = _setting("", "your token for the server in `server`; empty: the token of `graphmem login`")
     site: str = _setting(

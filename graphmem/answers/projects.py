@@ -9,7 +9,22 @@ from graphmem.answers.contracts import ContractPlace
 from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
 from graphmem.answers.search import SearchHit
-from graphmem.answers.vocabulary import MomentOrNone
+from graphmem.answers.vocabulary import Moment, MomentOrNone
+
+
+@answer
+class ServedBranch:
+    """A branch of a project, which a server keeps beside the main line."""
+
+    name: str
+    path: Annotated[str, Doc("path of the branch on the server, before `/graphql` and `/explore`")]
+    private: Annotated[bool, Doc("true if only the caller sees the branch")]
+    pushed_by: Annotated[str, Doc("login of the person who pushed the branch first; empty without people")]
+    pushed_at: Annotated[Moment, Doc("time of the newest push of the branch")]
+    expires_at: Annotated[Moment, Doc("time at which the server deletes the branch if it is not pushed again")]
+    commit_sha: Annotated[str, Doc("the pushed commit; empty if the main branch had it, too")]
+    files: Annotated[int, Doc("number of files that differ from the main line")]
+    bytes: Annotated[int, Doc("size of the stored rows of these files")]
 
 
 @answer
@@ -23,6 +38,7 @@ class ServedProject:
     generation: Annotated[int, Doc("number of completed changes of the graph; 0 before the first index run or push")]
     indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; null before the first index run")]
     is_open: Annotated[bool, Doc("true while the server has the project open; a closed project is opened by its next request")]
+    branches: Annotated[list[ServedBranch], Doc("branches that the caller sees, by name"), Size(5)]
 
 
 @answer
@@ -86,3 +102,12 @@ class Pushed:
     unchanged: Annotated[int, Doc("number of files that the server had already")]
     commits: Annotated[int, Doc("number of commits that were sent: time, paths and a hash of the author")]
     bytes: Annotated[int, Doc("number of bytes that were sent")]
+    branch: Annotated[str, Doc("the branch that was pushed; empty for the main line")]
+    dropped: Annotated[list[str], Doc("branches that the server deleted, because the main line contains them now"), Size(1)]
+
+
+@answer
+class DroppedBranch:
+    """The branch that was deleted from a server."""
+
+    branch: str

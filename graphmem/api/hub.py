@@ -8,29 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from starlette.datastructures import Headers
 
-from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, ServedProject, ServedProjects
+from graphmem.answers.projects import DroppedBranch, ProjectsImpact, ProjectsSearch, ServedBranch, ServedProject, ServedProjects
 from graphmem.api.app import PREFIX, ServerOptions, build_app, is_page
 from graphmem.api.entrance import PATHS as ENTRANCE
 from graphmem.api.entrance import credential_of
 from graphmem.api.explorer import ASSETS_PATH
 from graphmem.api.page import ASSETS_PATH as QUERY_ASSETS_PATH
-from graphmem.api.pushes import SCOPE, routes
+from graphmem.api.pushes import BRANCH, SCOPE, pusher, routes
 from graphmem.api.security import refuse
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.operations.registry import registry
+from graphmem.project.branches import Branch, BranchKey
+from graphmem.project.overlays import login_of, unknown_branch
 from graphmem.project.progress import Hub
 from graphmem.project.served import Askable, expect_known, impact_across, search_each
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.limits import refusal_of_any
-from graphmem.runtime.pushes import KEY_HEADER, PUSH_PATH
+from graphmem.runtime.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, address_of, project_and_branch
 from graphmem.security.access import Access, caller, guarded
 from graphmem.security.people import PersonKeys
 
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from graphmem.answers import MemoryChange
+    from graphmem.answers import MemoryChange, RememberAnswer, RememberManyAnswer
     from graphmem.answers.injection import ContextReady
     from graphmem.answers.upkeep import Health
     from graphmem.api.app import Mounted
@@ -152,7 +157,8 @@ class HubService:
             facts = self.hosting.facts(name)
             files, symbols, generation = (int(facts.get(one, 0)) for one in ("files", "symbols", "generation"))
             at = str(facts.get("indexed_at", ""))
-            found.append(ServedProject(name, PREFIX + name, files, symbols, generation, at, self.hosting.is_open(name)))
+            branches = self._branches(name, login_of(caller()))
+            found.append(ServedProject(name, PREFIX + name, files, symbols, generation, at, self.hosting.is_open(name), branches))
         return ServedProjects(found)
 
     def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
@@ -188,6 +194,19 @@ class HubService:
             one.close()
 
     # ---- inside
+
+    def _branches(self, name: str, login: str) -> list[ServedBranch]:
+        """List the branches of a project that a person sees."""
+        with self.hosting.branches(name) as stored:
+            sizes = stored.sizes()
+            return [self._served_branch(name, one, *sizes[one.key]) for one in stored.all() if one.key.person in ("", login)]
+
+    def _served_branch(self, project: str, one: Branch, files: int, size: int) -> ServedBranch:
+        until = datetime.fromisoformat(one.pushed_at) + timedelta(days=self.hosting.branch_days)
+        return ServedBranch(
+            *(one.key.name, PREFIX + address_of(project, one.key.name), bool(one.key.person), one.pushed_by, one.pushed_at),
+            *(until.isoformat(), one.commit_sha, files, size),
+        )
 
     def _readable(self, access: Access) -> list[str]:
         return [name for name in self.hosting.names() if self._may(name, access) is not None]
@@ -234,6 +253,11 @@ class HostedProject:
     def __init__(self, service: GraphMem, name: str, server: HubService) -> None:
         self._service, self._name, self._server = service, name, server
 
+    def drop_branch(self, name: str) -> DroppedBranch:
+        """Delete a branch; see `ProjectsOperations.drop_branch`."""
+        self._service.parts.receiving.drop(name, pusher(caller()))
+        return DroppedBranch(name)
+
     def __getattr__(self, name: str) -> Any:
         """Return an operation of the project or of its server.
 
@@ -251,11 +275,56 @@ class HostedProject:
         return self._server.impact_projects(target, in_project or self._name, max_depth, limit)
 
 
+class HostedBranch(HostedProject):
+    """The operations of a branch of a project.
+
+    Questions are answered by the branch. Memories are written to the project; their links to code that only the branch has are kept with
+    the branch.
+    """
+
+    def __init__(self, service: GraphMem, name: str, server: HubService, line: GraphMem, key: BranchKey) -> None:
+        super().__init__(service, name, server)
+        self._line, self._key = line, key
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an operation of the branch, or of its project if it writes."""
+        overlays = self._line.parts.overlays
+        rule = registry().get(name)
+        if rule is not None and rule.hints.needs not in ("", "read") and name not in _OWN:
+            return getattr(self._line, name)
+        overlays.follow_memories(self._key)
+        return super().__getattr__(name)
+
+    def drop_branch(self, name: str) -> DroppedBranch:
+        """Delete a branch; see `ProjectsOperations.drop_branch`."""
+        self._line.parts.receiving.drop(name, pusher(caller()))
+        return DroppedBranch(name)
+
+    def remember(self, content: str, *args: Any, **kwargs: Any) -> RememberAnswer:
+        """Store a memory in the project, with links to code of the branch."""
+        answer = self._line.remember(content, *args, **kwargs)
+        self._line.parts.overlays.link(self._key, answer.memory, kwargs.get("files") or (), kwargs.get("symbols") or ())
+        self._line.parts.overlays.follow_memories(self._key)
+        return dataclasses.replace(answer, memory=self._service.memory(answer.memory.id))
+
+    def remember_many(self, items: Any, *args: Any, **kwargs: Any) -> RememberManyAnswer:
+        """Store memories in the project, with links to code of the branch."""
+        answer = self._line.remember_many(items, *args, **kwargs)
+        refused = {one.index for one in answer.refused}
+        kept = [item for place, item in enumerate(items) if place not in refused]
+        for item, result in zip(kept, answer.results, strict=True):
+            info = self._line.memory(result.id)
+            self._line.parts.overlays.link(self._key, info, item.get("files") or (), item.get("symbols") or ())
+        return answer
+
+
 @dataclass(eq=False)
 class _Mount:
     """An open project and its application."""
 
     app: Starlette
+    service: GraphMem
+    branch: BranchKey | None
     life: contextlib.AsyncExitStack
     users: int = 0
     last: float = 0.0
@@ -279,8 +348,8 @@ class HubApp:
         self.service = HubService(hosting, rights)
         self._hosting, self._options, self._rights, self._mcp = hosting, options, rights, mcp
         self._root = build_app(cast("Service", self.service), options, keys=rights.keys(""))
-        self._mounts: dict[str, _Mount] = {}
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._mounts: dict[tuple[str, BranchKey | None], _Mount] = {}
+        self._turns: defaultdict[tuple[str, BranchKey | None], asyncio.Lock] = defaultdict(asyncio.Lock)
         self.state = self._root.state
         self.state.servers = self._servers
 
@@ -295,7 +364,9 @@ class HubApp:
         headers = Headers(scope=scope)
         if "authorization" not in headers and (session := credential_of(headers)):
             scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {session}".encode("latin-1", "replace"))]}
-        name, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
+        part, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
+        name, branch = project_and_branch(part)
+        branch = branch or headers.get(BRANCH_HEADER, "")
         rest = f"/{rest}"
         if not scope["path"].startswith(PREFIX) or not name:
             await self._root(scope, receive, send)
@@ -304,11 +375,11 @@ class HubApp:
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and (is_page(rest) or rest.startswith(_ASSETS)):
             await self._root(inside, receive, send)  # the same for everybody and every project
             return
-        if not await asyncio.to_thread(self._may_enter, name, rest, Headers(scope=scope)):
+        if not await asyncio.to_thread(self._may_enter, name, rest, Headers(scope=scope), bool(branch)):
             await self._root(scope, receive, send)  # refuses an unknown caller, and answers 404 to a known one
             return
         try:
-            mount = await self._mounted(name)
+            mount, passed = await self._mount_of(name, branch, rest, inside, headers)
         except Exception as error:  # noqa: BLE001 - outside of an application, which would answer with it
             shaped = error if isinstance(error, GraphMemError) else refusal_of_any(error)
             if shaped is None:
@@ -318,18 +389,18 @@ class HubApp:
             return
         mount.users += 1
         try:
-            await mount.app(inside, receive, send)
+            await mount.app(passed, receive, send)
         finally:
             mount.users -= 1
             mount.last = time.monotonic()
-            self._hosting.touch(name)
+            self._hosting.touch(name, mount.branch)
 
     # ---- inside
 
     def _servers(self) -> Iterable[ServerState]:
         return [self.state.server, *(one.app.state.server for one in self._mounts.values())]
 
-    def _may_enter(self, name: str, rest: str, headers: Headers) -> bool:
+    def _may_enter(self, name: str, rest: str, headers: Headers, is_branch: bool) -> bool:
         """Whether a request may be passed to a project.
 
         The project must exist, and the caller must have a right in it. A first push creates a missing project, if the caller has the right
@@ -339,13 +410,14 @@ class HubApp:
             name: name of the project.
             rest: path of the request below the project's prefix.
             headers: headers of the request.
+            is_branch: whether the request is about a branch, which creates no project.
         """
         access = self._rights.keys(name).access(headers.get("authorization"))
         if access is None:
             return False
         if self._hosting.exists(name):
             return True
-        if not (rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/")) or not access.may(SCOPE):
+        if not (rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/")) or not access.may(SCOPE) or is_branch:
             return False
         try:
             self._hosting.make(name, headers.get(KEY_HEADER, ""))
@@ -354,32 +426,67 @@ class HubApp:
             return False
         return True
 
-    async def _mounted(self, name: str) -> _Mount:
-        async with self._turns[name]:
-            mount = self._mounts.get(name)
+    async def _mount_of(self, name: str, branch: str, rest: str, scope: Scope, headers: Headers) -> tuple[_Mount, Scope]:
+        """Return the application that answers a request, and the request for it.
+
+        A push of a branch goes to the application of the main line.
+
+        Raises:
+            BadInputError: the branch is unknown, or hidden from the caller.
+        """
+        line = await self._mounted((name, None))
+        if not branch:
+            return line, scope
+        if rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/"):
+            return line, {**scope, BRANCH: branch}
+        access = self._rights.keys(name).access(headers.get("authorization"))
+        assert access is not None  # noqa: S101 - `_may_enter` has let the request in
+        key = await asyncio.to_thread(line.service.parts.overlays.find, branch, login_of(access))
+        if key is None:
+            raise unknown_branch(branch)
+        return await self._mounted((name, key)), scope
+
+    async def _mounted(self, key: tuple[str, BranchKey | None]) -> _Mount:
+        async with self._turns[key]:
+            mount = self._mounts.get(key)
             if mount is None:
-                mount = self._mounts[name] = await self._mount(name)
+                mount = self._mounts[key] = await self._mount(*key)
             mount.last = time.monotonic()
             return mount
 
-    async def _mount(self, name: str) -> _Mount:
+    async def _mount(self, name: str, branch: BranchKey | None) -> _Mount:
         async with contextlib.AsyncExitStack() as life:
-            service = await asyncio.to_thread(self._hosting.acquire, name)
-            life.push_async_callback(asyncio.to_thread, self._hosting.release, name)
-            hosted = cast("Any", HostedProject(service, name, self.service))
-            app = build_app(hosted, self._options, self._mcp(hosted), self._rights.keys(name), routes(service.parts.receiving))
+            line = await self._acquired(life, name, None)
+            service = line if branch is None else await self._acquired(life, name, branch)
+            hosted = cast(
+                "Any",
+                HostedProject(line, name, self.service) if branch is None else HostedBranch(service, name, self.service, line, branch),
+            )
+            extra = routes(line.parts.receiving) if branch is None else []
+            app = build_app(hosted, self._options, self._mcp(hosted), self._rights.keys(name), extra)
             await life.enter_async_context(app.router.lifespan_context(app))
-            return _Mount(app, life.pop_all(), last=time.monotonic())
+            return _Mount(app, service, branch, life.pop_all(), last=time.monotonic())
+
+    async def _acquired(self, life: contextlib.AsyncExitStack, name: str, branch: BranchKey | None) -> GraphMem:
+        service = await asyncio.to_thread(self._hosting.acquire, name, branch)
+        life.push_async_callback(asyncio.to_thread, self._hosting.release, name, branch)
+        return service
 
     async def _unmount_idle(self) -> None:
         """Close the applications of projects that had no request for a while."""
-        for name, mount in list(self._mounts.items()):
+        for key, mount in list(self._mounts.items()):
             if not mount.users and time.monotonic() - mount.last >= self._hosting.idle_s:
-                async with self._turns[name]:
-                    if not mount.users and self._mounts.get(name) is mount:
-                        del self._mounts[name]
-                        await mount.life.aclose()
+                await self._unmount(key, mount)
         await asyncio.to_thread(self._hosting.close_idle)
+        for name in await asyncio.to_thread(self._hosting.names):
+            for branch in await asyncio.to_thread(self._hosting.drop_expired, name):
+                _log.info("the branch %s of %s has expired", branch.name, name)
+
+    async def _unmount(self, key: tuple[str, BranchKey | None], mount: _Mount) -> None:
+        async with self._turns[key]:
+            if not mount.users and self._mounts.get(key) is mount:
+                del self._mounts[key]
+                await mount.life.aclose()
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the application's lifetime, and close idle projects meanwhile."""
@@ -395,7 +502,7 @@ class HubApp:
         async def send_ready(message: Message) -> None:
             if message["type"].startswith("lifespan.shutdown"):  # the server goes on to end when it hears of it
                 looking.cancel()
-                for mount in list(self._mounts.values()):
+                for _, mount in sorted(self._mounts.items(), key=lambda one: one[0][1] is None):  # branches before their main lines
                     await mount.life.aclose()
                 self._mounts.clear()
                 self.service.close()

@@ -16,6 +16,8 @@ from starlette.routing import BaseRoute, Route
 
 from graphmem.api.security import refusal
 from graphmem.errors import ForbiddenError, GraphMemError
+from graphmem.project.overlays import login_of
+from graphmem.project.receiving import Pusher
 from graphmem.runtime.pushes import COMMITS_PATH, PUSH_PATH
 from graphmem.security.access import ACCESS, Access
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from graphmem.project.receiving import Receiving
 
 SCOPE: Final = "index"
+BRANCH: Final = "graphmem.branch"
+"""Key of the ASGI scope: the branch that the address of a push names."""
 MOST_PARTS: Final = 100_000
 
 
@@ -33,7 +37,7 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
     async def held(request: Request) -> Response:
         try:
             _expect_right(request)
-            return _json(await asyncio.to_thread(receiving.held))
+            return _json(await asyncio.to_thread(receiving.held, _branch(request), pusher(request.scope[ACCESS])))
         except GraphMemError as error:
             return refusal(error)
 
@@ -65,7 +69,8 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
         server: ServerState = request.app.state.server
         try:
             _expect_right(request)
-            return _json(await server.runner.run_long(receiving.finish, str(request.path_params["push"]), await request.body()))
+            push, body, who = str(request.path_params["push"]), await request.body(), pusher(request.scope[ACCESS])
+            return _json(await server.runner.run_long(receiving.finish, push, body, _branch(request), who))
         except GraphMemError as error:
             return refusal(error)
         except ClientDisconnect:
@@ -77,6 +82,16 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
         Route(PUSH_PATH + "/{push:str}/{number:int}", take, methods=["POST"]),
         Route(PUSH_PATH + "/{push:str}/end", end, methods=["POST"]),
     ]
+
+
+def pusher(access: Access) -> Pusher:
+    """Return the facts about a caller that decide about branches."""
+    return Pusher(login_of(access), access.person is None or access.may("curate"))
+
+
+def _branch(request: Request) -> str:
+    """Return the branch in the address of a request; "" for the main line."""
+    return str(request.scope.get(BRANCH, ""))
 
 
 def _expect_right(request: Request) -> None:

@@ -29,6 +29,7 @@ COMMON: Final[Mapping[str, tuple[Any, Any]]] = MappingProxyType(
         "db": (options.Db, None),
         "home": (options.Home, False),
         "server": (options.Server, None),
+        "branch": (options.Branch, None),
         "as_json": (options.Json, False),
         "quiet": (options.Quiet, False),
     }
@@ -70,7 +71,8 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
         without: common options that the command does not have.
         is_quiet: the command prints only its answer, as with `--quiet`.
     """
-    local = ("server",) if takes_root or "db" in without else ()  # nothing to ask a server
+    local: tuple[str, ...] = ("server",) if takes_root or "db" in without else ()  # nothing to ask a server
+    local += ("branch",) if "server" in {*without, *local} else ()
     frame = Frame({*without, *local, "project" if takes_root else ROOT}, is_quiet)
 
     def decorate(function: F) -> F:
@@ -109,7 +111,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
     marks = {one.name: split(one.annotation)[1] for one in own}
     settings = [name for name, said in marks.items() if any(isinstance(one, Setting) for one in said)]
     was = {f"{name}_was": name for name, said in marks.items() if any(isinstance(one, Was) for one in said)}
-    common = [name for name in COMMON if name not in frame.without]
+    common = [name for name in COMMON if name not in frame.without and name not in marks]
 
     def run(**given: Any) -> None:
         chosen = {name: given.pop(name) for name in common}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
-from graphmem.errors import GraphMemError, RepositoryError, StoreBusyError
+from graphmem.errors import BadInputError, GraphMemError, RepositoryError, StoreBusyError
+from graphmem.runtime.pushes import address_of
 from graphmem.settings import Location, Settings, find_project, load_settings, locate
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class CommandContext:
     output: Output
     settings: Settings
     location: Location
+    branch: str = ""  # of the project on the server
     interrupted: str = ""  # consequence of Ctrl-C now, for its message
     _opened: GraphMem | None = field(default=None, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
@@ -98,7 +100,10 @@ class CommandContext:
         from graphmem.client.remote import RemoteGraphMem
 
         if self.settings.server and not here:
-            return RemoteGraphMem(checked_server(self.settings.server, token := self.server_token(self.settings.server)), token)
+            token = self.server_token(self.settings.server)
+            return RemoteGraphMem(checked_server(self.settings.server, token) + address_of("", self.branch), token)
+        if self.branch and not here:
+            raise BadInputError("--branch names a branch on a server; give the project's address with --server", argument="branch")
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
         if not isinstance(service, RemoteGraphMem):
@@ -130,6 +135,7 @@ def command_context(
     db: Path | None = None,
     home: bool = False,
     server: str | None = None,
+    branch: str | None = None,
     project: Path | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Iterator[CommandContext]:
@@ -143,6 +149,7 @@ def command_context(
         db: directory of the index, if given.
         home: keep a new index under the user's data directory.
         server: address of a project on a server, used instead of a local index.
+        branch: the branch of that project; None for the main line.
         project: root of the project; None for the project that contains the current directory.
         flags: other settings given on the command line, by key.
     """
@@ -153,7 +160,8 @@ def command_context(
         given = {"db": str(db) if db is not None else None, "home": home or None, "server": server, **(flags or {})}
         settings = load_settings(root, os.environ, given)
         _log_to_stderr(settings)
-        opened = CommandContext(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))
+        location = locate(root if project is not None or not settings.db else None, settings, os.environ)
+        opened = CommandContext(output, settings, location, branch or "")
         with opened._stack:
             said = ""
             try:

@@ -107,8 +107,8 @@ PANELS: Final = {
     "drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
-    "Maintenance": "serve projects push login server index doctor verify backup restore rebuild compact eval config token version "
-    "self-check",
+    "Maintenance": "serve projects push drop-branch login server index doctor verify backup restore rebuild compact eval config token "
+    "version self-check",
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),

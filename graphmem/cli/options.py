@@ -58,6 +58,10 @@ Server = Annotated[
         rich_help_panel=INDEX_PANEL,
     ),
 ]
+Branch = Annotated[
+    str | None,
+    typer.Option("--branch", metavar="NAME", help="Ask this branch of the project on the server.", rich_help_panel=INDEX_PANEL),
+]
 Root = Annotated[
     Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project that contains the current directory.")
 ]

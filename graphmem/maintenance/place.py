@@ -53,7 +53,7 @@ _OURS: Final = (
         "learning.json",
         "memory-md.json",
     ),
-    *("phases.json", "weights.json", "pushed.json", "pushing", "user"),
+    *("phases.json", "weights.json", "pushed.json", "pushing", "user", "branches"),
     *(f".{stem}-" for stem in _REPLACED),
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", ".gitignore"),
     *FOR_PEOPLE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphmem.answers import MemoryAnchor, MemoryInfo, MemoryRelation
 from graphmem.knowledge import AboutRow, Anchor, MemoryRow
@@ -15,10 +15,20 @@ from graphmem.memory.lifecycle import confidence_in_use, half_life_of
 from graphmem.memory.types import SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
+
+
+class BranchesOf(Protocol):
+    """Function that returns other branches that have the code of a memory."""
+
+    def __call__(self, row: MemoryRow, *, gone: bool) -> list[str]:
+        """Return the names of the branches.
+
+        Args:
+            row: the memory.
+            gone: whether any code that it is linked to does not exist here.
+        """
 
 
 class Describer:
@@ -29,12 +39,10 @@ class Describer:
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
         paths: paths of files that memories name and the graph does not contain, by id.
-        branches: returns, for a commit that the checked-out branch lacks, the local branches that contain the commit.
+        branches: returns other branches that have the code of a memory; see `MemoryRepository.branches_of`.
     """
 
-    def __init__(
-        self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str], branches: Callable[[str], list[str]]
-    ) -> None:
+    def __init__(self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str], branches: BranchesOf) -> None:
         self._index = index
         self._view = view
         self._now = now
@@ -88,7 +96,7 @@ class Describer:
             sessions=[one.session_id for one in self._index.learnt(row.id)],
             aliases=self._aliases(row, relations),
             embedded=vector,
-            branches=self._branches(row.commit_sha) if row.commit_sha and any(map(_is_gone, about)) else [],
+            branches=self._branches(row, gone=any(map(_is_gone, about))),
         )
 
     def name(self, link: AboutRow) -> str:

@@ -20,9 +20,9 @@ from graphmem.memory.types import SOURCES, TRAPS
 from graphmem.projection.arrays import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
+    from graphmem.memory.describe import BranchesOf
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
 
@@ -73,9 +73,7 @@ class _Candidate(NamedTuple):
     warns: bool
 
 
-def nearby(
-    index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int, branches: Callable[[str], list[str]]
-) -> NearbyMemories:
+def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int, branches: BranchesOf) -> NearbyMemories:
     """Return the best memories about the symbols and files of an answer.
 
     A memory about several of these symbols and files is ranked by the nearest one.
@@ -86,7 +84,7 @@ def nearby(
         now: the time for which confidence is computed.
         places: nodes of the answer.
         limit: maximum number of memories.
-        branches: returns, for a commit that the checked-out branch lacks, the local branches that contain the commit.
+        branches: returns other branches that have the code of a memory.
     """
     nearest: dict[str, tuple[str, Place]] = {}
     for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):

@@ -77,6 +77,7 @@ class MemoryRepository:
         commit_at: returns the commit of a project's working tree, "" if unknown. Its argument is the root, which is "" before the first
             index.
         branches_of: returns the local branches that contain a commit and are not checked out. Its arguments are the root and the commit.
+        elsewhere: returns, for a memory's id, branches on this server that have the code it is about, which this index lacks.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class MemoryRepository:
         on_change: Callable[[KnowledgeDelta], None] | None = None,
         commit_at: Callable[[str], str] = lambda _: "",
         branches_of: Callable[[str, str], list[str]] = lambda _root, _commit: [],
+        elsewhere: Callable[[str], list[str]] = lambda _: [],
         journal: Path | None = None,
     ) -> None:
         self.store = store
@@ -100,6 +102,7 @@ class MemoryRepository:
         self.on_change = on_change
         self._commit_at = commit_at
         self._branches_of = branches_of
+        self._elsewhere = elsewhere
         self.notes: list[str] = []  # for `doctor`
         self.uses = 0  # of memories, since the last pruning
         self._data_dir = data_dir
@@ -285,6 +288,19 @@ class MemoryRepository:
                 self.commit(KnowledgeDelta(anchored=changed, about=about), events, {}, "index")
             return len(changed)
 
+    def adopt_links(self, links: Sequence[AboutRow]) -> None:
+        """Add links of memories to code that the graph has now."""
+        with self.writing():
+            index = self.index()
+            about = {one: list(index.about(one)) for one in sorted({row.memory_id for row in links}) if one in index}
+            for row in links:
+                known = about.get(row.memory_id, [])
+                if row.memory_id in about and not any((one.target_id, one.role) == (row.target_id, row.role) for one in known):
+                    known.append(row)
+            if about:
+                rows = [row for some in about.values() for row in some]
+                self.commit(KnowledgeDelta(anchored=list(about), about=rows), [Event("anchor", one) for one in about], {}, "index")
+
     def _could_not(self, error: BaseException) -> None:
         self._behind = True
         self.notes.append(f"the graph is behind the memories' journal ({error}); the next write reconciles it")
@@ -360,12 +376,15 @@ class MemoryRepository:
         """Return an object that describes memories, as of the current time."""
         return Describer(self.index(), self.view(), self.clock.now(), self.paths(), self.branches_of)
 
-    def branches_of(self, commit: str) -> list[str]:
-        """Return the local branches with `commit`, except the checked-out one.
+    def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
+        """Return other branches that have the code of a memory.
 
-        The result is [] if the checked-out branch contains the commit.
+        On a server of many projects, these are pushed branches. In a repository, they are the local branches that contain the memory's
+        commit. The result is [] if the checked-out branch contains it, and if none of the code is `gone`.
         """
-        return self._branches_of(self.store.meta().get("root", ""), commit)
+        if found := self._elsewhere(row.id):
+            return found
+        return self._branches_of(self.store.meta().get("root", ""), row.commit_sha) if gone and row.commit_sha else []
 
     def row(self, memory_id: str) -> MemoryRow:
         """Return a memory by its id, its short id, or the start of its short id.

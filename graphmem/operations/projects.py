@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
+from graphmem.answers.projects import DroppedBranch, ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
 from graphmem.operations.declare import Bounds, Sight, Within, Words, operation
 
 
@@ -55,13 +55,26 @@ class ProjectsOperations:
             limit: the maximum number of places listed for each project.
         """
 
+    @operation("mutation", needs="index", shows=Sight.PLAIN, command="drop-branch")
+    def drop_branch(self, name: str) -> DroppedBranch:
+        """Delete a branch of a project from the server.
+
+        The main line and memories are not changed. A person without the role `curate` may drop only branches that this person pushed.
+
+        Args:
+            name: name of the branch.
+        """
+
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
-    def push_index(self, address: str, token: str = "") -> Pushed:
+    def push_index(self, address: str, token: str = "", branch: str = "", private: bool = False) -> Pushed:
         """Send this index to a server of several projects.
 
-        Files that the server has already are not sent again. The server needs no checkout and no index run.
+        Files that the server has already are not sent again. The server needs no checkout and no index run. If a branch is checked out that
+        is not the repository's main branch, the server keeps it beside the main line.
 
         Args:
             address: address of the project on the server, such as https://host/p/shop.
             token: token of a person who may write to the project; default: none.
+            branch: the branch to send; default: the checked-out one. The repository's main branch stands for the main line.
+            private: whether only the caller sees a new branch.
         """

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from graphmem.answers import CoAccessHit, ImpactReport, PathAnswer
+    from graphmem.memory.describe import BranchesOf
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
@@ -40,7 +41,7 @@ class KnownCode:
     graph: GraphSource
     memories: Callable[[], MemoryIndex]
     now: Callable[[], datetime]
-    branches: Callable[[str], list[str]]
+    branches: BranchesOf
 
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
         """Return memories about the code in an impact report.

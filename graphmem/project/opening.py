@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers import MemoryChange
 from graphmem.embedding.served_reranker import reranker_of
@@ -40,6 +40,7 @@ from graphmem.observe.observer import Observer
 from graphmem.observe.switch import LearningSwitch
 from graphmem.project.backing_up import Backups
 from graphmem.project.boundaries import Boundaries
+from graphmem.project.branches import Branches
 from graphmem.project.changes import ChangeQuestions
 from graphmem.project.context import AgentContext
 from graphmem.project.contracts import ContractQuestions
@@ -68,6 +69,7 @@ from graphmem.project.memories import Memories
 from graphmem.project.organisation import Organisations
 from graphmem.project.outlines import Outlines
 from graphmem.project.outside_evidence import OutsideEvidence
+from graphmem.project.overlays import Overlays
 from graphmem.project.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.project.people import PeopleFiles
 from graphmem.project.phases import PhaseWeighing
@@ -144,6 +146,7 @@ class Parts:
     upkeep: Upkeep
     backups: Backups
     receiving: Receiving
+    overlays: Overlays
     operations: tuple[object, ...]
     endings: tuple[Callable[[], object], ...]
 
@@ -186,10 +189,37 @@ def open_project(
     return wired(store, data_dir, settings, keep_warm, patience_s)
 
 
-def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True, patience_s: float = PATIENCE_S) -> Parts:
+class Overlaid(NamedTuple):
+    """Parts of the main line that a branch uses instead of its own.
+
+    Attributes:
+        log: the file of the project's history.
+        elsewhere: returns, for a memory's id, other branches that have the code it is about.
+    """
+
+    log: Path
+    elsewhere: Callable[[str], list[str]]
+
+
+def wired(
+    store: GraphStore,
+    data_dir: Path,
+    settings: Settings,
+    keep_warm: bool = True,
+    patience_s: float = PATIENCE_S,
+    line: Overlaid | None = None,
+) -> Parts:
     """Create every part of a project, each one after the parts that it needs.
 
     A part is an object that implements some operations, such as search.
+
+    Args:
+        store: the open store.
+        data_dir: the index directory.
+        settings: settings of the project.
+        keep_warm: see `GraphMem.open`.
+        patience_s: see `GraphMem.open`.
+        line: parts of the main line, if the store is that of a branch on a server.
     """
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)
@@ -218,11 +248,12 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         on_change=memories_changed,
         commit_at=partial(_commit_at, data_dir),
         branches_of=partial(_branches_of, OtherBranches(), data_dir),
+        elsewhere=line.elsewhere if line is not None else lambda memory: overlays.elsewhere(memory, None),
         journal=journal_folder(data_dir),
         policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
     vectors.follow(book)
-    history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(data_dir / LOG)))
+    history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(line.log if line is not None else data_dir / LOG)))
     evidence = OutsideEvidence(data_dir)
     ledger = Lazy(lambda: Ledger(data_dir / LEDGER))
     trails = data_dir / TRAILS
@@ -234,6 +265,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     semantics = SemanticSource(graph, store, history.known, history.commits, data_dir / KEPT)
     seeding = Seeding(book, projections, settings)
     runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, seeding, semantics, stale, following, progress)
+    overlays = Overlays(runs, data_dir, Branches(data_dir))
     known = KnownCode(graph, projections.memories, book.clock.now, book.branches_of)
     co_access = CoAccess(graph, projections, history, known)
     contracts = ContractQuestions(graph, data_dir)
@@ -321,7 +353,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         learner=learner,
         upkeep=upkeep,
         backups=backups,
-        receiving=Receiving(runs, data_dir),
+        receiving=Receiving(runs, data_dir, overlays),
+        overlays=overlays,
         operations=(
             status,
             Lookups(graph, known),
@@ -376,6 +409,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             runs.close,
             sharing.close,
             book.close,
+            overlays.close,
             history.close,
             partial(ledger.end, Ledger.close),
             projections.close,

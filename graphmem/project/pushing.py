@@ -6,15 +6,13 @@ text of these files. So a laptop and a CI runner can push alternately, from diff
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -29,21 +27,20 @@ from graphmem.errors import (
     UnauthenticatedError,
 )
 from graphmem.history.change_log import GIT, HistoryLog
-from graphmem.indexing.delta import edges_of
-from graphmem.model import ExternalRow
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.project.lazy import Lazy
+from graphmem.project.pushed_branch import checked_out, holds, own_commit
 from graphmem.project.pushed_commits import digest_of, lacking
+from graphmem.project.pushed_rows import FileRows, external_rows, rows_by_file
 from graphmem.project.sharing import choose_key, kept_key
-from graphmem.runtime.pushes import COMMITS_PATH, FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH
-from graphmem.store.wire import packed, plain
+from graphmem.runtime.pushes import BRANCH_MARK, COMMITS_PATH, FORMAT, KEY_HEADER, PART_BYTES, PUSH_PATH, address_of, is_branch
+from graphmem.store.wire import packed
 
 if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.store.base import GraphStore
 
-BATCH: Final = 500  # files whose rows are read at once
 TIMEOUT_S: Final = 600.0
 ATTEMPTS: Final = 3  # when another push was faster
 LARGEST: Final = 64 << 20  # bytes of a file whose text is sent
@@ -55,15 +52,6 @@ _ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
 }
 
 
-class FileRows(NamedTuple):
-    """The graph's rows of one file as JSON values, with a hash of the rows."""
-
-    path: str
-    rows: dict[str, list[list[Any]]]  # table -> rows
-    digest: str
-    content_hash: str
-
-
 @dataclass(eq=False, repr=False)
 class Pushing:
     """Sends a project's index to a server of several projects."""
@@ -73,12 +61,21 @@ class Pushing:
     log: Lazy[HistoryLog]
     data_dir: Path
 
-    def push_index(self, address: str, token: str = "") -> Pushed:
+    def push_index(self, address: str, token: str = "", branch: str = "", private: bool = False) -> Pushed:
         self.graph.view()
-        server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, self.graph.root()))
+        root = self.graph.root()
+        here = checked_out(root)
+        branch = "" if (branch or here.branch) == here.main else branch or here.branch
+        if branch and not is_branch(branch):
+            raise BadInputError(
+                f"{branch[:80]!r} cannot be the name of a branch; use a name that Git allows", argument="branch", value=branch[:80]
+            )
+        if private and not branch:
+            raise BadInputError("the main line is seen by everybody in the project; push a branch with --private", argument="private")
+        server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, root), branch)
         for attempt in range(ATTEMPTS):
             try:
-                return self._push(server)
+                return self._push(server, root, private=private)
             except GenerationChangedError:
                 if attempt + 1 == ATTEMPTS:
                     raise
@@ -86,7 +83,7 @@ class Pushing:
             "every attempt to push ended without an answer and without an error; report this defect to the authors of graphmem"
         )
 
-    def _push(self, server: _Server) -> Pushed:
+    def _push(self, server: _Server, root: Path, *, private: bool) -> Pushed:
         held = server.ask("GET", "")
         meta = self.store.meta()
         name = held["project"]
@@ -98,7 +95,7 @@ class Pushing:
             )
         commits = self._push_commits(server, held.get("commits"))
         known: dict[str, str] = held["files"]
-        externals = {row["id"]: ExternalRow(**row) for row in self.store.tables().externals.to_pylist()}
+        externals = external_rows(self.store)
         push, number, digests = uuid4().hex, 0, {}
         part: dict[str, Any] = _empty()
         size = sent = 0
@@ -122,8 +119,9 @@ class Pushing:
             server.ask("POST", f"/{push}/{number}", packed(part))
             number += 1
         removed = len(known.keys() - digests.keys())
-        if not sent and not removed and known:
-            return Pushed(server.project, held["generation"], 0, 0, len(digests), commits, server.sent)
+        merged = [] if server.branch else [name for name, commit in held.get("branches", {}).items() if holds(root, commit)]
+        if not sent and not removed and known and not merged and not server.branch:
+            return Pushed(server.project, held["generation"], 0, 0, len(digests), commits, server.sent, "", [])
         published = contracts.read(self.data_dir)
         keys = [list(one) for one in self.store.framework_keys()]
         last = {
@@ -134,9 +132,15 @@ class Pushing:
             "meta": {name: meta.get(name, "") for name in META},
             "contracts": {path: [list(row) for row in rows] for path, rows in published.rows.items()} if published is not None else {},
             "handles": keys,
+            "commit": own_commit(root) if server.branch else "",
+            "private": private,
+            "merged": merged,
         }
         answer = server.ask("POST", f"/{push}/end", packed(last))
-        return Pushed(server.project, answer["generation"], sent, removed, len(digests) - sent, commits, server.sent)
+        return Pushed(
+            *(server.project, answer["generation"], sent, removed, len(digests) - sent, commits, server.sent),
+            *(server.branch, answer.get("dropped", [])),
+        )
 
     def _push_commits(self, server: _Server, known: str | None) -> int:
         """Send the commits that the server lacks; return their number.
@@ -154,22 +158,7 @@ class Pushing:
 
     def _files(self) -> Iterator[FileRows]:
         """Yield the rows of all files of the newest graph, sorted by path."""
-        view = self.graph.view()
-        paths = sorted(self.store.file_hashes())
-        for start in range(0, len(paths), BATCH):
-            batch = paths[start : start + BATCH]
-            found = self.store.rows_of(batch, batch)
-            by_path: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-            for table, rows in found._asdict().items():
-                for row in rows:
-                    by_path[row.path][table].append(plain(table, row))
-            for edge in edges_of(view, batch):
-                by_path[view.paths[view.path_index[view.index_of[edge.src]]]]["edges"].append(plain("edges", edge))
-            hashes = {row.path: row.content_hash for row in found.files}
-            for path in batch:
-                tables = {table: sorted(rows, key=repr) for table, rows in sorted(by_path[path].items())}
-                digest = hashlib.blake2b(json.dumps(tables).encode(), digest_size=16).hexdigest()
-                yield FileRows(path, tables, digest, hashes.get(path, ""))
+        yield from rows_by_file(self.store, self.graph.view(), sorted(self.store.file_hashes()))
 
     def _text(self, path: str, wanted: str) -> str | None:
         """Return the text of a file as it was indexed; None if it has changed.
@@ -192,7 +181,7 @@ def _empty() -> dict[str, Any]:
 class _Server:
     """HTTP client of the server that receives a pushed index."""
 
-    def __init__(self, address: str, token: str, key: str) -> None:
+    def __init__(self, address: str, token: str, key: str, branch: str) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or "/p/" not in parts.path:
             raise BadInputError(
@@ -201,8 +190,12 @@ class _Server:
         if token and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
             raise BadInputError("the token would be sent unencrypted; use an https address", argument="address")
         self.project = parts.path.rstrip("/").rpartition("/")[2]
+        if BRANCH_MARK in self.project:
+            raise BadInputError("the address names a branch; give the project's address, and the branch with --branch", argument="address")
+        self.branch = branch
         self.sent = 0
         self._parts = parts
+        self._path = parts.path.rstrip("/") + address_of("", branch)
         self._headers = {"Accept": "application/json", "Content-Type": "application/octet-stream", KEY_HEADER: key}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -218,7 +211,7 @@ class _Server:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         with closing(kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)) as connection:
             try:
-                connection.request(method, self._parts.path.rstrip("/") + PUSH_PATH + path, body, self._headers)
+                connection.request(method, self._path + PUSH_PATH + path, body, self._headers)
                 answer = connection.getresponse()
                 found = json.loads(answer.read())
             except (OSError, HTTPException) as error:

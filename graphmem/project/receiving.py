@@ -13,17 +13,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from graphmem.contracts import rows as contracts
 from graphmem.contracts.rows import ContractRow
-from graphmem.errors import BadInputError, GenerationChangedError
+from graphmem.errors import BadInputError, ForbiddenError, GenerationChangedError
 from graphmem.history.change_log import GIT
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.model import ExternalRow, HandlesRow, IndexProgress, stable_id
+from graphmem.project.branches import BranchKey
+from graphmem.project.overlays import Overlays, unknown_branch
 from graphmem.project.pushed_commits import commit_of, digest_of
+from graphmem.project.pushed_rows import body_of
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE, is_inside
 from graphmem.runtime.replacing import replace_file
@@ -42,31 +45,80 @@ _TABLES: Final = ("files", "symbols", "chunks", "edges", "unresolved", "occurren
 _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid, pa.ArrowTypeError)
 
 
+class Pusher(NamedTuple):
+    """The person who pushes, as far as it decides about branches.
+
+    Without people of the server, the login is "".
+    """
+
+    login: str = ""
+    curates: bool = True  # may change and drop branches of others
+
+
 @dataclass(eq=False, repr=False)
 class Receiving:
     """Receives pushed indexes of one project, one after the other."""
 
     runs: IndexRuns
     data_dir: Path
+    overlays: Overlays
 
-    def held(self) -> dict[str, Any]:
+    def held(self, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
         """Return the state of the project here, so that a push sends the rest.
 
         The result has the project's name, the generation of the graph, and a hash of the commits. It also has a digest (hash of the rows)
         for each file. The digests are missing if the graph was changed by anything but a push. Then the client must send all files.
+
+        Args:
+            branch: the branch that is pushed; "" for the main line. A new branch has the files of the main line.
+            who: the person who pushes. The result has the commit of each branch that this person may drop.
         """
         store = self.runs.store
-        generation = store.generation()
-        known = self._known()
-        files = known["digests"] if known.get("generation") == generation else {}
+        files, generation = self._digests(), store.generation()
         commits = digest_of(self.runs.history.log().keys(GIT))
+        droppable = [one for one in self.overlays.seen_by(who.login) if _may_drop(one.key, one.pushed_by, who)]
+        if branch:
+            key = self.overlays.find(branch, who.login)
+            known = self.overlays.branches.find(key) if key is not None else None
+            generation = known.generation if known is not None else 0
+            if key is not None and self.overlays.branches.fits(self.overlays.line_mark()):
+                files = {**files, **self.overlays.branches.own(key)}
+                files = {path: digest for path, digest in files.items() if digest}
         return {
             "format": FORMAT,
             "project": store.meta().get("project", ""),
             "generation": generation,
             "files": files,
             "commits": commits,
+            "branches": {one.key.name: one.commit_sha for one in droppable},
         }
+
+    def _digests(self) -> dict[str, str]:
+        """Return the digest of each file of the main line; {} if unknown."""
+        known = self._known()
+        meta = self.runs.store.meta()
+        is_known = known.get("generation") == self.runs.store.generation() or bool(known.get("run") and known["run"] == meta.get("run"))
+        return dict(known["digests"]) if is_known else {}
+
+    def drop(self, branch: str, who: Pusher) -> None:
+        """Delete a branch.
+
+        Raises:
+            BadInputError: the branch is unknown, or hidden from the person.
+            ForbiddenError: another person pushed it.
+        """
+        key = self.overlays.find(branch, who.login)
+        known = self.overlays.branches.find(key) if key is not None else None
+        if key is None or known is None:
+            raise unknown_branch(branch)
+        if not _may_drop(key, known.pushed_by, who):
+            raise ForbiddenError(
+                f"{known.pushed_by} pushed the branch {branch!r}; ask that person, or somebody who curates the project",
+                needs="curate",
+                verb="drop_branch",
+            )
+        with self.runs.turn:
+            self.overlays.drop(key)
 
     def commits(self) -> dict[str, Any]:
         """Return the Git hashes of the server's commits, as the value of `keys`."""
@@ -108,10 +160,19 @@ class Receiving:
         except OSError as error:
             raise disk_refusal(error, "keeping a part of a push", folder) from error
 
-    def finish(self, push: str, body: bytes) -> dict[str, Any]:
+    def drop_expired(self, days: float) -> list[BranchKey]:
+        """Delete branches that were not pushed for some days; return them."""
+        with self.runs.turn:
+            return self.overlays.drop_expired(days)
+
+    def finish(self, push: str, body: bytes, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
         """Apply a completely received push; return the new generation.
 
-        `body` describes the push: the number of parts, and the digest of each file of the project.
+        Args:
+            push: name of the push.
+            body: describes the push: the number of parts, and the digest of each file of the project.
+            branch: the pushed branch; "" for the main line.
+            who: the person who pushes.
 
         Raises:
             BadInputError: a part is missing, or its rows do not fit together.
@@ -126,7 +187,11 @@ class Receiving:
                     argument="body",
                 )
             parts = [unpacked((folder / str(number)).read_bytes(), MOST_PART) for number in range(int(last["parts"]))]
-            generation = self._apply(last, parts)
+            dropped: list[BranchKey] = []
+            if branch:
+                generation = self._apply_branch(branch, who, last, parts)
+            else:
+                generation, dropped = self._apply(last, parts, who)
         except FileNotFoundError as error:
             raise BadInputError("a part of the pushed index is missing; run `graphmem push` again", argument="body") from error
         except OSError as error:
@@ -141,24 +206,52 @@ class Receiving:
             ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+        if branch:
+            return {"generation": generation}
         self.runs.vectors.resume()
         self.runs.fill_vectors()
         self.runs.book.follow_index()
         self.runs.progress.publish(IndexProgress("done", len(last["digests"]), len(last["digests"]), "push"))
-        return {"generation": generation}
+        return {"generation": generation, "dropped": sorted(key.name for key in dropped)}
 
     # ---- inside
 
-    def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
-        digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
-        if bad := next((path for path in digests if not is_inside(path)), None):
-            raise _outside(bad)
-        new, sent = _rows(parts)
-        if not sent <= digests.keys():
-            raise BadInputError(
-                "the pushed index has rows of files that are not in its list of files; run `graphmem index`, then `graphmem push` again",
-                argument="body",
-            )
+    def _apply_branch(self, branch: str, who: Pusher, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
+        """Store the pushed state of a branch; return its generation."""
+        digests, _, sent = _checked(last, parts)
+        with self.runs.turn:
+            if not self.runs.store.generation():
+                raise BadInputError(
+                    f"the server has no main line of this project yet; push it before the branch {branch!r}", argument="branch"
+                )
+            key = self.overlays.find(branch, who.login) or BranchKey(branch, who.login if last.get("private") else "")
+            known = self.overlays.branches.find(key)
+            if (known.generation if known is not None else 0) != last["base"]:
+                raise GenerationChangedError(
+                    "another push of this branch was applied in the meantime; run `graphmem push` again", expected=last["base"], found=-1
+                )
+            line = self._digests()
+            fits = self.overlays.branches.fits(self.overlays.line_mark())
+            own = self.overlays.branches.own(key) if known is not None and fits else {}
+            if any(digest not in (line.get(path), own.get(path)) and path not in sent for path, digest in digests.items()):
+                raise GenerationChangedError(
+                    "the main line was changed in the meantime; run `graphmem push` again", expected=last["base"], found=-1
+                )
+            meta = {name: str(value) for name, value in last["meta"].items()}
+            facts = {"meta": meta, "contracts": last["contracts"], "handles": last["handles"]}
+            bodies: dict[str, bytes] = {}
+            for part in parts:
+                of_path: dict[str, dict[str, list[Any]]] = {row[1]: {} for row in part["rows"].get("files", ())}
+                path_of = {row[0]: row[1] for table in ("files", "symbols") for row in part["rows"].get(table, ())}
+                for table, rows in part["rows"].items():
+                    for row in rows:
+                        of_path[path_of[row[1]] if table == "edges" else row[1]].setdefault(table, []).append(row)
+                bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
+            return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, line, bodies)
+
+    def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
+        """Apply a push of the main line; return generation and dropped branches."""
+        digests, new, sent = _checked(last, parts)
         runs = self.runs
         with runs.turn:
             store, projections = runs.store, runs.projections
@@ -166,13 +259,14 @@ class Receiving:
                 raise GenerationChangedError(
                     "another push was applied in the meantime; run `graphmem push` again", expected=last["base"], found=store.generation()
                 )
-            held = self.held()["files"]
+            held = self._digests()
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
                 raise BadInputError(f"the pushed index lacks the data of the file {missing!r}; run `graphmem push` again", argument="body")
             removed = sorted(held.keys() - digests.keys())
             runs.vectors.pause()
             runs.book.flush()
             meta = {name: str(value) for name, value in last["meta"].items()} | {"root": str(self.data_dir.parent)}
+            self.overlays.before_line(held, digests, meta["run"])
             delta: GraphDelta
             if not held:
                 delta = everything(new)
@@ -188,9 +282,12 @@ class Receiving:
             self._write_texts(parts, removed)
             counts = projections.graph().counts
             facts = {"indexed_at": meta["indexed_at"], "files": counts.get("files", 0), "symbols": counts.get("symbols", 0)}
-            kept = {"generation": generation, "facts": facts, "digests": digests}
+            kept = {"generation": generation, "run": meta["run"], "facts": facts, "digests": digests}
             replace_file(self.data_dir / FILE, json.dumps(kept).encode(), durable=True)
-        return generation
+            may = {one.key for one in self.overlays.seen_by(who.login) if _may_drop(one.key, one.pushed_by, who)}
+            merged = [key for key in may if key.name in last.get("merged", ())]
+            dropped = self.overlays.after_line(digests, merged)
+        return generation, dropped
 
     def _difference(self, new: Rows, touched: list[str]) -> GraphDelta:
         store, projections = self.runs.store, self.runs.projections
@@ -245,6 +342,28 @@ class Receiving:
         for one in (self.data_dir / PARTS).glob("*"):
             if time.time() - one.stat().st_mtime > LEFT_S:
                 shutil.rmtree(one, ignore_errors=True)
+
+
+def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:
+    return who.curates or pushed_by == who.login or (bool(key.person) and key.person == who.login)
+
+
+def _checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
+    """Return the digests of a push, its rows, and the paths that have rows.
+
+    Raises:
+        BadInputError: a path is invalid, or the rows do not fit the digests.
+    """
+    digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
+    if bad := next((path for path in digests if not is_inside(path)), None):
+        raise _outside(bad)
+    new, sent = _rows(parts)
+    if not sent <= digests.keys():
+        raise BadInputError(
+            "the pushed index has rows of files that are not in its list of files; run `graphmem index`, then `graphmem push` again",
+            argument="body",
+        )
+    return digests, new, sent
 
 
 def _rows(parts: list[Mapping[str, Any]]) -> tuple[Rows, set[str]]:

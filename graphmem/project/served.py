@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers.contracts import ContractPlace
-from graphmem.answers.projects import ProjectHit, ProjectsImpact, ProjectsSearch, ReachedProject, ServedProject, ServedProjects
+from graphmem.answers.projects import (
+    DroppedBranch,
+    ProjectHit,
+    ProjectsImpact,
+    ProjectsSearch,
+    ReachedProject,
+    ServedProject,
+    ServedProjects,
+)
 from graphmem.contracts import asking
 from graphmem.contracts import rows as contracts
 from graphmem.contracts.linking import Link, link
@@ -58,6 +66,9 @@ class OwnProject:
             target, self.graph.project, {self.graph.project: self._me()}, {self.graph.project: self.data_dir}, max_depth, limit
         )
 
+    def drop_branch(self, name: str) -> DroppedBranch:
+        raise BadInputError("only a server of several projects keeps branches; this server has none", argument="name")
+
     def _chosen(self, projects: Sequence[str] | None) -> dict[str, Askable]:
         expect_known(projects or (), [self.graph.project])
         return {self.graph.project: self._me()}
@@ -81,7 +92,7 @@ def expect_known(requested: Iterable[str], known: Sequence[str]) -> None:
 def served(name: str, path: str, project: Project, *, is_open: bool) -> ServedProject:
     """Return the entry of a project in the list of a server's projects."""
     state = project.state
-    return ServedProject(name, path, state.files, state.symbols, state.generation, state.indexed_at, is_open)
+    return ServedProject(name, path, state.files, state.symbols, state.generation, state.indexed_at, is_open, [])
 
 
 def search_each(query: str, projects: Mapping[str, Askable], limit: int, notes: list[str]) -> ProjectsSearch:

@@ -6,9 +6,11 @@ import os.path
 import re
 from pathlib import Path, PurePosixPath
 from typing import Final
+from urllib.parse import quote
 
 PUSH_PATH: Final = "/push"
 COMMITS_PATH: Final = "/commits"  # below PUSH_PATH
+BRANCH_HEADER: Final = "Graphmem-Branch"  # of a request to a project: one of its branches, instead of in the address
 KEY_HEADER: Final = "Graphmem-Key"  # of a push: the project's key in the team's database
 FORMAT: Final = 1
 PART_BYTES: Final = 4 << 20  # of JSON in one part, before compression
@@ -16,6 +18,9 @@ MOST_PART: Final = 256 << 20  # bytes of one part after decompression; a single 
 BODY_BYTES: Final = 64 << 20  # of one request
 PROJECT_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 PUSHED_FILE: Final = ".graphmem/pushed.json"  # below the directory of a project on a server: facts about the newest push
+BRANCH_MARK: Final = "@"  # in the address of a branch, after the project's name: /p/shop@feature~x
+_SLASH: Final = "~"  # instead of a slash in that address; Git allows no such character in a branch's name
+_BRANCH: Final = re.compile(r"(?!.*(?:\.\.|//|@\{))[^\x00-\x20\x7f~^:?*\[\\/.-][^\x00-\x20\x7f~^:?*\[\\]{0,199}(?<![/.])")
 _CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
 
 
@@ -41,3 +46,25 @@ def is_inside(path: str) -> bool:
         and not _CLOSED.intersection(path.split("/"))
         and str(PurePosixPath(path)) == path
     )
+
+
+def is_branch(name: str) -> bool:
+    """Whether a string can be the name of a branch in Git and here."""
+    return bool(_BRANCH.fullmatch(name)) and name != BRANCH_MARK
+
+
+def address_of(project: str, branch: str) -> str:
+    """Return the part of an address that names a project or a branch of it.
+
+    It is the project's name if `branch` is "". A path, a URL and the name of a directory may contain it.
+    """
+    return f"{project}{BRANCH_MARK}{quote(branch.replace('/', _SLASH), safe=_SLASH)}" if branch else project
+
+
+def project_and_branch(part: str) -> tuple[str, str]:
+    """Return project and branch of a decoded part of an address.
+
+    This reverses `address_of`. The branch is "" if the part names only a project.
+    """
+    project, _, branch = part.partition(BRANCH_MARK)
+    return project, branch.replace(_SLASH, "/")

@@ -10,13 +10,15 @@ import json
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
+from graphmem.project.branches import Branches, BranchKey
 from graphmem.project.receiving import FILE as PUSHED
 from graphmem.project.sharing import choose_key, kept_key
 from graphmem.runtime.limits import disk_refusal
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 INDEX: Final = ".graphmem"
 MOST_OPEN: Final = 16  # projects; more are open only while all of these are in use
+BETWEEN: Final = "\n"  # of the parts of a key; no name contains it
 IDLE_S: Final = 600.0  # without a request, after which a project is closed
 
 
@@ -37,6 +40,7 @@ class _Held:
     """An open project, with the number of requests that use it now."""
 
     service: GraphMem
+    close: Callable[[], None]
     users: int = 0
     last: float = field(default_factory=time.monotonic)
     keeper: Keeper | None = None
@@ -95,6 +99,11 @@ class Hosting:
             return {}
         return {**found["facts"], "generation": found["generation"]}
 
+    @property
+    def branch_days(self) -> int:
+        """Days after its newest push at which a branch is deleted."""
+        return self._settings.branch_days
+
     def make(self, name: str, key: str) -> None:
         """Create the directory of a new project.
 
@@ -133,31 +142,63 @@ class Hosting:
         finally:
             self.release(name)
 
-    def acquire(self, name: str) -> GraphMem:
-        """Open a project if necessary, and keep it open until `release`."""
+    def acquire(self, name: str, branch: BranchKey | None = None) -> GraphMem:
+        """Open a project if necessary, and keep it open until `release`.
+
+        With `branch`, this branch of the project is opened, too; the result is its service.
+        """
         if not self.exists(name):
             raise BadInputError(f"unknown project {name[:80]!r}; `graphmem projects` lists them", argument="project", value=name[:80])
+        if branch is None:
+            return self._acquire(name, partial(self._opened, name))
+        line = self.acquire(name)
+        try:
+            return self._acquire(_full(name, branch), partial(self._opened_branch, name, branch, line))
+        finally:
+            self.release(name)
+
+    def _acquire(self, name: str, opened: Callable[[], _Held]) -> GraphMem:
         with self._turn(name):
             held = self._open.get(name)
             if held is None:
                 self._make_room()
-                held = self._opened(name)
+                held = opened()
             with self._lock:
                 held.users += 1
                 held.last = time.monotonic()
             return held.service
 
-    def release(self, name: str) -> None:
+    def release(self, name: str, branch: BranchKey | None = None) -> None:
         """End a use that `acquire` began, so that the project can be closed."""
         with self._lock:
-            held = self._open.get(name)
+            held = self._open.get(_full(name, branch))
             if held is not None:  # otherwise the server closed it meanwhile
                 held.users -= 1
                 held.last = time.monotonic()
 
-    def touch(self, name: str) -> None:
+    @contextmanager
+    def branches(self, name: str) -> Iterator[Branches]:
+        """Yield the stored branches of a project for a block, without opening it."""
+        stored = Branches(self.data_dir(name))
+        try:
+            yield stored
+        finally:
+            stored.close()
+
+    def drop_expired(self, name: str) -> list[BranchKey]:
+        """Delete the branches of a project that were not pushed for too long.
+
+        Returns the deleted branches. A project that is not open is opened only if it has such a branch.
+        """
+        with self.branches(name) as stored:
+            if not stored.expired(self.branch_days):
+                return []
+        with self.using(name) as service:
+            return service.parts.receiving.drop_expired(self.branch_days)
+
+    def touch(self, name: str, branch: BranchKey | None = None) -> None:
         """Record a request for an open project, so that it does not count as idle."""
-        held = self._open.get(name)
+        held = self._open.get(_full(name, branch))
         if held is not None:
             held.last = time.monotonic()
 
@@ -171,7 +212,7 @@ class Hosting:
         """Close the indexes of all open projects. Idempotent."""
         with self._lock:
             self._closed = True
-            names = list(self._open)
+            names = sorted(self._open, key=lambda name: BETWEEN not in name)  # branches before their main lines
         for name in names:
             self._close(name, always=True)
 
@@ -187,18 +228,40 @@ class Hosting:
         if self._closed:
             raise _stopping()
         service = GraphMem.open(db=self.data_dir(name), settings=self._settings, patience_s=0)
-        held = _Held(service)
+        service.parts.overlays.clean()
+        held = _Held(service, service.close)
         held.keeper = Keeper(service, held.idle_seconds)
+        self._add(name, held)
+        held.keeper.start()
+        service.fill_vectors()
+        return held
+
+    def _opened_branch(self, name: str, branch: BranchKey, line: GraphMem) -> _Held:
+        """Open a branch; its main line stays open as long."""
+        from graphmem.project.opening_branches import open_branch
+
+        service, close_branch = open_branch(line.parts, branch, replace(self._settings, store=""))
+
+        def close() -> None:
+            try:
+                close_branch()
+            finally:
+                self.release(name)
+
+        self.acquire(name)
+        held = _Held(service, close)
+        self._add(_full(name, branch), held)
+        service.fill_vectors()
+        return held
+
+    def _add(self, name: str, held: _Held) -> None:
         with self._lock:
             refused = self._closed  # while the index was opened
             if not refused:
                 self._open[name] = held
         if refused:
-            service.close()
+            held.close()
             raise _stopping()
-        held.keeper.start()
-        service.fill_vectors()
-        return held
 
     def _make_room(self) -> None:
         """Close the least recently used projects if too many are open."""
@@ -217,8 +280,13 @@ class Hosting:
                 del self._open[name]
             if held.keeper is not None:
                 held.keeper.stop()
-            held.service.close()
+            held.close()
             return True
+
+
+def _full(name: str, branch: BranchKey | None) -> str:
+    """Return the key of an open project, or of one of its branches."""
+    return name if branch is None else BETWEEN.join((name, *branch))
 
 
 def _stopping() -> BadInputError:

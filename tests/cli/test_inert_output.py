@@ -155,6 +155,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "projects": [PLAIN],
     "search-projects": [["cache"], ["cache", "--project", "none\x1b[31m"]],
     "impact-projects": [["shared"], ["none\x1b[31m"]],
+    "drop-branch": [["none\x1b[31m"]],
     "push": [["http://127.0.0.1:1/p/no\x1b[31mne"]],
     "login": [["http://127.0.0.1:1/p/no\x1b[31mne", "co\x1bde"]],
     "server invite": [["a\x1b[31m"]],

@@ -166,6 +166,7 @@ CASES: dict[str, Case] = {
     "sync_file": Case({"dry_run": True}, {"path": "../outside.md"}),
     "rebuild_memories": Case(),
     "sync_memories": Case({}, {"url": "http://127.0.0.1/"}),
+    "drop_branch": Case({"name": "no such branch"}),
     "push_index": Case({"address": "http://127.0.0.1:9/p/shop"}, {"address": "http://127.0.0.1:9/"}),
     "found_organisation": Case({}, {"url": "http://127.0.0.1/"}),
     "invite_person": Case({"login": "ann"}, {"login": "ann", "level": "king"}),

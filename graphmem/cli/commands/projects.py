@@ -12,20 +12,24 @@ from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError
 
 
-@command(without=("server",))
+@command(without=("server", "branch"))
 def push(
     here: CommandContext,
     address: Annotated[
         str, typer.Argument(metavar="[URL]", help="Address of the project on the server, https://host/p/NAME; default: the setting server.")
     ] = "",
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="NAME", help="Branch to send; default: the checked-out one. Main: the main line.")
+    ] = "",
+    private: Annotated[bool, typer.Option("--private", help="Show a new branch only to you.")] = False,
 ) -> None:
     """Send this project's index to a server of several projects.
 
-    Run `graphmem index` first. Only files that the server does not have are sent. The token is that of `graphmem login`, or
-    GRAPHMEM_SERVER_TOKEN.
+    Run `graphmem index` first. Only files that the server does not have are sent. If a branch is checked out, the server keeps it beside
+    the main line. The token is that of `graphmem login`, or GRAPHMEM_SERVER_TOKEN.
     """
     address = address or here.settings.server
     if not address:
         raise BadInputError("the address of the server is missing; write it as in `graphmem push https://host/p/NAME`", argument="address")
-    answer = here.service(here=True).push_index(address, here.server_token(address))
+    answer = here.service(here=True).push_index(address, here.server_token(address), branch, private)
     show(here.output, answer, rendering_of("push_index"))

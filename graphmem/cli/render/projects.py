@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
+from typing import Any
+
+from graphmem.answers.projects import DroppedBranch, ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 from graphmem.cli.rendering import renders
@@ -13,17 +15,15 @@ def projects(output: Output, found: ServedProjects) -> None:
     """Print the projects of a server."""
     if not found.projects:
         output.line("no projects")
-    output.rows(
-        [
-            (
-                (one.name, common.HEADING),
-                plural(one.files, "file"),
-                f"{one.symbols:,} symbols",
-                (one.indexed_at[:16].replace("T", " "), common.DIM),
-            )
-            for one in found.projects
-        ]
-    )
+    rows: list[tuple[Any, ...]] = []
+    for one in found.projects:
+        time = (one.indexed_at[:16].replace("T", " "), common.DIM)
+        rows.append(((one.name, common.HEADING), plural(one.files, "file"), f"{one.symbols:,} symbols", time))
+        for branch in one.branches:
+            who = "only you see it" if branch.private else f"pushed by {branch.pushed_by}" if branch.pushed_by else ""
+            time = (branch.pushed_at[:16].replace("T", " "), common.DIM)
+            rows.append((f"  branch {branch.name}", f"{plural(branch.files, 'file')} differ", who, time))
+    output.rows(rows)
 
 
 @renders(ProjectsSearch, bare=lambda answer: [f"{one.project} {one.hit.id}" for one in answer.hits])
@@ -60,7 +60,18 @@ def impact(output: Output, found: ProjectsImpact) -> None:
 @renders(Pushed)
 def pushed(output: Output, found: Pushed) -> None:
     """Print the outcome of a push."""
+    place = f"branch {found.branch} of {found.project}" if found.branch else found.project
     output.line(
         (f"{plural(found.sent, 'file')} sent, {found.removed:,} removed, {found.unchanged:,} unchanged", common.HEADING),
-        f"; {found.project} is at generation {found.generation}" + (f"; {plural(found.commits, 'commit')} sent" if found.commits else ""),
+        f"; {place} is at generation {found.generation}" + (f"; {plural(found.commits, 'commit')} sent" if found.commits else ""),
     )
+    if found.dropped:
+        output.line(
+            f"  the main line contains {', '.join(found.dropped)} now, so the server deleted {plural(len(found.dropped), 'branch')}"
+        )
+
+
+@renders(DroppedBranch)
+def dropped(output: Output, found: DroppedBranch) -> None:
+    """Print which branch was deleted."""
+    output.line(f"the server deleted the branch {found.branch}")

@@ -1,0 +1,282 @@
+"""Branches of a project on a server, in the file `branches.sqlite`.
+
+A branch is stored as its differences from the main line: the digest of each file that differs. The rows of these files are stored once for
+each digest, also if several branches have them. Before a push changes the main line, the old rows of changed files are stored for the
+branches that still have them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.runtime.sqlite_file import Sidefile
+
+FILE: Final = "branches.sqlite"
+GONE: Final = ""  # instead of the digest of a file that a branch lacks
+_MANY: Final = 500  # values in one statement
+_FILE: Final = Sidefile(
+    format="1",
+    schema=(
+        "CREATE TABLE branch (name TEXT NOT NULL, person TEXT NOT NULL, pushed_by TEXT NOT NULL, commit_sha TEXT NOT NULL, "
+        "pushed_at TEXT NOT NULL, generation INT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (name, person)) WITHOUT ROWID",
+        "CREATE TABLE file (name TEXT NOT NULL, person TEXT NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, changed INT NOT NULL, "
+        "PRIMARY KEY (name, person, path)) WITHOUT ROWID",
+        "CREATE INDEX file_digest ON file (digest)",
+        "CREATE TABLE body (digest TEXT PRIMARY KEY, rows BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE link (memory TEXT NOT NULL, target TEXT NOT NULL, role TEXT NOT NULL, label TEXT NOT NULL, confidence REAL NOT NULL, "
+        "body_hash TEXT NOT NULL, commit_sha TEXT NOT NULL, name TEXT NOT NULL, branch TEXT NOT NULL, person TEXT NOT NULL, "
+        "PRIMARY KEY (memory, target, role, branch, person)) WITHOUT ROWID",
+    ),
+    counter="changes",
+    error=BadInputError,
+    advice="delete the file, and push the branches again",
+    explicit=True,
+)
+
+
+class BranchKey(NamedTuple):
+    """A branch: its name, and its owner if only that person sees it."""
+
+    name: str
+    person: str = ""
+
+
+class Branch(NamedTuple):
+    """A stored branch."""
+
+    key: BranchKey
+    pushed_by: str  # login of the person who pushed it first; "" without people
+    commit_sha: str
+    pushed_at: str
+    generation: int
+    facts: Mapping[str, Any]  # meta, contracts, handles, commits
+
+
+class BranchLink(NamedTuple):
+    """A link of a memory to code that only a branch has."""
+
+    memory: str
+    target: str
+    role: str
+    label: str
+    confidence: float
+    body_hash: str
+    commit_sha: str
+    name: str  # of the code, such as shop/cart.py:Cart.total
+
+
+class Branches:
+    """The branches of one project on a server. Thread-safe.
+
+    Args:
+        data_dir: the index directory of the project.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / FILE
+        self._lock = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Close the file. Idempotent."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    # ---- reading
+
+    def all(self) -> list[Branch]:
+        """Return all branches, sorted by name and person."""
+        found = self._rows("SELECT name, person, pushed_by, commit_sha, pushed_at, generation, facts FROM branch ORDER BY 1, 2")
+        return [Branch(BranchKey(row[0], row[1]), row[2], row[3], row[4], row[5], json.loads(row[6])) for row in found]
+
+    def find(self, key: BranchKey) -> Branch | None:
+        """Return a branch, or None."""
+        return next((one for one in self.all() if one.key == key), None)
+
+    def own(self, key: BranchKey) -> dict[str, str]:
+        """Return the digest of each path in which a branch differs."""
+        return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? ORDER BY path", *key))
+
+    def changed(self, key: BranchKey) -> dict[str, str]:
+        """Return the digest of each path in which a branch differed when pushed."""
+        return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
+
+    def bodies(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Return the stored rows of files by digest.
+
+        Raises:
+            BadInputError: rows are missing.
+        """
+        wanted = sorted(set(digests))
+        found: dict[str, bytes] = {}
+        for at in range(0, len(wanted), _MANY):
+            some = wanted[at : at + _MANY]
+            found.update(self._rows(f"SELECT digest, rows FROM body WHERE digest IN ({', '.join('?' * len(some))})", *some))  # noqa: S608
+        if len(found) < len(wanted):
+            raise BadInputError(f"{self._path.name} lacks rows of a branch; push the branch again", argument="branch")
+        return found
+
+    def sizes(self) -> dict[BranchKey, tuple[int, int]]:
+        """Map each branch to its number of differing files and their bytes."""
+        rows = self._rows(
+            "SELECT b.name, b.person, count(f.path), coalesce(sum(length(o.rows)), 0) FROM branch b LEFT JOIN file f "
+            "ON f.name = b.name AND f.person = b.person LEFT JOIN body o ON o.digest = f.digest GROUP BY 1, 2"
+        )
+        return {BranchKey(*row[:2]): (row[2], row[3]) for row in rows}
+
+    def fits(self, mark: str) -> bool:
+        """Whether the stored differences are from the main line in a given state.
+
+        `mark` identifies the state. It is False after a restore of the main line from a backup.
+        """
+        return any(row[0] == mark for row in self._rows("SELECT value FROM meta WHERE key IN ('line', 'next_line')"))
+
+    # ---- changing
+
+    def put(self, branch: Branch, own: Mapping[str, str], changed: Iterable[str], bodies: Mapping[str, bytes], mark: str) -> None:
+        """Store the state of a branch in one transaction.
+
+        Args:
+            branch: the branch; a branch of the same key is replaced.
+            own: the digest of each path that differs from the main line.
+            changed: those of these paths that the branch itself changed.
+            bodies: rows by digest; rows that are stored already may be missing.
+            mark: identifies the state of the main line.
+        """
+        touched = set(changed)
+        with self._changing() as db:
+            db.execute("DELETE FROM file WHERE name = ? AND person = ?", branch.key)
+            db.execute(
+                "INSERT OR REPLACE INTO branch VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*branch.key, branch.pushed_by, branch.commit_sha, branch.pushed_at, branch.generation, json.dumps(branch.facts)),
+            )
+            db.executemany(
+                "INSERT INTO file VALUES (?, ?, ?, ?, ?)", [(*branch.key, path, own[path], path in touched) for path in sorted(own)]
+            )
+            _keep(db, bodies)
+            _mark(db, "line", mark)
+            _clean(db)
+
+    def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
+        """Store the main line's rows of files that a push is about to change.
+
+        Branches that have a file of the main line keep it as it is now. Returns the new differences of each branch.
+
+        Args:
+            kept: digest and rows of each path; the digest is `GONE` for a path that the main line lacks.
+            mark: identifies the coming state of the main line.
+        """
+        added: dict[BranchKey, dict[str, str]] = {}
+        with self._changing() as db:
+            _keep(db, {digest: body for digest, body in kept.values() if digest != GONE})
+            for key in [BranchKey(*row) for row in db.execute("SELECT name, person FROM branch").fetchall()]:
+                known = {row[0] for row in db.execute("SELECT path FROM file WHERE name = ? AND person = ?", key)}
+                added[key] = {path: digest for path, (digest, _) in kept.items() if path not in known}
+                db.executemany("INSERT INTO file VALUES (?, ?, ?, ?, 0)", [(*key, path, digest) for path, digest in added[key].items()])
+            _mark(db, "next_line", mark)
+        return added
+
+    def settle(self, digests: Mapping[str, str], mark: str) -> None:
+        """Forget differences that a push of the main line has removed.
+
+        Args:
+            digests: the digest of each file of the main line.
+            mark: identifies the state of the main line.
+        """
+        with self._changing() as db:
+            rows = db.execute("SELECT name, person, path, digest FROM file WHERE NOT changed").fetchall()
+            db.executemany(
+                "DELETE FROM file WHERE name = ? AND person = ? AND path = ?",
+                [row[:3] for row in rows if digests.get(row[2], GONE) == row[3]],
+            )
+            _mark(db, "line", mark)
+            _clean(db)
+
+    def drop(self, key: BranchKey) -> bool:
+        """Delete a branch with its rows; return whether it existed."""
+        with self._changing() as db:
+            gone = db.execute("DELETE FROM branch WHERE name = ? AND person = ?", key).rowcount
+            db.execute("DELETE FROM file WHERE name = ? AND person = ?", key)
+            db.execute("DELETE FROM link WHERE branch = ? AND person = ?", key)
+            _clean(db)
+        return bool(gone)
+
+    def expired(self, days: float, now: datetime | None = None) -> list[BranchKey]:
+        """Return the branches that were not pushed for some days."""
+        limit = (now or datetime.now(UTC)) - timedelta(days=days)
+        return [one.key for one in self.all() if datetime.fromisoformat(one.pushed_at) < limit]
+
+    # ---- links of memories
+
+    def add_links(self, key: BranchKey, links: Sequence[BranchLink]) -> None:
+        """Store links of memories to code that only a branch has."""
+        with self._changing() as db:
+            db.executemany("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*one, *key) for one in links])
+
+    def links(self) -> list[tuple[BranchKey, BranchLink]]:
+        """Return all links of memories to code that only a branch has."""
+        rows = self._rows(
+            "SELECT branch, person, memory, target, role, label, confidence, body_hash, commit_sha, name FROM link "
+            "ORDER BY memory, target, role"
+        )
+        return [(BranchKey(*row[:2]), BranchLink(*row[2:])) for row in rows]
+
+    def forget_links(self, links: Iterable[BranchLink]) -> None:
+        """Delete links that the main line has now."""
+        with self._changing() as db:
+            db.executemany("DELETE FROM link WHERE memory = ? AND target = ?", [(one.memory, one.target) for one in links])
+
+    # ---- inside
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            self._db = _FILE.connect(self._path, create=True)
+        return self._db
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        if not self._path.exists():
+            return []
+        with self._lock:
+            try:
+                return self._connection().execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise _FILE.unreadable(self._path, error) from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection inside one transaction."""
+        with self._lock:
+            db = self._connection()
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise _FILE.unreadable(self._path, error) from error
+
+
+def _keep(db: sqlite3.Connection, bodies: Mapping[str, bytes]) -> None:
+    db.executemany("INSERT OR IGNORE INTO body VALUES (?, ?)", sorted(bodies.items()))
+
+
+def _mark(db: sqlite3.Connection, name: str, mark: str) -> None:
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, mark))
+
+
+def _clean(db: sqlite3.Connection) -> None:
+    """Delete rows that no branch has any more."""
+    db.execute("DELETE FROM body WHERE digest NOT IN (SELECT digest FROM file)")

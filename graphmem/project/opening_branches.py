@@ -1,0 +1,44 @@
+"""Open a branch of a project on a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.project.graphmem import GraphMem
+from graphmem.project.opening import Overlaid, wired
+from graphmem.project.overlays import INDEX, Overlay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphmem.project.branches import BranchKey
+    from graphmem.project.opening import Parts
+    from graphmem.settings import Settings
+
+
+def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphMem, Callable[[], None]]:
+    """Open a branch for reading; return the service and its closer.
+
+    Args:
+        line: the open main line, which must stay open as long.
+        key: the branch.
+        settings: settings of the project.
+
+    Raises:
+        BadInputError: the branch is unknown, or the main line was restored since it was pushed.
+    """
+    overlays = line.overlays
+    with line.runs.turn:
+        root, store = overlays.prepare(key)
+        beside = Overlaid(line.history.log().path, lambda memory: overlays.elsewhere(memory, key))
+        service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, line=beside))
+        overlay = Overlay(key, service.parts.graph, service.parts.projections, store, root)
+        overlays.attach(overlay)
+
+    def close() -> None:
+        try:
+            service.close()
+        finally:
+            overlays.detach(overlay)
+
+    return service, close

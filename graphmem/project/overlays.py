@@ -1,0 +1,457 @@
+"""Store and open the branches of a project as overlays of its main line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.contracts import rows as contracts
+from graphmem.contracts.rows import ContractRow
+from graphmem.errors import BadInputError
+from graphmem.indexing.delta import Rows, difference, edges_of, external_uses
+from graphmem.knowledge import AboutRow, Anchor
+from graphmem.memory.link import link
+from graphmem.project.branches import GONE, Branch, Branches, BranchKey, BranchLink
+from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in, text_in
+from graphmem.runtime.pushes import PUSHED_FILE, address_of
+from graphmem.runtime.replacing import replace_file
+from graphmem.security.access import Access, caller
+from graphmem.store.anchors import real_moves, states
+from graphmem.store.base import KeyRow
+from graphmem.store.overlay import Judging, Layer, OverlayStore, OwnRows
+
+if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo
+    from graphmem.model import GraphDelta
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.runs import IndexRuns
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore
+
+FOLDER: Final = "branches"  # in the index directory: files of the branches that are open
+INDEX: Final = ".graphmem"
+_CACHED: Final = 512  # files of a branch whose rows stay decoded
+_NO_LINKS: Final = Judging({}, {}, {}, ())
+
+
+@dataclass(eq=False)
+class Overlay:
+    """An open branch."""
+
+    key: BranchKey
+    graph: GraphSource
+    projections: Projections
+    store: OverlayStore
+    root: Path
+    seen: int = -1  # generation of the base's memories that the branch shows
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(eq=False, repr=False)
+class Overlays:
+    """The branches of one project. Thread-safe.
+
+    Pushes are serialized by `runs.turn`, which the callers of the changing methods hold.
+    """
+
+    runs: IndexRuns
+    data_dir: Path
+    branches: Branches
+    _live: dict[BranchKey, Overlay] = field(default_factory=dict, init=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
+    _links: list[tuple[BranchKey, BranchLink]] | None = field(default=None, init=False)
+
+    @property
+    def store(self) -> GraphStore:
+        """The store of the main line."""
+        return self.runs.store
+
+    def line_mark(self) -> str:
+        """Return a string that identifies the state of the main line."""
+        return self.store.meta().get("run", "")
+
+    # ---- finding
+
+    def find(self, name: str, login: str) -> BranchKey | None:
+        """Return the branch of a name that a person sees; None without one.
+
+        A person's own branch comes first, then the branch that everybody in the project sees.
+        """
+        known = {one.key for one in self.branches.all()}
+        return next((key for key in dict.fromkeys((BranchKey(name, login), BranchKey(name))) if key in known), None)
+
+    def seen_by(self, login: str) -> list[Branch]:
+        """Return the branches that a person sees, sorted by name."""
+        return [one for one in self.branches.all() if one.key.person in ("", login)]
+
+    def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
+        """Return branches that have the code of a memory, which `here` lacks.
+
+        Branches that the caller does not see are left out.
+
+        Args:
+            memory: id of the memory.
+            here: the branch that is asked; None for the main line.
+        """
+        if self._links is None:
+            self._links = self.branches.links()
+        found = [one for one in self._links if one[1].memory == memory]
+        if not found:
+            return []
+        overlay = self._live.get(here) if here is not None else None
+        view = (overlay if overlay is not None else self.runs).projections.graph()
+        login = login_of(caller())
+        return sorted({key.name for key, one in found if key.person in ("", login) and one.target not in view.index_of})
+
+    # ---- states
+
+    def layer(self, key: BranchKey) -> Layer:
+        """Return the state of a branch, as far as it differs from the main line.
+
+        Raises:
+            BadInputError: the branch is unknown, or the main line was restored or rebuilt since the branch was pushed.
+        """
+        branch = self.branches.find(key)
+        if branch is None:
+            raise unknown_branch(key.name)
+        if not self.branches.fits(self.line_mark()):
+            raise BadInputError(
+                f"the main line was changed by something other than a push; push the branch {key.name!r} again", argument="branch"
+            )
+        keys = [KeyRow(*row) for row in branch.facts["handles"]]
+        return Layer(self.branches.own(key), dict(branch.facts["meta"]), keys, branch.generation)
+
+    def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
+        """Return the difference from the main line to a branch.
+
+        `own` has the digest of each path that differs. With `before`, the difference is from these rows instead of the main line's.
+        """
+        view = self.runs.projections.graph()
+        new = _rows(rows_in(self.branches.bodies(filter(None, own.values())).values()))
+        paths = sorted(own)
+        if before is None:
+            rows = self.store.rows_of(paths, paths)
+            old = Rows(rows.files, rows.symbols, rows.chunks, edges_of(view, paths), rows.unresolved, rows.occurrences, {})
+        else:
+            old = _rows(before)
+        ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
+        return difference(old, new, external_uses(view, ends))
+
+    def judging(self, own: Mapping[str, str]) -> Judging:
+        """Return the state on a branch of the code that memories link to."""
+        if not own:
+            return _NO_LINKS
+        delta = self.delta_to(own)
+        now = states(delta)
+        old = delta.before
+        names = {one: f"{old.symbols[one].path}:{old.symbols[one].qualname}" for one in delta.removed_symbols if one in old.symbols}
+        names |= {one: old.files[one].path for one in delta.removed_files if one in old.files}
+        added = [
+            AboutRow(one.memory, one.target, one.label, one.role, one.confidence, one.body_hash, one.commit_sha, Anchor.VALID.value)
+            for _, one in self.branches.links()
+            if one.target in now and not now[one.target].gone
+        ]
+        return Judging(real_moves(delta, now), now, names, added)
+
+    # ---- opening
+
+    def prepare(self, key: BranchKey) -> tuple[Path, OverlayStore]:
+        """Make the directory and the store of a branch that is opened.
+
+        The caller holds `runs.turn` until it has called `attach`.
+
+        Raises:
+            BadInputError: the branch is unknown or unusable.
+        """
+        layer = self.layer(key)
+        root = self.data_dir / FOLDER / f"{address_of('', key.name).strip('@')[:80]}-{uuid.uuid4().hex[:12]}"
+        (root / INDEX).mkdir(parents=True, mode=0o700)
+        self._write_tree(root, layer.own)
+        branch = self.branches.find(key)
+        assert branch is not None  # noqa: S101 - `layer` has found it
+        _write_contracts(root / INDEX, branch)
+        store = OverlayStore(self.store, _cached_rows(self.branches), layer._replace(meta={**layer.meta, "root": str(root)}))
+        self._judge(store)
+        return root, store
+
+    def attach(self, overlay: Overlay) -> None:
+        """Update an open branch from now on, when it or the main line is pushed."""
+        overlay.seen = self.runs.projections.memories().generation
+        with self._lock:
+            self._live[overlay.key] = overlay
+
+    def detach(self, overlay: Overlay) -> None:
+        """Forget a branch that was closed, and delete its directory."""
+        with self._lock:
+            if self._live.get(overlay.key) is overlay:
+                del self._live[overlay.key]
+        shutil.rmtree(overlay.root, ignore_errors=True)
+
+    def clean(self) -> None:
+        """Delete files of branches that an earlier process left open."""
+        shutil.rmtree(self.data_dir / FOLDER, ignore_errors=True)
+
+    def follow_memories(self, key: BranchKey) -> None:
+        """Show the newest memories of the project on an open branch."""
+        overlay = self._live.get(key)
+        if overlay is None or self.runs.projections.memories().generation == overlay.seen:
+            return
+        with overlay.lock:
+            now = self.runs.projections.memories().generation
+            if now != overlay.seen:
+                self.runs.book.flush()  # the branch reads them from the store
+                self._judge(overlay.store)
+                overlay.store.memories_changed()
+                overlay.seen = now
+
+    # ---- memories of code that only a branch has
+
+    def link(self, key: BranchKey, info: MemoryInfo, files: Sequence[str], symbols: Sequence[str]) -> None:
+        """Store links of a new memory to code that the main line lacks.
+
+        Args:
+            key: the branch on which the memory was written.
+            info: the memory, as the main line describes it.
+            files: paths that its writer gave.
+            symbols: references that its writer gave.
+        """
+        overlay = self._live.get(key)
+        branch = self.branches.find(key)
+        if overlay is None or branch is None:
+            return
+        view, line = overlay.graph.view(), self.runs.projections.graph()
+        project = self.store.meta().get("project", "")
+        found = link(info.content, files, symbols, view, project, branch.commit_sha).about
+        links = [
+            BranchLink(
+                *(info.id, one.target_id, one.role, one.label, one.confidence, one.body_hash, one.commit_sha),
+                view.path(node) if one.label == "File" else view.info(node).ref,
+            )
+            for one in found
+            if one.target_id not in line.index_of and (node := view.index_of.get(one.target_id)) is not None
+        ]
+        if links:
+            self.branches.add_links(key, links)
+            self._links = None
+            overlay.seen = -1
+
+    def _adopt_links(self) -> None:
+        """Link memories to code that came to the main line from a branch."""
+        view = self.runs.projections.graph()
+        there = [one for _, one in self.branches.links() if one.target in view.index_of]
+        if not there:
+            return
+        book = self.runs.book
+        book.adopt_links(
+            [AboutRow(one.memory, one.target, one.label, one.role, one.confidence, one.body_hash, one.commit_sha, "valid") for one in there]
+        )
+        self.branches.forget_links(there)
+        self._links = None
+
+    # ---- pushes
+
+    def put(
+        self,
+        key: BranchKey,
+        pushed_by: str,
+        commit_sha: str,
+        facts: Mapping[str, Any],
+        digests: Mapping[str, str],
+        line: Mapping[str, str],
+        bodies: Mapping[str, bytes],
+    ) -> int:
+        """Store the pushed state of a branch, and show it; return its generation.
+
+        Args:
+            key: the branch.
+            pushed_by: login of the person who pushes.
+            commit_sha: the pushed commit; "" if unknown.
+            facts: meta values, contracts and framework keys of the branch.
+            digests: the digest of each file of the branch.
+            line: the digest of each file of the main line.
+            bodies: rows of files by digest, of those that were sent.
+        """
+        own = {path: digest for path, digest in digests.items() if line.get(path) != digest}
+        own |= dict.fromkeys(line.keys() - digests.keys(), GONE)
+        known = self.branches.find(key)
+        generation = (known.generation if known is not None else 0) + 1
+        overlay = self._live.get(key)
+        branch = Branch(
+            key, known.pushed_by if known is not None else pushed_by, commit_sha, datetime.now(UTC).isoformat(), generation, facts
+        )
+        if overlay is None:
+            self.branches.put(branch, own, own, bodies, self.line_mark())
+            return generation
+        old = overlay.store.layer
+        touched = sorted(path for path in {*old.own, *own} if old.own.get(path) != own.get(path))
+        rows = overlay.store.rows_of(touched, touched)
+        edges = edges_of(overlay.graph.view(), touched)
+        self.branches.put(branch, own, own, bodies, self.line_mark())
+        layer = self.layer(key)
+        layer = layer._replace(meta={**layer.meta, "root": str(overlay.root)})
+        overlay.store.become(layer)
+        after = overlay.store.rows_of(touched, touched)
+        wanted = {edge.dst for edge in overlay.store.edges_from(touched)}
+        externals = rows_in(self.branches.bodies(filter(None, own.values())).values()).externals
+        externals |= {one: row for one, row in external_rows(self.store).items() if one in wanted}
+        view = overlay.graph.view()
+        before = Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, {})
+        new = Rows(
+            *(after.files, after.symbols, after.chunks, overlay.store.edges_from(touched), after.unresolved, after.occurrences), externals
+        )
+        ends = {edge.dst for some in (before.edges, new.edges) for edge in some}
+        overlay.projections.refresh(generation, difference(before, new, external_uses(view, ends)))
+        self._write_tree(overlay.root, own, touched)
+        _write_contracts(overlay.root / INDEX, branch)
+        overlay.seen = -1
+        self.follow_memories(key)
+        return generation
+
+    def before_line(self, old: Mapping[str, str], new: Mapping[str, str], mark: str) -> None:
+        """Keep files of the main line for branches, before a push changes them.
+
+        Args:
+            old: the digest of each file of the main line; {} if unknown.
+            new: the digests after the push.
+            mark: identifies the state of the main line after the push.
+        """
+        if not self.branches.all():
+            return
+        view = self.runs.projections.graph()
+        paths = [path for path in sorted(self.store.file_hashes()) if not old or old.get(path) != new.get(path)]
+        externals = external_rows(self.store)
+        kept: dict[str, tuple[str, bytes]] = {
+            one.path: (old.get(one.path) or one.digest, body_of(one.rows, externals, self._text(one.path)))
+            for one in rows_by_file(self.store, view, paths)
+        }
+        kept |= dict.fromkeys(new.keys() - old.keys() - kept.keys(), (GONE, b""))
+        added = self.branches.keep(kept, mark)
+        for key, overlay in list(self._live.items()):
+            overlay.store.keep_own(added.get(key, {}))
+
+    def after_line(self, digests: Mapping[str, str], merged: Iterable[BranchKey]) -> list[BranchKey]:
+        """Drop merged branches, after a push has changed the main line.
+
+        Args:
+            digests: the digest of each file of the main line.
+            merged: branches whose commit the pushed commit contains.
+
+        Returns:
+            The dropped branches: those in `merged`, and branches whose changes the main line has now.
+        """
+        known = self.branches.all()
+        if not known:
+            return []
+        self.branches.settle(digests, self.line_mark())
+        self._adopt_links()
+        dropped = []
+        for one in known:
+            changed = self.branches.changed(one.key)
+            if one.key in set(merged) or all(digests.get(path, GONE) == digest for path, digest in changed.items()):
+                dropped.append(one.key)
+                self.drop(one.key)
+        for key in list(self._live):
+            self._live[key].seen = -1
+            self.follow_memories(key)
+        return dropped
+
+    def drop(self, key: BranchKey) -> bool:
+        """Delete a branch; return whether it existed.
+
+        Requests that use it now end; the next one finds no branch.
+        """
+        gone = self.branches.drop(key)
+        self._links = None
+        return gone
+
+    def drop_expired(self, days: float) -> list[BranchKey]:
+        """Delete branches that were not pushed for some days; return them."""
+        found = self.branches.expired(days)
+        for key in found:
+            self.drop(key)
+        return found
+
+    def close(self) -> None:
+        """Close the file of the branches. Idempotent."""
+        self.branches.close()
+
+    # ---- inside
+
+    def _judge(self, store: OverlayStore) -> None:
+        store.judge(self.judging(store.layer.own))
+
+    def _text(self, path: str) -> str | None:
+        try:
+            return (self.data_dir.parent / path).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:  # its text was never sent
+            return None
+
+    def _write_tree(self, root: Path, own: Mapping[str, str], touched: Iterable[str] | None = None) -> None:
+        """Make a directory with the texts of a branch's files.
+
+        Files of the main line are linked, not copied. `touched` limits the work to some paths.
+        """
+        line = self.data_dir.parent
+        replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project
+        paths = {*self.store.file_hashes(), *own} if touched is None else set(touched)
+        for path in sorted(paths):
+            place = root / path
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
+            digest = own.get(path)
+            if digest == GONE:
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if digest is None:
+                with suppress(FileNotFoundError):  # its text was never sent
+                    os.link(line / path, place)
+            elif (text := text_in(self.branches.bodies([digest])[digest])) is not None:
+                replace_file(place, text.encode("utf-8", "surrogateescape"))
+
+
+def login_of(access: Access) -> str:
+    """Return the login of a caller; "" for the owner of the index."""
+    return access.name if access.person is not None else ""
+
+
+def unknown_branch(name: str) -> BadInputError:
+    """Return the error for a branch that is missing or hidden from the caller."""
+    return BadInputError(f"unknown branch {name[:80]!r}; `graphmem projects` lists the branches", argument="branch", value=name[:80])
+
+
+def _rows(own: OwnRows) -> Rows:
+    return Rows(own.files, own.symbols, own.chunks, own.edges, own.unresolved, own.occurrences, own.externals)
+
+
+def _cached_rows(branches: Branches) -> Callable[[Iterable[str]], OwnRows]:
+    """Return a function that reads rows by digest, and keeps some decoded."""
+
+    @lru_cache(maxsize=_CACHED)
+    def one(digest: str) -> OwnRows:
+        return rows_in(branches.bodies([digest]).values())
+
+    def read(digests: Iterable[str]) -> OwnRows:
+        found = OwnRows.none()
+        for digest in digests:
+            rows = one(digest)
+            for name in OwnRows._fields[:-1]:
+                getattr(found, name).extend(getattr(rows, name))
+            found.externals.update(rows.externals)
+        return found
+
+    return read
+
+
+def _write_contracts(data_dir: Path, branch: Branch) -> None:
+    meta = branch.facts["meta"]
+    rows = {path: [ContractRow._make(row) for row in some] for path, some in branch.facts["contracts"].items()}
+    contracts.write(data_dir, meta["run"], meta["project"], rows)

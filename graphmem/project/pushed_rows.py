@@ -1,0 +1,85 @@
+"""The rows of single files in the graph, as `graphmem push` sends them.
+
+A digest is a hash of all rows of a file. Files with equal digests have equal rows, edges included.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.indexing.delta import edges_of
+from graphmem.model import ExternalRow
+from graphmem.store.overlay import OwnRows
+from graphmem.store.wire import packed, plain, row_of, unpacked
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+    from graphmem.store.base import GraphReads
+
+BATCH: Final = 500  # files whose rows are read at once
+MOST: Final = 256 << 20  # bytes of one stored file after decompression
+
+
+class FileRows(NamedTuple):
+    """The graph's rows of one file as JSON values, with a hash of the rows."""
+
+    path: str
+    rows: dict[str, list[list[Any]]]  # table -> rows
+    digest: str
+    content_hash: str
+
+
+def rows_by_file(store: GraphReads, view: GraphView, paths: Sequence[str]) -> Iterator[FileRows]:
+    """Yield the rows of some files of a graph, in the order of the paths."""
+    for start in range(0, len(paths), BATCH):
+        batch = paths[start : start + BATCH]
+        found = store.rows_of(batch, batch)
+        by_path: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        for table, rows in found._asdict().items():
+            for row in rows:
+                by_path[row.path][table].append(plain(table, row))
+        for edge in edges_of(view, batch):
+            by_path[view.paths[view.path_index[view.index_of[edge.src]]]]["edges"].append(plain("edges", edge))
+        hashes = {row.path: row.content_hash for row in found.files}
+        for path in batch:
+            tables = {table: sorted(rows, key=repr) for table, rows in sorted(by_path[path].items())}
+            digest = hashlib.blake2b(json.dumps(tables).encode(), digest_size=16).hexdigest()
+            yield FileRows(path, tables, digest, hashes.get(path, ""))
+
+
+def external_rows(store: GraphReads) -> dict[str, ExternalRow]:
+    """Return all external names of a graph by id."""
+    return {row["id"]: ExternalRow(**row) for row in store.tables().externals.to_pylist()}
+
+
+def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequence[Any]], text: str | None) -> bytes:
+    """Return the rows of a file as bytes to store.
+
+    Args:
+        rows: the rows of each table, as JSON values.
+        externals: rows of the external names in the graph, by id. Those to which no edge leads are left out.
+        text: the text of the file; None if it is unknown.
+    """
+    targets = {row[2] for row in rows.get("edges", ())}
+    return packed({"rows": rows, "externals": {one: list(externals[one]) for one in sorted(targets & externals.keys())}, "text": text})
+
+
+def rows_in(bodies: Iterable[bytes]) -> OwnRows:
+    """Return the rows in stored bodies; see `body_of`."""
+    found = OwnRows.none()
+    for body in bodies:
+        content = unpacked(body, MOST)
+        for table, rows in content["rows"].items():
+            getattr(found, table).extend(row_of(table, row) for row in rows)
+        found.externals.update((id_, ExternalRow._make(row)) for id_, row in content["externals"].items())
+    return found
+
+
+def text_in(body: bytes) -> str | None:
+    """Return the text of the file in a stored body; None if it is unknown."""
+    text: str | None = unpacked(body, MOST)["text"]
+    return text

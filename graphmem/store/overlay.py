@@ -1,0 +1,394 @@
+"""The graph of a branch: a base graph, except for files that differ.
+
+Rows of files that are equal on both come from the base's store. Rows of other files come from `Layer`. A branch has no memories of its own:
+it reads those of the base, with their links judged against the branch's code. Writes of code and memories are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.errors import StoreBusyError
+from graphmem.knowledge import AboutRow, KnowledgeDelta
+from graphmem.model import (
+    ChunkRow,
+    EdgeRow,
+    ExternalRow,
+    FileRow,
+    GraphDelta,
+    HandlesRow,
+    OccurrencesRow,
+    SymbolRow,
+    UnresolvedRow,
+)
+from graphmem.store.anchors import State, judged
+from graphmem.store.arrow_rows import node_slices
+from graphmem.store.base import (
+    CoAccessRow,
+    FlowRow,
+    GraphCounts,
+    GraphStore,
+    GraphTables,
+    KeyRow,
+    Knowledge,
+    LinkRow,
+    ModuleRow,
+    StoredModule,
+    StoredRows,
+)
+from graphmem.store.tables import NodeTable
+
+_EDGE_ORDER: Final = [("kind", "ascending"), ("src", "ascending"), ("dst", "ascending")]
+
+
+class OwnRows(NamedTuple):
+    """All rows of files that differ on a branch.
+
+    An edge belongs to the file of its source. Externals are those to which the edges lead.
+    """
+
+    files: list[FileRow]
+    symbols: list[SymbolRow]
+    chunks: list[ChunkRow]
+    edges: list[EdgeRow]
+    unresolved: list[UnresolvedRow]
+    occurrences: list[OccurrencesRow]
+    externals: dict[str, ExternalRow]
+
+    @classmethod
+    def none(cls) -> OwnRows:
+        """Rows of no file."""
+        return cls([], [], [], [], [], [], {})
+
+
+class Judging(NamedTuple):
+    """The state on a branch of the base's code that memories link to.
+
+    Attributes:
+        moves: code of the base that has another id on the branch, from the base's id to the branch's.
+        states: state on the branch of each node that differs.
+        names: name of each node that the branch lacks.
+        added: links of memories to code that the base lacks.
+    """
+
+    moves: Mapping[str, str]
+    states: Mapping[str, State]
+    names: Mapping[str, str]
+    added: Sequence[AboutRow]
+
+
+class Layer(NamedTuple):
+    """The state of a branch, as far as it differs from the base.
+
+    Attributes:
+        own: the digest of each path that differs; "" for a file that the branch lacks.
+        meta: named values of the branch, used instead of the base's.
+        keys: framework keys of the whole branch.
+        generation: counter of changes of the branch's code.
+    """
+
+    own: Mapping[str, str]
+    meta: Mapping[str, str]
+    keys: Sequence[KeyRow]
+    generation: int
+
+
+class OverlayFeed:
+    """Tells the projections of a branch about changes of the base's memories."""
+
+    def __init__(self) -> None:
+        self.on_knowledge: Callable[[int], object] = lambda _: None
+
+    def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
+        """Register the function for changes of memories.
+
+        Code of a branch changes only by a push, which updates the projections itself.
+        """
+        self.on_knowledge = on_knowledge
+
+    def close(self) -> None:
+        """Tell nobody any more. Idempotent."""
+        self.on_knowledge = lambda _: None
+
+
+class OverlayStore:
+    """The store of a branch; see `store.base.GraphStore`. Thread-safe.
+
+    Args:
+        base: the store of the project's main line, which stays open.
+        read: returns the rows of files with given digests.
+        layer: the state of the branch.
+    """
+
+    local: Final = None
+    cypher: Final = None
+
+    def __init__(
+        self,
+        base: GraphStore,
+        read: Callable[[Iterable[str]], OwnRows],
+        layer: Layer,
+    ) -> None:
+        self.engine = base.engine
+        self.notes: list[str] = []
+        self.feed = OverlayFeed()
+        self._base, self._read = base, read
+        self._judging = Judging({}, {}, {}, ())
+        self.layer = layer
+        self._derived: dict[str, str] = {}
+        self._modules: tuple[int, list[StoredModule]] = (0, [])
+        self._knowledge_generation = 1
+
+    def become(self, layer: Layer) -> None:
+        """Show another state of the branch from now on."""
+        self.layer = layer
+
+    def keep_own(self, own: Mapping[str, str]) -> None:
+        """Read more files from the layer, before the base changes them."""
+        self.layer = self.layer._replace(own={**own, **self.layer.own})
+
+    def judge(self, judging: Judging) -> None:
+        """Read links of memories in another way from now on."""
+        self._judging = judging
+
+    def memories_changed(self) -> None:
+        """Update the memories that readers see, after a change of the base."""
+        self._knowledge_generation += 1
+        self.feed.on_knowledge(self._knowledge_generation)
+
+    # ---- reading
+
+    def generation(self) -> int:
+        """Return the counter of changes of the branch's code."""
+        return self.layer.generation
+
+    def knowledge_generation(self) -> int:
+        """Return a counter of changes of the memories that the branch has seen."""
+        return self._knowledge_generation
+
+    def meta(self) -> dict[str, str]:
+        """Return the base's named values, with those of the branch."""
+        return dict(sorted({**self._base.meta(), **self.layer.meta, **self._derived}.items()))
+
+    def tables(self) -> GraphTables:
+        """Return all rows of the branch, for the `graph` projection."""
+        layer = self.layer
+        base, own = self._base.tables(), self._rows(layer.own)
+        paths = pa.array(sorted(layer.own), pa.string())
+        files, symbols = (_merged(table, paths, rows) for table, rows in ((base.files, own.files), (base.symbols, own.symbols)))
+        unresolved = _merged(base.unresolved, paths, own.unresolved)
+        left = pa.concat_arrays([_only(table, paths)["id"].combine_chunks() for table in (base.files, base.symbols)])
+        edges = base.edges.filter(pc.invert(pc.is_in(base.edges["src"], left)))
+        edges = pa.concat_tables([edges, _table(own.edges, edges.schema)]).sort_by(_EDGE_ORDER).combine_chunks()
+        known = pc.is_in(pa.array(sorted(own.externals), pa.string()), base.externals["id"].combine_chunks()).to_pylist()
+        new = [own.externals[one] for one, is_known in zip(sorted(own.externals), known, strict=True) if not is_known]
+        externals = pa.concat_tables([base.externals, _table(new, base.externals.schema)])
+        externals = externals.filter(pc.is_in(externals["id"], edges["dst"].combine_chunks())).sort_by("id").combine_chunks()
+        return GraphTables(layer.generation, files, symbols, externals, edges, unresolved)
+
+    def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
+        """Return all chunks, or those with given ids, with text, sorted by id."""
+        own = self.layer.own
+        rows = self._rows(own).chunks
+        wanted = set(ids) if ids is not None else None
+        found = _without(self._base.chunks(ids), pa.array(sorted(own), pa.string()))
+        mine = [row for row in rows if wanted is None or row.id in wanted]
+        return pa.concat_tables([found, _table(mine, found.schema)]).sort_by("id").combine_chunks()
+
+    def packed_chunks(self) -> Iterator[pa.Table]:
+        """Yield all chunks with compressed texts, in pieces."""
+        own = self.layer.own
+        paths = pa.array(sorted(own), pa.string())
+        for piece in self._base.packed_chunks():
+            yield _without(piece, paths)
+        for piece in node_slices(NodeTable.CHUNK, self._rows(own).chunks):
+            yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
+
+    def file_hashes(self) -> dict[str, str]:
+        """Return the content hash of every file by path, paths ascending."""
+        own = self.layer.own
+        found = {path: content for path, content in self._base.file_hashes().items() if path not in own}
+        found.update((row.path, row.content_hash) for row in self._rows(own).files)
+        return dict(sorted(found.items()))
+
+    def framework_keys(self) -> list[KeyRow]:
+        """Return framework keys, such as routes, with their handlers."""
+        return sorted(self.layer.keys, key=lambda row: (row.kind, row.name, row.symbol_id))
+
+    def counts(self) -> GraphCounts:
+        """Return the numbers of edges, call sites and unresolved calls."""
+        tables = self.tables()
+        groups = tables.edges.group_by(["kind", "rule", "source", "confidence"]).aggregate([([], "count_all")])
+        edges = groups.rename_columns(["kind", "rule", "source", "confidence", "edges"]).to_pylist()
+        calls = tables.edges.filter(pc.equal(tables.edges["kind"], "CALLS"))
+        calls = calls.append_column("sites", pc.add(pc.count_substring(calls["lines"], ","), 1))
+        of_rule = calls.group_by(["rule"]).aggregate([([], "count_all"), ("sites", "sum")])
+        rules = of_rule.rename_columns(["rule", "edges", "sites"]).to_pylist()
+        reasons = tables.unresolved.group_by(["reason"]).aggregate([([], "count_all")]).rename_columns(["reason", "sites"]).to_pylist()
+        return GraphCounts(
+            sorted(edges, key=lambda row: (row["kind"], -row["edges"], row["rule"], row["source"], row["confidence"])),
+            sorted(rules, key=lambda row: (-row["sites"], row["rule"])),
+            int(pc.sum(tables.files["call_sites"]).as_py() or 0),
+            sorted(reasons, key=lambda row: (-row["sites"], row["reason"])),
+        )
+
+    def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
+        """Return the edges that begin in given files, sorted by (kind, src, dst)."""
+        wanted, own = set(paths), self.layer.own
+        mine = self._rows({path: own[path] for path in wanted & own.keys()}).edges
+        return sorted([*self._base.edges_from(sorted(wanted - own.keys())), *mine], key=lambda row: row[:3])
+
+    def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
+        """Return the rows of given files, without edges."""
+        own = self.layer.own
+        base = self._base.rows_of([path for path in paths if path not in own], [path for path in chunks_of if path not in own])
+        mine = self._rows({path: own[path] for path in own.keys() & {*paths, *chunks_of}})
+        asked, chunked = set(paths), set(chunks_of)
+        return StoredRows(
+            sorted([*base.files, *(row for row in mine.files if row.path in asked)]),
+            sorted([*base.symbols, *(row for row in mine.symbols if row.path in asked)]),
+            sorted([*base.chunks, *(row for row in mine.chunks if row.path in chunked)]),
+            sorted([*base.unresolved, *(row for row in mine.unresolved if row.path in asked)]),
+            sorted([*base.occurrences, *(row for row in mine.occurrences if row.path in asked)]),
+        )
+
+    def places(self, file: str) -> bytes:
+        """Return the packed positions at which names are used in a file.
+
+        `file` is the file's id. The result is empty for an unknown file.
+        """
+        own = self.layer.own
+        mine = {row.id: row.places for row in self._rows(own).occurrences}
+        if file in mine:
+            return mine[file]
+        found = self._base.places(file)
+        state = self._judging.states.get(file)
+        return b"" if state is not None and state.gone else found
+
+    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
+        """Return memories of the base with links as they are on the branch."""
+        found = self._base.knowledge(ids)
+        return found._replace(generation=self._knowledge_generation, about=self._judged(found))
+
+    def memory_links(self) -> list[LinkRow]:
+        """Return all links of memories to code, sorted by memory, target and role."""
+        return sorted(LinkRow(row.memory_id, row.target_id, row.role, str(row.anchor)) for row in self.knowledge().about)
+
+    def memory_count(self) -> int:
+        """Return the number of memories of any status."""
+        return self._base.memory_count()
+
+    def remembered_names(self) -> dict[str, str]:
+        """Return names of nodes that are missing although memories link to them."""
+        judging = self._judging
+        there = {id_ for id_, state in judging.states.items() if not state.gone}
+        return {one: name for one, name in {**self._base.remembered_names(), **judging.names}.items() if one not in there}
+
+    def modules(self) -> tuple[int, list[StoredModule]]:
+        """Return the modules that were derived from the branch's code."""
+        return self._modules
+
+    def vectors(self, model: str) -> pa.Table:
+        """Return the stored vectors of one embedding model; the base has them."""
+        return self._base.vectors(model)
+
+    def vector_models(self) -> dict[str, int]:
+        """Map the id of each embedding model to the number of its stored vectors."""
+        return self._base.vector_models()
+
+    # ---- writing
+
+    def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Refuse: only `graphmem push` changes a branch."""
+        raise _only_pushes()
+
+    def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Refuse: only `graphmem push` changes a branch."""
+        raise _only_pushes()
+
+    def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
+        """Refuse: memories are written to the project."""
+        raise _only_pushes()
+
+    def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
+        """Keep the derived modules until the branch is closed."""
+        path_of = {row["id"]: row["path"] for row in self.tables().files.select(["id", "path"]).to_pylist()}
+        rows = [StoredModule(one.id, one.name, one.path, sorted(path_of[file] for file in one.files if file in path_of)) for one in modules]
+        self._modules = generation, sorted(rows)
+
+    def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
+        """Keep nothing: only Cypher reads stored flows, and a branch has none."""
+
+    def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
+        """Keep nothing: only Cypher reads these edges, and a branch has none."""
+
+    def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
+        """Keep nothing: the keys of a branch are part of its push."""
+
+    def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
+        """Add vectors of texts to the base, keyed by text_hash."""
+        self._base.put_vectors(model, dim, rows)
+
+    def forget_vectors(self, model: str) -> int:
+        """Delete nothing: the vectors belong to the base."""
+        return 0
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set named values until the branch is closed."""
+        self._derived = {**self._derived, **values}
+
+    def queued_writes(self) -> int:
+        """Return 0: nothing is written to a branch."""
+        return 0
+
+    def close(self) -> None:
+        """End the updates; the base stays open. Idempotent."""
+        self.feed.close()
+
+    # ---- inside
+
+    def _rows(self, own: Mapping[str, str]) -> OwnRows:
+        return self._read(sorted(filter(None, own.values())))
+
+    def _judged(self, found: Knowledge) -> list[AboutRow]:
+        """Return links of memories to code, as they are on the branch."""
+        judging = self._judging
+        links: dict[tuple[str, str, str], AboutRow] = {}
+        for row in found.about:
+            target = judging.moves.get(row.target_id, row.target_id)
+            if target in judging.states:
+                link: tuple[Any, ...] = (row.memory_id, target, row.role, row.confidence, row.body_hash, row.commit_sha, row.anchor)
+                anchor = judged(link, judging.states[target], moved=target != row.target_id)[-1]
+                row = row._replace(target_id=target, anchor=anchor)
+            links.setdefault((row.memory_id, row.target_id, row.role), row)
+        memories = {row.id for row in found.memories}
+        for row in judging.added:
+            if row.memory_id in memories:
+                links.setdefault((row.memory_id, row.target_id, row.role), row)
+        return [links[key] for key in sorted(links)]
+
+
+def _table(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    """Return rows as a table with the columns of `schema`, found by name."""
+    return pa.Table.from_pylist([row._asdict() for row in rows], schema=schema)
+
+
+def _only(table: pa.Table, paths: pa.Array) -> pa.Table:
+    return table.filter(pc.is_in(table["path"], paths))
+
+
+def _without(table: pa.Table, paths: pa.Array) -> pa.Table:
+    return table.filter(pc.invert(pc.is_in(table["path"], paths)))
+
+
+def _merged(table: pa.Table, paths: pa.Array, rows: Sequence[Any]) -> pa.Table:
+    """Return a table sorted by id, with `rows` instead of its rows of `paths`."""
+    return pa.concat_tables([_without(table, paths), _table(rows, table.schema)]).sort_by("id").combine_chunks()
+
+
+def _only_pushes() -> StoreBusyError:
+    return StoreBusyError("the code of a branch changes only by `graphmem push`; push the branch again", path="", owner=None)
