@@ -22,9 +22,9 @@ from graphmem.memory.lifecycle import confidence_in_use, importance_now, last_us
 from graphmem.memory.seeds import ORIENTATION
 from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, TRAPS
 from graphmem.model import file_id
+from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.text import query_words
-from graphmem.projection.words import DamagedWordsError
 from graphmem.search.candidates import query_vector
 from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers import SearchHit
 from graphmem.projection.text import STOP_WORDS, query_words
-from graphmem.search.unit_words import stems_of
+from graphmem.search.stems import stems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

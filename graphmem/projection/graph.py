@@ -47,7 +47,7 @@ from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
-_KEPT: Final = ("ids", "_symbols_in")  # filled by questions; released with the look-ups
+_KEPT: Final = ("ids", "_symbols_in", "kept")  # filled by questions; released with the look-ups
 _TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
 _MOST_FILES: Final = 1_000  # files whose symbols are kept as lists
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
@@ -491,6 +491,11 @@ class GraphView:
             columns = (nodes, self.start_line[nodes], self.end_line[nodes], self.kind[nodes], self.parent[nodes])
             kept = self._symbols_in[path] = FileSymbols(*(column.tolist() for column in columns))
         return kept
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """Data that users of this view derive from it and keep, by a name."""
+        return {}
 
     @cached_property
     def _symbols_in(self) -> dict[str, FileSymbols]:

@@ -26,13 +26,14 @@ from graphmem.errors import DiskFullError, GraphMemError, ResourceError, StoreBu
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
+from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.graph import GraphView
 from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.memory_file import FILE as MEMORIES_FILE
 from graphmem.projection.memory_file import load_memories, save_memories
 from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex, matrix_of
-from graphmem.projection.words import DamagedWordsError, WordIndex
+from graphmem.projection.words import WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.limits import kind_of, refusal
@@ -432,6 +433,8 @@ class Projections:
         del index
         graph = self._graph
         cooled |= graph is not None and graph.cool()
+        if (words := self._words) is not None:
+            words.pieces.clear()
         forget_expansions()
         give_back()
         return cooled

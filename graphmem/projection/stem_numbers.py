@@ -7,7 +7,7 @@ stemming the texts again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -77,6 +77,17 @@ def unpacked(packed: bytes) -> npt.NDArray[np.unsignedinteger[Any]]:
     """
     kind: type[np.unsignedinteger[Any]] = np.uint32 if packed[:1] == _BYTES[1:] else np.uint16
     return np.frombuffer(packed, kind, offset=min(1, len(packed)))
+
+
+def having(numbers: npt.NDArray[np.integer[Any]], wanted: Collection[int]) -> npt.NDArray[np.bool_]:
+    """Return which of `numbers` are wanted.
+
+    The cost is one look-up in a table for each number, half that of `numpy.isin`.
+    """
+    table = np.zeros(int(numbers.max(initial=0)) + 1, np.bool_)
+    table[[number for number in wanted if number < len(table)]] = True
+    found: npt.NDArray[np.bool_] = table[numbers]
+    return found
 
 
 def _packed(numbers: npt.NDArray[np.uint32]) -> bytes:

@@ -16,7 +16,6 @@ import sqlite3
 import threading
 import time
 import weakref
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -30,11 +29,13 @@ import numpy.typing as npt
 
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
+from graphmem.projection.entries import DamagedWordsError, Entry
 from graphmem.projection.near_words import NearWords
+from graphmem.projection.pieces import Pieces
 from graphmem.projection.stem_numbers import I64, StemNumbers, known_numbers
 from graphmem.projection.text import STOP_WORDS, normalise, normalised_lines, query_words
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.compression import deflated, inflated
+from graphmem.runtime.compression import deflated
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
 
@@ -46,6 +47,7 @@ FORMAT: Final = 3  # increase it when the tables or the normaliser change: the f
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
 _POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
 _MOST_KEPT: Final = 1_000_000  # postings of words whose scores are kept: 16 MB
+_MOST_IDS: Final = 100_000  # rows whose ids are kept: 15 MB
 _FIRST: Final = 100  # least number of the best rows whose entries are read at once
 _GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
 _READERS: Final = 2
@@ -73,35 +75,6 @@ CREATE INDEX entries_text_hash ON entries (text_hash);
 """
 
 
-class Entry(NamedTuple):
-    """A row of the word index: a chunk (piece of a file) with path and lines."""
-
-    id: str
-    kind: str  # code | prose | data
-    path: str
-    symbol: str  # id of the definition it was cut at, or ""
-    title: str
-    start_line: int
-    end_line: int
-    text_hash: str
-    packed: bytes  # prefix and text, deflated; empty if it was not requested
-    stems: bytes = b""  # numbers of the stems of its words, line by line, as `stem_numbers` packs them; empty like `packed`
-
-    @property
-    def text(self) -> str:
-        """Return the text; "" if it was not requested.
-
-        Raises:
-            DamagedWordsError: the stored bytes have changed.
-        """
-        try:
-            return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
-        except (zlib.error, ValueError) as error:
-            raise DamagedWordsError(
-                f"text in the word index {self.path} cannot be decompressed ({error}); graphmem rebuilds the word index"
-            ) from error
-
-
 class WordHit(NamedTuple):
     """A chunk that matches a word search, with its score."""
 
@@ -122,13 +95,6 @@ class WordAnswer(NamedTuple):
     total: int  # number of rows
 
 
-class DamagedWordsError(Exception):
-    """SQLite finds the file of the word index damaged.
-
-    The index must be built again.
-    """
-
-
 class WordIndex:
     """One generation of the word index. Safe to share between threads.
 
@@ -142,7 +108,9 @@ class WordIndex:
         self._rows_with: dict[str, int] = {}
         self._scores_of: dict[str, _Scores] = {}
         self._kept = 0  # postings in it
+        self._ids: dict[int, str] = {}  # row -> id, of rows that were among the best
         self._near = NearWords()
+        self.pieces = Pieces()  # chunks as search divided them
         self._total: int | None = None  # rows, once counted
         self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
         self._entry = threading.Lock()  # every reader passes it; a writer holds it, or it would never get all connections
@@ -275,7 +243,9 @@ class WordIndex:
                 db.execute("COMMIT")
             finally:
                 db.close()
-        return WordIndex(self.path, generation)
+        index = WordIndex(self.path, generation)
+        index.pieces = self.pieces.without(_touched(delta))
+        return index
 
     def delete_files(self) -> None:
         """Delete the index from the disk; open readers can still read it."""
@@ -325,7 +295,7 @@ class WordIndex:
             if not used:
                 return WordAnswer([], left_out, replaced, found, 0)
             rows, scores = _summed([self._scores(db, word) for word in used])
-            hits = _best(db, rows, scores, k, *_filters(kinds, paths))
+            hits = _best(db, rows, scores, k, *_filters(kinds, paths), self._ids)
             total = self._rows(db)
         return WordAnswer(hits, left_out, replaced, found, total)
 
@@ -511,10 +481,13 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
     return found, total[found]
 
 
-def _best(db: sqlite3.Connection, rows: I64, scores: F64, k: int, conditions: str, values: Sequence[str]) -> list[WordHit]:
+def _best(
+    db: sqlite3.Connection, rows: I64, scores: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
+) -> list[WordHit]:
     """Return the best k rows that meet SQL conditions, ties by id.
 
-    Rows are checked in batches, best first. To check every match would take half of a search.
+    Rows are checked in batches, best first. To check every match would take half of a search. Without conditions, only the ids of rows are
+    read that are not in `ids`, which receives them.
     """
     hits: list[WordHit] = []
     size, above = max(k, _FIRST), math.inf
@@ -523,9 +496,13 @@ def _best(db: sqlite3.Connection, rows: I64, scores: F64, k: int, conditions: st
         least = np.partition(scores, len(scores) - size)[len(scores) - size] if size < len(scores) else 0.0
         at = np.flatnonzero((scores >= least) & (scores < above))
         score_of = dict(zip(rows[at].tolist(), scores[at].tolist(), strict=True))
-        for batch in _batches(score_of, 500):
+        known = {} if conditions else {row: ids[row] for row in score_of if row in ids}
+        for batch in _batches((row for row in score_of if row not in known), 500):
             sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({_marks(batch)}){conditions}"  # noqa: S608
-            hits += [WordHit(key, score_of[row]) for row, key in db.execute(sql, (*batch, *values))]
+            known.update(db.execute(sql, (*batch, *values)))
+        if not conditions and len(ids) < _MOST_IDS:
+            ids.update(known)
+        hits += [WordHit(key, score_of[row]) for row, key in known.items()]
         size, above = 4 * size, float(least)
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k]
 
@@ -579,6 +556,14 @@ def _damage_named() -> Iterator[None]:
         raise
     except sqlite3.DatabaseError as error:
         raise DamagedWordsError(str(error)) from error
+
+
+def _touched(delta: GraphDelta) -> set[str]:
+    """Return the paths of all files with a changed file, symbol or chunk.
+
+    Removed rows have no path, but then the row of their file changes or is removed as well.
+    """
+    return {row.path for rows in (delta.files, delta.symbols, delta.chunks) for row in rows}
 
 
 def _batches(rows: Iterable[Any], size: int = _BATCH) -> Iterator[list[Any]]:

@@ -7,7 +7,7 @@ symbols, are candidates, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -23,7 +23,7 @@ from graphmem.search.query_type import QUESTION, classify
 from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import echoes, joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
-from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
+from graphmem.search.units import NOWHERE, SURE, Units, Voted, divided
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 _COPY: Final = 0.35  # factor for a section of a document that repeats a better one
@@ -78,25 +78,28 @@ def gather(
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
     chunk_dense = dense.chunks if dense is not None else {}
     chunks = sorted(chunk_words.keys() | chunk_dense.keys())
-    entries = shot.words.entries(chunks) if shot.words is not None and chunks else {}
+    pieces = shot.words.pieces if shot.words is not None and shot.words.generation == view.generation else NOWHERE
+    entries = {chunk: piece.entry for chunk, piece in pieces.known(chunks).items()}
+    if shot.words is not None and len(entries) < len(chunks):
+        entries |= shot.words.entries(chunk for chunk in chunks if chunk not in entries)
     if dense is not None and shot.vectors is not None:
         # A cosine is cheap for any text, so every candidate gets one, from any path.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
-    units = divided(view, [entries[chunk] for chunk in best_first], signs.named, divide=tuning.divide, most=tuning.units)
+    units = divided(view, entries, best_first, signs.named, pieces, divide=tuning.divide, most=tuning.units)
     units.nodes.update({view.ids[node]: node for node in (*signs.named, *signs.around)})
     by_words = UnitWords({}, {}, {}, {})
     told = weights.told * (1 - share)
     if words is not None and shot.words is not None:
-        by_words = unit_words(view, units, words, shot.words, query, tuning.fields, with_docs=told > 0)
-    receivers = _receivers(view, units)
+        by_words = unit_words(units, words, shot.words, query, tuning.fields, with_docs=told > 0)
+    receivers = _receivers(units)
     by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
         for segment in units.segments[chunk]:
             units.best.setdefault(segment.unit, segment)
-    near = _in_files(view, units, signs.active)
-    places = _in_files(view, units, named_files(view, query)) if weights.places else {}
+    near = _in_files(units, signs.active)
+    places = _in_files(units, named_files(view, query)) if weights.places else {}
     lists = [
         Ranked("words", by_words.whole, weights.words),
         Ranked("sentence", by_words.sentence, weights.sentence, full=1.0),
@@ -109,7 +112,7 @@ def gather(
         Ranked("places", places, weights.places, full=1.0),
         Ranked("frames", {view.ids[node]: 1.0 for node in signs.placed}, weights.frames, full=1.0),
         Ranked("files", near, weights.files, full=1.0),
-        Ranked("churn", _in_files(view, units, signs.churn) if weights.churn else {}, weights.churn, full=1.0),
+        Ranked("churn", _in_files(units, signs.churn) if weights.churn else {}, weights.churn, full=1.0),
     ]
     return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)
 
@@ -123,12 +126,12 @@ def is_heard(found: CodeLists, faint: float) -> bool:
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 
 
-def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
+def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
     """Return a score for each candidate whose file is in `files`.
 
     The score is the score of the file.
     """
-    return {unit: value for unit in units.best if (value := files.get(units.path(view, unit), 0.0))} if files else {}
+    return {unit: value for unit in units.best if (value := files.get(units.path(unit), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
@@ -143,13 +146,14 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
     return lambda key: (place.get(key, len(place)), key)
 
 
-def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
+def _receivers(units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units (symbols) that get a score from its vector.
 
     A chunk is mapped to the units in it and to the classes that contain them. A vector describes a whole chunk. The lines between small
     definitions have no vector of their own.
     """
-    there = {segment.unit for segments in units.segments.values() for segment in segments}
+    there = set(units.stems.units)
+    facts = units.facts(there)
     around: dict[str, list[str]] = {}
     receivers: dict[str, list[str]] = {}
     for chunk, segments in units.segments.items():
@@ -159,7 +163,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
             if unit == chunk and units.entries[chunk].symbol and len(segments) > 1:
                 continue
             if unit not in around:
-                around[unit] = list(_with_classes(view, unit, units.nodes.get(unit, -1), there))
+                around[unit] = [unit, *(outer for outer in facts[unit].enclosing if outer in there)]
             of_chunk += around[unit]
     return receivers
 
@@ -177,17 +181,6 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
                 if cosine > best.get(unit, -2.0):
                     best[unit] = cosine
     return best
-
-
-def _with_classes(view: GraphView, unit: str, node: int, there: Collection[str]) -> Iterator[str]:
-    """Yield a symbol, then those of its enclosing symbols that are in `there`.
-
-    `there` has the ids of the candidates.
-    """
-    yield unit
-    while node >= 0 and (node := int(view.parent[node])) >= 0:
-        if view.ids[node] in there:
-            yield view.ids[node]
 
 
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
@@ -210,7 +203,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in found.units.nodes]
     fused = credited(shot.graph, fused, found.units, request.query, request.k)
-    voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
+    voted = _with_votes(fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
     asks_for_documents = classify(request.query) != QUESTION or _OF_DOCUMENTS.search(request.query) is not None
@@ -239,6 +232,7 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
     documents and data, unless the query asks for them. Units that the query names are not lowered. Named tests are, because tests repeat
     the words of the code they test.
     """
+    facts = units.facts([one.hit.id for one in voted])
     in_tests: dict[str, float] = {}
 
     def of_path(path: str) -> float:
@@ -247,14 +241,13 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
         return in_tests[path]
 
     def factor(unit: str) -> float:
-        node = units.nodes.get(unit)
-        if node is None:
+        if unit not in units.nodes:
             entry = units.entries[unit]
             return of_path(entry.path) * (tuning.around if entry.kind == "code" else tuning.written)
-        by = tuning.tests if view.is_test[node] else 1.0
+        by = tuning.tests if facts[unit].is_test else 1.0
         if named.get(unit, 0.0) > SURE:
             return by
-        return by * (tuning.inner if is_inner(view, node) else 1.0) * (tuning.around if is_class(view, node) else 1.0)
+        return by * (tuning.inner if facts[unit].is_inner else 1.0) * (tuning.around if facts[unit].is_class else 1.0)
 
     lowered = [
         Voted(one.hit, one.score * by, one.boost - one.score * (1 - by), one.boosted_by)
@@ -294,7 +287,7 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
     return sorted(kept, key=_best_first)
 
 
-def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
+def _with_votes(fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
     """Raise candidates whose file has other good hits, which vote for it.
 
     The votes of a file are the scores of its best `voters` hits. A candidate gains at most `weight` times the range of scores. The order of
@@ -302,7 +295,8 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: f
     """
     if not fused:
         return []
-    paths = [units.path(view, hit.id) for hit in fused]
+    facts = units.facts([hit.id for hit in fused])
+    paths = [facts[hit.id].path for hit in fused]
     best: dict[str, list[Fused]] = {}
     for hit, path in zip(fused, paths, strict=True):
         of_file = best.setdefault(path, [])
@@ -312,10 +306,11 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: f
     total = {path: sum(hit.score - low for hit in hits) for path, hits in best.items()}
     high = max(total.values()) or 1.0
     boosts = {path: weight * value / high for path, value in total.items()}
+    first = {path: (hits[0].id, hits[1].id if len(hits) > 1 else "") for path, hits in best.items()}
     voted = []
     for hit, path in zip(fused, paths, strict=True):
         boost = boosts[path]
-        other = next((other.id for other in best[path] if other.id != hit.id), "") if boost else ""
+        other = first[path][hit.id == first[path][0]] if boost else ""
         voted.append(Voted(hit, hit.score + boost, boost, other))
     return voted
 

@@ -13,7 +13,7 @@ from typing import Final
 from graphmem.projection.graph import GraphView
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.fusion import Fused
-from graphmem.search.unit_words import stems_of
+from graphmem.search.stems import stems_of
 from graphmem.search.units import Units
 
 _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any language; also of an attribute in Rust

@@ -132,7 +132,7 @@ def _scored(shot: Snapshot, one: Ready, tuning: Tuning) -> Measured:
         each._replace(weight=getattr(weights, each.name) * (one.found.share if each.name == "dense" else 1.0)) for each in one.found.lists
     ]
     voted = code.join(shot, one.found._replace(lists=lists), one.request, weights, tuning, None)
-    files = list(dict.fromkeys(one.found.units.path(shot.graph, hit.hit.id) for hit in voted))
+    files = list(dict.fromkeys(one.found.units.path(hit.hit.id) for hit in voted))
     first = next((1 / place for place, path in enumerate(files, 1) if path in one.case.files), 0.0)
     return Measured(first, len(one.case.files.intersection(files[:5])) / min(5, len(one.case.files)))
 

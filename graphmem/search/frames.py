@@ -9,7 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph import GraphView
-from graphmem.search.units import is_class, is_function
+from graphmem.search.unit_facts import is_class, is_function
 
 _FILES: Final = 3  # maximum files that a path may match: a frame that matches many says nothing
 _LIBRARIES: Final = frozenset({"site-packages", "dist-packages", "node_modules"})

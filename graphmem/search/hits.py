@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
-import numpy as np
-
 from graphmem.answers import PathScore, SearchHit
 from graphmem.answers.vocabulary import SearchFacet, SearchKind
 from graphmem.projection.graph import GraphView
@@ -107,16 +105,8 @@ def _stems_by_line(units: Units, shown: Collection[str], index: WordIndex, wante
     A unit is a symbol, or a chunk without a symbol. The result maps a unit to its lines, which are numbered as in the file.
     """
     stem_of = {number: stem for stem, number in index.numbers_of(wanted.stems).items()}
-    numbers = np.fromiter(stem_of, np.int64, len(stem_of))
-    found: dict[str, dict[int, frozenset[str]]] = {}
-    for segments in units.segments.values():
-        for segment in segments:
-            if segment.unit in shown:
-                rows = units.rows_with(segment, numbers)
-                found.setdefault(segment.unit, {}).update(
-                    (row, frozenset(map(stem_of.__getitem__, of_row))) for row, of_row in rows.items()
-                )
-    return found
+    found = units.rows_with(shown, stem_of)
+    return {unit: {row: frozenset(map(stem_of.__getitem__, of_row)) for row, of_row in rows.items()} for unit, rows in found.items()}
 
 
 def _facet(view: GraphView, kind: SearchKind, path: str) -> SearchFacet:

@@ -29,13 +29,21 @@ def _best_window(lines: list[str], query: str) -> int:
     Windows of LINES lines are compared by three criteria, in this order: most distinct words of the query, most words of the query, and a
     first line with such a word.
     """
-    wanted = set(query_words(query)) - STOP_WORDS
+    folded = "\n".join(lines).casefold()
+    wanted = {word for word in set(query_words(query)) - STOP_WORDS if word in folded}
+    if not wanted:
+        return 0
     none: set[str] = set()
-    found = [wanted.intersection(query_words(line)) if any(map(line.casefold().__contains__, wanted)) else none for line in lines]
+    found = [
+        wanted.intersection(query_words(line)) if any(map(low.__contains__, wanted)) else none
+        for line, low in zip(lines, folded.split("\n"), strict=True)
+    ]
 
     def worth(start: int) -> tuple[int, int, bool]:
         window = found[start : start + LINES]
         return len(set().union(*window)), sum(map(len, window)), bool(window[0])
 
+    last = max(0, len(lines) - LINES)
+    near = {start for at, words in enumerate(found) if words for start in range(max(0, at - LINES + 1), min(at, last) + 1)}
     # max returns the first of equals.
-    return max(range(max(1, len(lines) - LINES + 1)), key=worth)
+    return max(sorted(near), key=worth, default=0)

@@ -13,27 +13,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
-from threading import Lock
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from graphmem.projection.graph import GraphView
-from graphmem.projection.postings import Stemmer
-from graphmem.projection.text import normalise, query_words
+from graphmem.projection.stem_numbers import having
+from graphmem.projection.text import query_words
 from graphmem.projection.words import WordAnswer, WordIndex
 from graphmem.search.abbreviations import other_forms
 from graphmem.search.request import Fields
+from graphmem.search.stems import stems_of
 from graphmem.search.units import StemsOfUnits, Units
 
-_MOST_TEXTS: Final = 20_000  # short texts whose stems are kept
-_lock: Final = Lock()
 _SENTENCE: Final = re.compile(r"\n+|(?<=[.;:!?])\s+")
 _WORDS: Final = re.compile(r"\w{2,}")
 _LEAST_WORDS: Final = 3  # minimum words of a sentence that is scored alone
-_FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their directory
 
 
 class UnitWords(NamedTuple):
@@ -55,13 +50,10 @@ class _Terms(NamedTuple):
     length: int
 
 
-def unit_words(
-    view: GraphView, units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields, *, with_docs: bool = False
-) -> UnitWords:
+def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields, *, with_docs: bool = False) -> UnitWords:
     """Score units by the words of the query.
 
     Args:
-        view: the graph of the units.
         units: the candidates with their words.
         words: answer of the word index: the words, and the number of rows that contain each.
         index: the word index.
@@ -76,80 +68,60 @@ def unit_words(
     weight = {stem: value * (1.0 if stem in first else fields.rest) for stem, value in rarity.items()}
     others = other_forms(weight, stems_of)
     term_of = {stem: stem for stem in weight} | {stem: term for stem, term in others.items() if term in weight}
-    texts = _of_texts(units.stems, index, term_of)
-    named = _terms_in({unit: _fields(view, units, unit) for unit in units.stems.units}, term_of)
-    average = sum(one.length for one in texts) / max(1, len(texts)) or 1.0
+    texts, lengths = _of_texts(units.stems, index, term_of)
+    facts = units.facts(units.stems.units)
+    wanted = frozenset(term_of)
+    met: dict[int, _Terms] = {}
+    named = {unit: _named(facts[unit].fields, term_of, met) for unit in units.stems.units if not facts[unit].stems.isdisjoint(wanted)}
+    average = sum(lengths) / max(1, len(lengths)) or 1.0
     worth = (fields.name, fields.outer, fields.path)
     saturated: dict[str, dict[str, float]] = {}
-    for text, (unit, of_unit) in zip(texts, named.items(), strict=True):
+    for unit, text, length in zip(units.stems.units, texts, lengths, strict=True):
         joined: dict[str, float] = {}
-        shorter = 1 - fields.b + fields.b * text.length / average
-        for one, factor in zip((text, *of_unit), (1 / shorter, *worth), strict=False):
+        shorter = 1 - fields.b + fields.b * length / average
+        factor = 1 / shorter
+        for term in text:
+            joined[term] = joined.get(term, 0.0) + factor
+        for one, factor in zip(named.get(unit, ()), worth, strict=False):
             for term in one.terms if factor else ():
                 joined[term] = joined.get(term, 0.0) + factor
         if joined:
             saturated[unit] = {term: tf / (tf + fields.k1) for term, tf in joined.items()}
     whole = _bm25f(saturated, weight, fields.coverage)
-    documented: dict[str, tuple[str]] = {}
-    if with_docs:
-        documented = {unit: (view.doc(node),) for unit in units.stems.units if (node := units.nodes.get(unit)) is not None}
     return UnitWords(
         whole,
         _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields),
         _shares(named, fields),
-        _documentation_scores(_terms_in(documented, term_of), weight, fields.focus),
+        _documentation_scores(units, wanted, term_of, weight, fields.focus) if with_docs else {},
     )
 
 
-def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> list[_Terms]:
-    """Return the query's words in the text of each unit, as stems.
+def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[int, _Terms]) -> list[_Terms]:
+    """Find the query's words in the names of a unit.
 
-    The results are in the order of the units.
+    Args:
+        fields: the stems of each of its names.
+        term_of: maps a stem to the word of the query that it stands for.
+        met: results for lists of stems by their identity, because many units share a path; receives further ones.
+    """
+    for field in fields:
+        if id(field) not in met:
+            met[id(field)] = _Terms([term_of[stem] for stem in field if stem in term_of], len(field))
+    return [met[id(field)] for field in fields]
+
+
+def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> tuple[list[list[str]], list[int]]:
+    """Return the query's words in the text of each unit, and its length.
+
+    The words are stems. The results are in the order of the units.
     """
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]
-    numbers = index.numbers_of(term_of)
-    if numbers and len(stems.stems):
-        term = {number: term_of[stem] for stem, number in numbers.items()}
-        at = np.flatnonzero(np.isin(stems.stems, list(term)))
-        for unit, number in zip(stems.owner[at].tolist(), stems.stems[at].tolist(), strict=True):
-            found[unit].append(term[number])
-    lengths = np.bincount(stems.owner, minlength=count).tolist() if count else []
-    return list(map(_Terms, found, lengths))
-
-
-def _terms_in(texts: Mapping[str, Sequence[str]], term_of: Mapping[str, str]) -> dict[str, list[_Terms]]:
-    """Find the query's words in the short texts of units, such as names.
-
-    Returns, for each unit, one `_Terms` for each of its texts.
-
-    Args:
-        texts: the texts of each unit.
-        term_of: maps a stem to the word of the query that it stands for.
-    """
-    stems = _stems_of_texts(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
-    near = {text: _Terms([term_of[stem] for stem in of_text if stem in term_of], len(of_text)) for text, of_text in stems.items()}
-    return {unit: [near[text] for text in of_unit] for unit, of_unit in texts.items()}
-
-
-_of_text: Final[dict[str, list[str]]] = {}  # the stems of short texts, such as names, paths and summaries
-
-
-def _stems_of_texts(texts: Collection[str]) -> dict[str, list[str]]:
-    """Return the stems of the words of each text, in its order.
-
-    The results are cached, because searches meet the same names and paths again.
-    """
-    known = {text: stems for text in texts if (stems := _of_text.get(text)) is not None}
-    fresh = {text: normalise(text).split() for text in texts if text not in known}
-    if fresh:
-        stem = stems_of(dict.fromkeys(word for words in fresh.values() for word in words))
-        found = {text: [stem[word] for word in words] for text, words in fresh.items()}
-        if len(_of_text) + len(found) > _MOST_TEXTS:
-            _of_text.clear()
-        _of_text.update(found)
-        known |= found
-    return known
+    term = {number: term_of[stem] for stem, number in index.numbers_of(term_of).items()}
+    at = np.flatnonzero(having(stems.stems, term))
+    for unit, number in zip(stems.owner[at].tolist(), stems.stems[at].tolist(), strict=True):
+        found[unit].append(term[number])
+    return found, np.bincount(stems.owner, minlength=count).tolist() if count else []
 
 
 def sentences(query: str) -> list[str]:
@@ -229,15 +201,18 @@ def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, floa
     return shares
 
 
-def _documentation_scores(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
+def _documentation_scores(
+    units: Units, wanted: frozenset[str], term_of: Mapping[str, str], weight: Mapping[str, float], focus: float
+) -> dict[str, float]:
     """Return the share of the query's words in each unit's documentation.
 
     A unit is a symbol, or a chunk without a symbol. Long documentation gets a lower score.
     """
     whole = math.fsum(weight.values()) or 1.0
     told: dict[str, float] = {}
-    for unit, (doc,) in documented.items():
-        if terms := set(doc.terms):
+    for unit, doc in units.documentation().items():
+        terms = {term_of[stem] for stem in doc.stems & wanted}
+        if terms:
             told[unit] = math.fsum(weight[term] for term in terms) / whole * (len(terms) / doc.length) ** focus
     return told
 
@@ -253,31 +228,3 @@ def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
         value = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5))
         rarity[stem_of[word]] = max(value, rarity.get(stem_of[word], 0.0))
     return rarity, {word: stem_of[word] for word in words.rows}
-
-
-def stems_of(words: Iterable[str]) -> Mapping[str, str]:
-    """Return the stem of each word, computed in one call."""
-    with _lock:
-        return _stemmer()(words)
-
-
-def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str, str]:
-    """Return a unit's name, enclosing names, path, and file name.
-
-    The file name has no extension. For the main file of a package, it is the name of the directory.
-    """
-    node = units.nodes.get(unit)
-    if node is not None:
-        outer, _, name = view.qualname(node).rpartition(".")
-        path = view.path(node)
-    else:
-        entry = units.entries[unit]
-        outer, name, path = "", ("" if entry.kind == "code" else entry.title), entry.path
-    folder, _, file = path.rpartition("/")
-    stem = file.partition(".")[0]
-    return name, outer, path, folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
-
-
-@cache
-def _stemmer() -> Stemmer:
-    return Stemmer()

@@ -9,38 +9,26 @@ of a function inside another function of the same chunk belong to the outer func
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import compress, pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from graphmem.model import SymbolKind
 from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
-from graphmem.projection.stem_numbers import I64, LINE, unpacked
-from graphmem.projection.words import Entry
+from graphmem.projection.pieces import Piece, Pieces, Segment
+from graphmem.projection.stem_numbers import I64, LINE, having, unpacked
 from graphmem.search.fusion import Fused
+from graphmem.search.unit_facts import BODIES, HOLDERS, Documentation, FactsOfUnits, UnitFacts, kind_of
 
-_BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
-_HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
-_FOUND: Final = _BODIES | _HOLDERS | {SymbolKind.TYPE}
+_FOUND: Final = BODIES | HOLDERS | {SymbolKind.TYPE}
 SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well
-
-
-class Segment(NamedTuple):
-    """Lines of a chunk that belong to one unit, such as a function."""
-
-    unit: str  # id of a node or of the chunk
-    chunk: str
-    owners: Sequence[int]  # for each line of the chunk, a number of its unit
-    number: int  # number of this unit
-
-    @property
-    def rows(self) -> list[int]:
-        """The positions of its lines in the text of the chunk, from 0."""
-        return [row for row, number in enumerate(self.owners) if number == self.number]
+NOWHERE: Final = Pieces(most=0)  # keeps no pieces
+_BYTE: Final = 256  # units of a chunk whose numbers fit into bytes
 
 
 class StemsOfUnits(NamedTuple):
@@ -62,7 +50,19 @@ class Units:
         best: for each unit its lines in its best chunk.
     """
 
-    def __init__(self, entries: dict[str, Entry], segments: dict[str, list[Segment]], stems: StemsOfUnits, nodes: dict[str, int]) -> None:
+    def __init__(
+        self,
+        view: GraphView,
+        entries: dict[str, Entry],
+        segments: dict[str, list[Segment]],
+        stems: StemsOfUnits,
+        nodes: dict[str, int],
+        *,
+        kept: bool,
+    ) -> None:
+        self._view = view
+        self._facts = FactsOfUnits(view, kept=kept)
+        self._facts_of: dict[str, UnitFacts] = {}
         self.entries = entries
         self.segments = segments
         self.stems = stems
@@ -77,26 +77,44 @@ class Units:
         lines = self._lines[segment.chunk]
         return [lines[row] for row in segment.rows]
 
-    def path(self, view: GraphView, unit: str) -> str:
+    def facts(self, units: Collection[str]) -> dict[str, UnitFacts]:
+        """Return the file, names and kind of at least the given units."""
+        if missing := [unit for unit in units if unit not in self._facts_of]:
+            self._facts_of |= self._facts.of(missing, self.nodes, self.entries)
+        return self._facts_of
+
+    def documentation(self) -> dict[str, Documentation]:
+        """Return the documentation of all units that are symbols."""
+        return self._facts.documentation({unit: node for unit in self.stems.units if (node := self.nodes.get(unit)) is not None})
+
+    def path(self, unit: str) -> str:
         """Return the path of the file that contains a unit."""
         node = self.nodes.get(unit)
-        return view.path(node) if node is not None else self.entries[unit].path
+        return self._view.path(node) if node is not None else self.entries[unit].path
 
-    def rows_with(self, segment: Segment, numbers: I64) -> dict[int, set[int]]:
-        """Return the lines of a segment that have some of the given stems.
+    def rows_with(self, shown: Collection[str], numbers: Collection[int]) -> dict[str, dict[int, set[int]]]:
+        """Return the lines of given units that have some of the given stems.
 
-        The result maps a line's number in the file to the stem numbers of `numbers` in that line.
+        The result maps a unit to the numbers of its lines in the file, and each line to its stems that are in `numbers`.
         """
-        entry = self.entries[segment.chunk]
-        stems = unpacked(entry.stems)
-        at = np.flatnonzero(np.isin(stems, numbers))
-        found: dict[int, set[int]] = {}
-        if len(at):
-            row_of = np.cumsum(stems == LINE)
-            before = _first_line(entry, int(row_of[-1]) + 1)
-            for row, stem in zip(row_of[at].tolist(), stems[at].tolist(), strict=True):
-                if segment.owners[row] == segment.number and before + row >= entry.start_line:
-                    found.setdefault(before + row, set()).add(stem)
+        unit_of: list[str] = []  # for each line
+        line_of: list[int] = []  # for each line, its number in the file; 0 for a repetition of the signature
+        entries = []
+        for chunk, segments in self.segments.items():
+            names = {one.number: one.unit for one in segments if one.unit in shown}
+            if names:
+                entry = self.entries[chunk]
+                entries.append(entry)
+                owners = segments[0].owners
+                unit_of += [names.get(owner, "") for owner in owners]
+                before = _first_line(entry, len(owners))
+                line_of += [row if row >= entry.start_line else 0 for row in range(before, before + len(owners))]
+        found: dict[str, dict[int, set[int]]] = {}
+        every, _, line, _ = _lines_of(entries)
+        at = np.flatnonzero(having(every, numbers))
+        for row, stem in zip(line[at].tolist(), every[at].tolist(), strict=True):
+            if unit_of[row] and line_of[row]:
+                found.setdefault(unit_of[row], {}).setdefault(line_of[row], set()).add(stem)
         return found
 
     def numbered(self, segment: Segment) -> Iterable[tuple[int, str]]:
@@ -128,30 +146,72 @@ class Voted(NamedTuple):
     boosted_by: str
 
 
-def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float], *, divide: bool, most: int) -> Units:
+def divided(
+    view: GraphView,
+    entries: Mapping[str, Entry],
+    order: Sequence[str],
+    named: Mapping[int, float],
+    pieces: Pieces,
+    *,
+    divide: bool,
+    most: int,
+) -> Units:
     """Divide the lines of each chunk among units.
 
     Args:
         view: the graph of the chunks.
-        entries: the chunks with their texts, best first.
+        entries: the chunks with their texts.
+        order: their ids, best first.
         named: the nodes named in the query, each with a confidence.
+        pieces: chunks that were divided for an earlier query; receives those that are divided now.
         divide: False assigns each whole chunk to the symbol from which it was cut.
         most: maximum number of segments. Once it is reached, the remaining chunks are dropped. Tiny functions make many segments in a
             chunk, and each costs as much as a large one.
     """
+    special = {view.path(node) for node, sure in named.items() if sure > SURE}
+    usual = [chunk for chunk in order if entries[chunk].path not in special] if divide else []
+    known = pieces.known(usual)
+    unknown = [entries[chunk] for chunk in order if chunk not in known]
+    made = {piece.entry.id: piece for piece in _divided(view, unknown, named, divide=divide)}
+    pieces.add({chunk: made[chunk] for chunk in usual if chunk in made})
+    segments: dict[str, list[Segment]] = {}
+    units: dict[str, int] = {}
+    nodes: dict[str, int] = {}
+    number_of = view.index_of.get
+    parts: list[Piece] = []
+    place: list[int] = []  # for each segment, the position of its unit
+    first: list[int] = []  # for each chunk, the number of segments before it
+    for chunk in order:
+        if len(place) >= most:
+            break
+        piece = known.get(chunk) or made[chunk]
+        segments[chunk] = piece.segments
+        first.append(len(place))
+        place += [units.setdefault(one.unit, len(units)) for one in piece.segments]
+        for symbol in piece.symbols:
+            if symbol not in nodes and (node := number_of(symbol)) is not None:
+                nodes[symbol] = node
+        parts.append(piece)
+    stems = np.concatenate([piece.stems for piece in parts], dtype=np.int64) if parts else np.empty(0, np.int64)
+    within = np.concatenate([piece.owner for piece in parts], dtype=np.int64) if parts else np.empty(0, np.int64)
+    within += np.repeat(np.asarray(first, np.int64), [len(piece.owner) for piece in parts])
+    owner = np.asarray(place, np.int64)[within]
+    return Units(view, dict(entries), segments, StemsOfUnits(list(units), stems, owner), nodes, kept=pieces is not NOWHERE)
+
+
+def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float], *, divide: bool) -> Iterator[Piece]:
+    """Divide each chunk, given with its text. `divided` has the arguments."""
+    if not entries:
+        return
     every, ends, line, counts = _lines_of(entries)
     worded = np.zeros(sum(counts) + 1, np.bool_)
     worded[line[~ends]] = True
     has_word = worded.tolist()
     symbols_of: dict[str, _Symbols] = {}
-    segments: dict[str, list[Segment]] = {}
-    owners: list[int] = []  # for each line, the position of its unit
-    units: dict[str, int] = {}
-    nodes: dict[str, int] = {}
-    count = 0
+    places: list[int] = []  # for each line, the position of its segment
+    made: list[tuple[list[Segment], list[str]]] = []
     for entry, lines in zip(entries, counts, strict=True):
-        if count >= most:
-            break
+        nodes: dict[str, int] = {}
         if divide:
             if entry.path not in symbols_of:
                 symbols_of[entry.path] = _Symbols(view, entry.path)
@@ -162,18 +222,24 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
             nodes |= {} if node is None else {entry.symbol: node}
         shown = list(dict.fromkeys(of_line))
         if len(shown) > 1:
-            with_words = set(compress(of_line, has_word[len(owners) : len(owners) + lines]))
+            with_words = set(compress(of_line, has_word[len(places) : len(places) + lines]))
             shown = [one for one in shown if one in with_words or _has_letters(entry, of_line, one)]
-        own = segments[entry.id] = [Segment(ids[one], entry.id, of_line, one) for one in shown]
-        position = [-1] * len(ids)
-        for one in own:
-            position[one.number] = units.setdefault(one.unit, len(units))
-        owners += map(position.__getitem__, of_line)
-        count += len(own)
-    owners += [-1] * (len(worded) - len(owners))
-    owner = np.asarray(owners, np.int64)[line]
-    words = ~ends & (owner >= 0)
-    return Units({entry.id: entry for entry in entries}, segments, StemsOfUnits(list(units), every[words], owner[words]), nodes)
+        owners: Sequence[int] = bytes(of_line) if len(ids) <= _BYTE else of_line
+        made.append(([Segment(ids[one], entry.id, owners, one) for one in shown], list(nodes)))
+        position = dict(zip(shown, range(len(shown)), strict=True))
+        places += [position.get(one, -1) for one in of_line]
+    place = np.asarray([*places, -1], np.int64)[line]
+    words = ~ends & (place >= 0)
+    bounds = np.searchsorted(line[words], np.cumsum([0, *counts])).tolist()
+    stems, owner = _small(every[words]), _small(place[words])
+    for entry, (segments, symbols), (first, last) in zip(entries, made, pairwise(bounds), strict=True):
+        yield Piece(entry, segments, symbols, stems[first:last].copy(), owner[first:last].copy())
+
+
+def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Copy numbers in the smallest type that holds them."""
+    highest = int(numbers.max(initial=0))
+    return numbers.astype(np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32)
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
@@ -228,8 +294,8 @@ class _Symbols:
         A definition inside a function is not, if the chunk `entry` also has that function.
         """
         view, parent = self._view, self._symbols.parents[row]
-        around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
-        if around in _BODIES:
+        around = kind_of(view, parent) if parent >= 0 else SymbolKind.MODULE
+        if around in BODIES:
             return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
         # A type parameter is a type as well, on the first line of its owner.
         return NODE_KINDS[self._symbols.kinds[row]] != SymbolKind.TYPE or around == SymbolKind.MODULE
@@ -270,31 +336,11 @@ def _painted(
 def _enclosing(view: GraphView, entry: Entry) -> int:
     """Return the innermost definition that encloses a whole chunk, or -1."""
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
-    while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
+    while node >= 0 and kind_of(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
             return int(node)
         node = int(view.parent[node])
     return -1
-
-
-def is_inner(view: GraphView, node: int) -> bool:
-    """Whether a node is inside a function."""
-    parent = int(view.parent[node])
-    return parent >= 0 and _kind(view, parent) in _BODIES
-
-
-def is_function(view: GraphView, node: int) -> bool:
-    """Whether a node is a function or a method."""
-    return _kind(view, node) in _BODIES
-
-
-def is_class(view: GraphView, node: int) -> bool:
-    """Whether a node contains other definitions, as a class does."""
-    return _kind(view, node) in _HOLDERS
-
-
-def _kind(view: GraphView, node: int) -> str:
-    return NODE_KINDS[int(view.kind[node])]
 
 
 _IS_FOUND: Final = [kind in _FOUND for kind in NODE_KINDS]

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from graphmem.errors import DeadlineError
 from graphmem.model import ChunkRow, GraphDelta
 from graphmem.projection import words as words_module
+from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.postings import Stemmer
 from graphmem.projection.stem_numbers import LINE, unpacked
 from graphmem.projection.text import normalise
-from graphmem.projection.words import DamagedWordsError, WordIndex
+from graphmem.projection.words import WordIndex
 
 seeds = st.integers(0, 2**32)
 QUERIES = ["load", "get_value", "HTTPServer2 run", "größe", "данные cache x", "Read the settings", "parser pkg f1", "def return"]

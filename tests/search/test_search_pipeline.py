@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graphmem.errors import BadInputError, EmbedderError
-from graphmem.projection.words import DamagedWordsError, WordIndex
+from graphmem.projection.entries import DamagedWordsError
+from graphmem.projection.words import WordIndex
 from graphmem.search import pipeline
 from graphmem.search.pipeline import Request, Tuning, Weights, search
 
@@ -189,6 +190,7 @@ def test_damage_met_by_a_search_is_said_and_reported(where, bare, state, monkeyp
     def damaged(*args, **options):
         raise DamagedWordsError("malformed")
 
+    bare.words.pieces.clear()  # what an earlier search read is not read again
     monkeypatch.setattr(WordIndex, where, damaged)
     answer = search(bare._replace(report_damage=lambda words, patience_s: reported.append(words)), None, Request("total_price"), state)
     assert "damaged" in answer.missing["words"]

@@ -7,7 +7,8 @@ import pytest
 from graphmem import GraphMem
 from graphmem.search.abbreviations import _ROWS, other_forms
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.unit_words import sentences, stems_of
+from graphmem.search.stems import stems_of
+from graphmem.search.unit_words import sentences
 from graphmem.settings import Settings
 
 FILES = {

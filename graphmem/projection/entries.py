@@ -1,0 +1,44 @@
+"""Rows of the word index, and the error that they are damaged."""
+
+from __future__ import annotations
+
+import zlib
+from typing import NamedTuple
+
+from graphmem.runtime.compression import inflated
+
+
+class DamagedWordsError(Exception):
+    """SQLite finds the file of the word index damaged.
+
+    The index must be built again.
+    """
+
+
+class Entry(NamedTuple):
+    """A row of the word index: a chunk (piece of a file) with path and lines."""
+
+    id: str
+    kind: str  # code | prose | data
+    path: str
+    symbol: str  # id of the definition it was cut at, or ""
+    title: str
+    start_line: int
+    end_line: int
+    text_hash: str
+    packed: bytes  # prefix and text, deflated; empty if it was not requested
+    stems: bytes = b""  # numbers of the stems of its words, line by line, as `stem_numbers` packs them; empty like `packed`
+
+    @property
+    def text(self) -> str:
+        """Return the text; "" if it was not requested.
+
+        Raises:
+            DamagedWordsError: the stored bytes have changed.
+        """
+        try:
+            return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
+        except (zlib.error, ValueError) as error:
+            raise DamagedWordsError(
+                f"text in the word index {self.path} cannot be decompressed ({error}); graphmem rebuilds the word index"
+            ) from error

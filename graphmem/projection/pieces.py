@@ -1,0 +1,94 @@
+"""Keep how chunks are divided among symbols, for the next search.
+
+Search divides the lines of each chunk that it finds (`search.units`). The result depends only on the chunk and on the symbols of its file,
+so it is kept with the word index until the file changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.projection.entries import Entry
+
+_MOST_BYTES: Final = 32 << 20  # about 15,000 chunks
+_OVERHEAD: Final = 1_000  # bytes of a piece besides its texts and numbers
+
+
+class Segment(NamedTuple):
+    """Lines of a chunk that belong to one unit, such as a function."""
+
+    unit: str  # id of a node or of the chunk
+    chunk: str
+    owners: Sequence[int]  # for each line of the chunk, a number of its unit
+    number: int  # number of this unit
+
+    @property
+    def rows(self) -> list[int]:
+        """The positions of its lines in the text of the chunk, from 0."""
+        return [row for row, number in enumerate(self.owners) if number == self.number]
+
+
+class Piece(NamedTuple):
+    """A chunk whose lines are divided among units, with their words."""
+
+    entry: Entry
+    segments: list[Segment]
+    symbols: list[str]  # units that are symbols; some may have no segment
+    stems: npt.NDArray[np.unsignedinteger[Any]]  # numbers of the words in its segments, in text order
+    owner: npt.NDArray[np.unsignedinteger[Any]]  # for each of them, the position of its segment
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate number of bytes that the piece occupies."""
+        return len(self.entry.packed) + len(self.entry.stems) + self.stems.nbytes + self.owner.nbytes + _OVERHEAD
+
+
+class Pieces:
+    """The pieces that recent searches needed, of one generation. Thread-safe.
+
+    Args:
+        most: maximum number of bytes; the oldest pieces are dropped.
+    """
+
+    def __init__(self, most: int = _MOST_BYTES) -> None:
+        self._most = most
+        self._bytes = 0
+        self._kept: dict[str, Piece] = {}
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        """Return the number of kept pieces."""
+        return len(self._kept)
+
+    def known(self, chunks: Iterable[str]) -> dict[str, Piece]:
+        """Return the pieces of given chunks, as far as they are kept."""
+        kept = self._kept
+        return {chunk: piece for chunk in chunks if (piece := kept.get(chunk)) is not None}
+
+    def add(self, pieces: Mapping[str, Piece]) -> None:
+        """Keep the pieces of chunks."""
+        with self._lock:
+            for chunk, piece in pieces.items():
+                if chunk not in self._kept:
+                    self._kept[chunk] = piece
+                    self._bytes += piece.nbytes
+            while self._bytes > self._most:
+                self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
+
+    def without(self, paths: Collection[str]) -> Pieces:
+        """Return the pieces for the next generation: those of other files."""
+        new = Pieces(self._most)
+        with self._lock:
+            new._kept = {chunk: piece for chunk, piece in self._kept.items() if piece.entry.path not in paths}
+        new._bytes = sum(piece.nbytes for piece in new._kept.values())
+        return new
+
+    def clear(self) -> None:
+        """Drop all pieces."""
+        with self._lock:
+            self._kept, self._bytes = {}, 0

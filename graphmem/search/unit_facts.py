@@ -1,0 +1,149 @@
+"""Facts about the ranked units that are the same for each query.
+
+A unit is a symbol, or a chunk without a symbol. The facts are its file, the words of its names, and the definitions around it. They are
+kept with the graph, because searches meet the same units again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from threading import Lock
+from typing import Final, NamedTuple, TypeVar
+
+from graphmem.model import SymbolKind
+from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.entries import Entry
+from graphmem.projection.graph import GraphView
+from graphmem.search.stems import stems_of_texts
+
+BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
+HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
+_MOST_UNITS: Final = 20_000  # units whose facts are kept: about 15 MB
+_FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their directory
+_lock: Final = Lock()
+_Value = TypeVar("_Value")
+
+
+class UnitFacts(NamedTuple):
+    """Facts about one unit: a symbol, or a chunk without a symbol."""
+
+    path: str
+    is_test: bool  # False for a chunk
+    is_inner: bool  # whether it is a symbol inside a function
+    is_class: bool  # whether it contains other definitions, as a class does
+    enclosing: tuple[str, ...]  # symbols around it, innermost first
+    fields: tuple[list[str], ...]  # stems of its name, its enclosing names, its path and its file's name
+    stems: frozenset[str]  # the same as a set
+
+
+class Documentation(NamedTuple):
+    """Stems of the first paragraph of a symbol's documentation."""
+
+    stems: frozenset[str]
+    length: int  # words
+
+
+class FactsOfUnits:
+    """Facts about units of one graph; some are kept for the next search.
+
+    Args:
+        view: the graph.
+        kept: whether facts are kept. False if chunks may come from another generation of the graph.
+    """
+
+    def __init__(self, view: GraphView, *, kept: bool) -> None:
+        self._view = view
+        both = view.kept.setdefault("units", ({}, {})) if kept else ({}, {})
+        self._facts: dict[str, UnitFacts] = both[0]
+        self._docs: dict[str, Documentation] = both[1]
+
+    def of(self, units: Collection[str], nodes: Mapping[str, int], entries: Mapping[str, Entry]) -> dict[str, UnitFacts]:
+        """Return the facts about given units.
+
+        Args:
+            units: ids of symbols and chunks.
+            nodes: the node of each unit that is a symbol.
+            entries: the word index's row of each unit that is a chunk.
+        """
+        known = self._facts
+        found = {unit: facts for unit in units if (facts := known.get(unit)) is not None}
+        if len(found) < len(units):
+            texts = {unit: _texts(self._view, nodes.get(unit), entries.get(unit)) for unit in units if unit not in found}
+            stems = stems_of_texts(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
+            fresh = {
+                unit: _facts(self._view, nodes.get(unit), of_unit[2], tuple(stems[text] for text in of_unit))
+                for unit, of_unit in texts.items()
+            }
+            _keep(known, fresh)
+            found |= fresh
+        return found
+
+    def documentation(self, nodes: Mapping[str, int]) -> dict[str, Documentation]:
+        """Return the documentation of symbols, given with their nodes."""
+        known = self._docs
+        found = {unit: doc for unit in nodes if (doc := known.get(unit)) is not None}
+        if len(found) < len(nodes):
+            texts = {unit: self._view.doc(node) for unit, node in nodes.items() if unit not in found}
+            stems = stems_of_texts(texts.values())
+            fresh = {unit: Documentation(frozenset(stems[text]), len(stems[text])) for unit, text in texts.items()}
+            _keep(known, fresh)
+            found |= fresh
+        return found
+
+
+def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
+    """Add values to those that are kept, within the limit."""
+    with _lock:
+        if len(known) + len(fresh) > _MOST_UNITS:
+            known.clear()
+        known.update(fresh)
+
+
+def _facts(view: GraphView, node: int | None, path: str, fields: tuple[list[str], ...]) -> UnitFacts:
+    stems = frozenset(stem for field in fields for stem in field)
+    if node is None:
+        return UnitFacts(path, False, False, False, (), fields, stems)
+    enclosing = []
+    around = int(view.parent[node])
+    while around >= 0:
+        enclosing.append(view.ids[around])
+        around = int(view.parent[around])
+    return UnitFacts(path, bool(view.is_test[node]), is_inner(view, node), is_class(view, node), tuple(enclosing), fields, stems)
+
+
+def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str, str, str, str]:
+    """Return a unit's name, enclosing names, path, and file name.
+
+    The file name has no extension. For the main file of a package, it is the name of the directory.
+    """
+    if node is not None:
+        outer, _, name = view.qualname(node).rpartition(".")
+        path = view.path(node)
+    elif entry is not None:
+        outer, name, path = "", ("" if entry.kind == "code" else entry.title), entry.path
+    else:
+        return "", "", "", ""
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0]
+    return name, outer, path, folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
+
+
+def is_inner(view: GraphView, node: int) -> bool:
+    """Whether a node is inside a function."""
+    parent = int(view.parent[node])
+    return parent >= 0 and kind_of(view, parent) in BODIES
+
+
+def is_function(view: GraphView, node: int) -> bool:
+    """Whether a node is a function or a method."""
+    return kind_of(view, node) in BODIES
+
+
+def is_class(view: GraphView, node: int) -> bool:
+    """Whether a node contains other definitions, as a class does."""
+    return kind_of(view, node) in HOLDERS
+
+
+def kind_of(view: GraphView, node: int) -> str:
+    """Return the kind of a node, such as "function"."""
+    return NODE_KINDS[int(view.kind[node])]
