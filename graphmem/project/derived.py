@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 SETTLED_S: Final = 30.0  # without a change before results of a later graph are derived
-LARGE_FILES: Final = 500  # in smaller projects results are derived faster than they are read by a person
+LARGE_FILES: Final = 100  # in smaller projects results are derived within a tenth of a second
 LARGE_SHARE: Final = 0.2  # of the files; after a run that changed fewer, results are derived when they are asked for
 # Results of the modules that are kept, with their types.
 _OF_MODULES: Final[dict[str, object]] = {
@@ -211,13 +211,17 @@ class Semantics:
         """Return the modules and the flows; None for each that is not derived yet.
 
         Unless `wanted` is true, the call does not wait for `lock`. So results that exist are returned while another thread derives others.
+        Results that an earlier process saved are loaded.
 
         Args:
             wanted: wait for the lock, and derive the missing results.
         """
-        if wanted:
-            with self.lock:
-                return self.modules.infos, self.flows(None)
+        if self.lock.acquire(blocking=wanted):
+            try:
+                if wanted or self._saved:
+                    return self.modules.infos, self.flows(None)
+            finally:
+                self.lock.release()
         made = self.__dict__.get("modules")
         return made.infos if made is not None and "infos" in made.__dict__ else None, self._flows.get(None)
 
@@ -350,9 +354,9 @@ class SemanticSource:
             return here
 
     def derive_after(self, run: IndexSummary) -> bool:
-        """Derive and save what the explorer shows first, after a large index run.
+        """Derive and save modules, flows and dead code after a large index run.
 
-        A large run takes some seconds longer, but the first visitor of the explorer does not wait for the results.
+        The run takes longer by about a tenth, but searches and the first visitor of the explorer find the results.
 
         Returns:
             Whether the run was large.
@@ -363,11 +367,6 @@ class SemanticSource:
         here.derive_first_screen()
         self._derived = here
         return True
-
-    def current(self) -> Semantics | None:
-        """The results for the newest graph; None until `newest` was called for it."""
-        here = self._newest
-        return here if here is not None and here.view is self.graph.view() else None
 
     def derive_when_due(self) -> str:
         """Derive what the explorer shows first, before the first question.

@@ -102,8 +102,7 @@ class SearchQuestions:
         most = request.k if asked and not request.kinds - SYSTEM_KINDS else request.k // 4
         if not most:
             return hits, {}
-        here = self.semantics.newest() if asked else self.semantics.current()
-        modules, flows = here.ready(wanted=bool(asked)) if here is not None else (None, None)
+        modules, flows = self.semantics.newest().ready(wanted=bool(asked))
         missing = {name: _UNDERIVED for name, made in (("modules", modules), ("flows", flows)) if made is None}
         if (prepared := self._structure) is None or not prepared.is_of(modules, flows):
             prepared = self._structure = Structure(modules, flows)

@@ -65,6 +65,9 @@ def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
     with monkeypatch.context() as broken, GraphMem.open(index, settings=settings) as service:
         for name in ("judged", "flows", "titles", "together"):
             broken.setattr(derived, name, None)
+        found = service.search("shop total")  # a search in a new process has them, too
+        assert {"modules", "flows"}.isdisjoint(found.missing)
+        assert {hit.kind for hit in found} >= {"module", "symbol"}
         assert answers(service) == derived_here
         assert service.atlas().columns == drawn
     (root / "shop.py").write_text(APP["shop.py"].replace("_forgotten", "_also_forgotten"), encoding="utf-8")
