@@ -1,11 +1,12 @@
 """How long does an editor wait for hovers and lenses, and what does `graphmem lsp` cost?
 
-    python benchmarks/editor.py REPOSITORY --db DIR [--hovers 300] [--files 30] [--seed 1]
+    python benchmarks/editor.py REPOSITORY --db DIR [--hovers 300] [--files 30] [--seed 1] [--starts 3]
 
-Starts `graphmem lsp` over standard streams for an existing index, as an editor does, and asks one at a time. The first hover waits for
-the start of the server. The others are at random names of random files, with a warm server, half of them in documents with unsaved lines
-above. Beside them: definitions, references, code lenses of a file of 2,000 lines, and its outline over GraphQL. Memory is that of the
-process of `graphmem lsp` after all requests; processor time is that of both processes.
+Starts `graphmem lsp` over standard streams for an existing index, as an editor does, and asks one at a time. The first hovers are asked
+by processes of their own: cold, while no server runs, and warm, with a server that a former one started. The others are at random names
+of random files, with a warm server, half of them in documents with unsaved lines above. Beside them: definitions, references, code lenses
+of a file of 2,000 lines, and its outline over GraphQL. Memory is that of the process of `graphmem lsp` after all requests; processor time
+is that of both processes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import report
@@ -25,6 +27,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 QUIET_S = 0.05  # processor time of the server in a second, when it has nothing to do
+FIRST = ("s", "lsp_cpu_s", "server_cpu_s", "lsp_mb")
 UNSAVED = "# not saved\n# not saved\n"
 
 
@@ -35,10 +38,13 @@ def main() -> None:
     parser.add_argument("--hovers", type=int, default=300)
     parser.add_argument("--files", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--starts", type=int, default=3, help="cold starts and warm starts")
     options = parser.parse_args()
     result = asyncio.run(measured(options))
     report.table(["what", "p50 ms", "p95 ms", "most ms"], [[name, *row.values()] for name, row in result["waits"].items()])
-    print(f"\n{result['symbols']:,} symbols; first answer {result['first_answer_s']:.2f} s with the start of both processes")
+    print(f"\n{result['symbols']:,} symbols")
+    head = ["first answer", "median s", "CPU s of lsp", "CPU s of the server", "MB of lsp"]
+    report.table(head, [[name, *row.values()] for name, row in result["first_answers"].items()])
     print(f"memory of graphmem lsp: {result['memory_mb']:.0f} MB")
     print(f"outline of {result['lenses_lines']:,} lines over GraphQL: {result['outline_ms']} ms")
     print(f"{result['empty_hovers']} of {options.hovers} hovers were empty")
@@ -52,28 +58,16 @@ async def measured(options: Any) -> dict[str, Any]:
     at_least = [path for path in files if path.read_bytes().count(b"\n") >= 2_000]
     largest = min(at_least, key=lambda path: path.stat().st_size) if at_least else max(files, key=lambda path: path.stat().st_size)
     chosen = [*chance.sample(files, min(options.files, len(files))), largest]
-    client = LanguageClient("benchmark", "1")
-    for name in (lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, lsp.WINDOW_SHOW_MESSAGE, lsp.WINDOW_LOG_MESSAGE):
-        client.feature(name)(lambda given: None)
-    begun = time.perf_counter()
-    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
-    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), "--db", str(options.db), env=environ)
-    await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=root.as_uri()))
-    client.initialized(lsp.InitializedParams())
-    for number, path in enumerate(chosen):
-        item = lsp.TextDocumentItem(path.as_uri(), "python", 1, path.read_text(encoding="utf-8", errors="replace"))
-        client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
-        if number % 2:
-            start = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-            client.text_document_did_change(
-                lsp.DidChangeTextDocumentParams(
-                    lsp.VersionedTextDocumentIdentifier(2, path.as_uri()), [lsp.TextDocumentContentChangePartial(start, UNSAVED)]
-                )
-            )
-    await client.text_document_hover_async(lsp.HoverParams(lsp.TextDocumentIdentifier(chosen[0].as_uri()), lsp.Position(5, 1)))
-    first = time.perf_counter() - begun
+    firsts: dict[str, list[tuple[float, ...]]] = {"cold": [], "warm": []}
+    for _ in range(options.starts):
+        for name, rows in firsts.items():
+            client, row = await started(options, root, chosen[:1])
+            rows.append(row)
+            await ended(client)
+            if name == "warm":
+                stop(options.db)
+    client, _ = await started(options, root, chosen)
     owner = json.loads((options.db / "owner.json").read_text())
-    first_cpu = {"lsp": used(client._server.pid), "server": used(owner["pid"])}
 
     from graphmem.client.remote import RemoteGraphMem
 
@@ -117,15 +111,17 @@ async def measured(options: Any) -> dict[str, Any]:
         outlines.append((time.perf_counter() - at) * 1000)
     memory = pss(client._server.pid)
     symbols = service.symbols(limit=1).total
-    await client.shutdown_async(None)
-    client.exit(None)
-    await client.stop()
-    os.kill(owner["pid"], signal.SIGTERM)
+    await ended(client)
+    stop(options.db)
     return {
         "repository": root.name,
         "symbols": symbols,
-        "first_answer_s": round(first, 3),
-        "first_answer_cpu_s": first_cpu,
+        "first_answers": {
+            name: dict(
+                zip(("s", "lsp_cpu_s", "server_cpu_s", "lsp_mb"), (round(median(one), 3) for one in zip(*rows, strict=True)), strict=True)
+            )
+            for name, rows in firsts.items()
+        },
         "memory_mb": round(memory, 1),
         "empty_hovers": empty,
         "hover_cpu_ms": {"lsp": round(spent[0] * 1000 / len(asked), 2), "server": round(spent[1] * 1000 / len(asked), 2)},
@@ -143,8 +139,62 @@ async def measured(options: Any) -> dict[str, Any]:
     }
 
 
+async def started(options: Any, root: Path, documents: list[Path]) -> tuple[LanguageClient, tuple[float, ...]]:
+    """Start `graphmem lsp`, open documents and ask a first hover.
+
+    The second result has the seconds until its answer, the processor seconds of both processes meanwhile, and the megabytes of the first.
+    Every second document has unsaved lines.
+    """
+    client = LanguageClient("benchmark", "1")
+    for name in (lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, lsp.WINDOW_SHOW_MESSAGE, lsp.WINDOW_LOG_MESSAGE):
+        client.feature(name)(lambda given: None)
+    was = used(running(options.db))
+    begun = time.perf_counter()
+    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), "--db", str(options.db), env=environ)
+    await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=root.as_uri()))
+    client.initialized(lsp.InitializedParams())
+    for number, path in enumerate(documents):
+        item = lsp.TextDocumentItem(path.as_uri(), "python", 1, path.read_text(encoding="utf-8", errors="replace"))
+        client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        if number % 2:
+            start = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
+            client.text_document_did_change(
+                lsp.DidChangeTextDocumentParams(
+                    lsp.VersionedTextDocumentIdentifier(2, path.as_uri()), [lsp.TextDocumentContentChangePartial(start, UNSAVED)]
+                )
+            )
+    await client.text_document_hover_async(lsp.HoverParams(lsp.TextDocumentIdentifier(documents[0].as_uri()), lsp.Position(5, 1)))
+    took = time.perf_counter() - begun
+    pid = client._server.pid
+    return client, (took, used(pid), used(running(options.db)) - was, pss(pid))
+
+
+async def ended(client: LanguageClient) -> None:
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
+
+
+def running(db: Path) -> int:
+    """The process of an index's server; 0 if none runs."""
+    file = db / "owner.json"
+    pid = int(json.loads(file.read_text())["pid"]) if file.is_file() else 0
+    return pid if pid and Path(f"/proc/{pid}").is_dir() else 0
+
+
+def stop(db: Path) -> None:
+    """End an index's server, and wait for it."""
+    if pid := running(db):
+        os.kill(pid, signal.SIGTERM)
+        while Path(f"/proc/{pid}").is_dir():
+            time.sleep(0.05)
+
+
 def used(pid: int) -> float:
-    """Seconds of processor time of a process."""
+    """Seconds of processor time of a process; none without one."""
+    if not pid:
+        return 0.0
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

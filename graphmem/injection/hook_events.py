@@ -18,6 +18,7 @@ from graphmem.answers.injection import HookAnswer, Injection
 from graphmem.errors import BadInputError
 from graphmem.hooks import agents
 from graphmem.hooks.agents import BEFORE, COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall
+from graphmem.hooks.guides import pause_of
 from graphmem.injection.ask import MAX_SESSION_NAME, Ask
 from graphmem.injection.deadlines import DEADLINES_S
 from graphmem.injection.edits import Edit
@@ -44,10 +45,14 @@ class Hooks:
         injector: chooses the context to inject.
         observe: receives the events; None if observation of sessions is off.
         root: root directory of the project.
+        pause: pauses learning from sessions for minutes, or without an end for None; returns a message for the person.
     """
 
-    def __init__(self, injector: Injector, observe: Observe | None, root: Callable[[], Path | None]) -> None:
+    def __init__(
+        self, injector: Injector, observe: Observe | None, root: Callable[[], Path | None], pause: Callable[[int | None], str]
+    ) -> None:
         self._injector = injector
+        self._pause = pause
         self._observe = observe
         self._root = root
         self._lock = Lock()
@@ -76,6 +81,8 @@ class Hooks:
                 f"an event of the {agent} hook {fault}, so graphmem ignored the event; reinstall the hook with `graphmem install {agent}`",
                 argument="payload",
             )
+        if call.moment == PROMPT and (pause := pause_of(call.text)) is not None:
+            return HookAnswer(agents.answer(known, call.event, self._pause(*pause)), "", 0, late=False)
         if call.moment in (TOOL, FAILURE) and call.tool:
             self._phases.acted(call.session, call_of(call.tool, call.args).action)
         call = call._replace(phase=call.phase or self._phases.of(call.session))

@@ -21,9 +21,11 @@ from graphmem.observe.ledger import Ledger
 from graphmem.observe.measures import cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
 from graphmem.observe.promotion import Means, promote, receipt_of
+from graphmem.observe.switch import PAUSED
 from graphmem.observe.synthesis import synthesise
 from graphmem.observe.trial import settle, undo
 from graphmem.runtime.vault import read_mark
+from graphmem.security.access import caller, rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,6 +213,20 @@ class SessionLearning:
             BadInputError: as for `LearningSwitch.choose`.
         """
         return _state(self.switch.choose(state, minutes))
+
+    def pause(self, minutes: int | None) -> str:
+        """Pause learning for a person who typed `/pause` to an agent.
+
+        Returns a message for the person. It says why if the pause is refused.
+        """
+        if not caller().may(rule_of("set_learning").needs):
+            return "graphmem: this token may not pause learning; ask somebody who curates the memories of this project."
+        try:
+            now = self.switch.choose(PAUSED, minutes)
+        except BadInputError as error:
+            return f"graphmem: learning was not paused: {error.message}"
+        end = f" until {now.until:%Y-%m-%d %H:%M} UTC" if now.until else ""
+        return f"graphmem: learning from sessions is paused{end}. `graphmem memory auto on` continues it. Tell the person this."
 
     def status(self) -> dict[str, Any]:
         """Return how much was learnt, for the command `doctor`.

@@ -11,6 +11,7 @@ from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.switch import FILE, MAX_MINUTES
+from graphmem.security.access import Access, guarded
 from graphmem.settings import Settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -59,6 +60,36 @@ def test_a_pause_drops_events_at_once_and_ends_by_itself(open_, clock):
     assert memory.learning().state == "on"
     tell(memory, "UserPromptSubmit", prompt="Remember: never deploy on Fridays.")
     assert len(wishes(memory)) == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "event"), [("claude-code", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")]
+)
+def test_pause_typed_to_an_agent_without_the_command_pauses_at_once_and_says_so(open_, clock, agent, event):
+    memory = open_()
+
+    def typed(prompt):
+        return memory.hook(agent, json.dumps({"session_id": "s", "hook_event_name": event, "cwd": "/", "prompt": prompt})).output
+
+    assert "until 2026-03-02 09:30 UTC" in typed("/pause 30")
+    assert (memory.learning().state, memory.learning().until) == ("paused", (START + timedelta(minutes=30)).isoformat())
+    tell(memory, "UserPromptSubmit", prompt="Remember: never deploy on Fridays.")
+    assert wishes(memory) == []
+    clock.advance(timedelta(minutes=30))
+    for words in ("/pause the video after a minute", "Explain /pause 30", "/pauses"):
+        typed(words)
+        assert memory.learning().state == "on"
+    assert "is paused." in typed(" /PAUSE ")
+    assert memory.learning().until == ""
+    assert "was not paused: minutes is 0" in typed("/pause 0")
+
+
+def test_pause_typed_by_somebody_who_may_not_curate_changes_nothing(open_):
+    memory = open_()
+    writer = guarded(memory, Access("bot", frozenset({"read", "remember"})))
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "cwd": "/", "prompt": "/pause"}
+    assert "may not pause learning" in writer.hook("claude-code", json.dumps(event)).output
+    assert memory.learning().state == "on"
 
 
 def test_a_session_that_ends_while_learning_is_off_teaches_nothing_and_one_in_a_pause_what_it_showed_before(open_):
