@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated, Any
 
 from graphmem.answers.marks import Big, Doc, Size
@@ -111,6 +112,18 @@ class Searches:
 
 
 @answer
+class WeekOfCost:
+    """Tokens that memories cost and saved in the sessions of one week."""
+
+    monday: Annotated[str, Doc("first day of the week, as YYYY-MM-DD in UTC")]
+    sessions: Annotated[int, Doc("number of sessions of the week that were not in the control group")]
+    injected_per_session: Annotated[float, Doc("average tokens injected into such a session")]
+    saved_per_session: Annotated[
+        float | None, Doc("tokens that such a session saves against the control sessions of all weeks; null without those")
+    ]
+
+
+@answer
 class MemoryCost:
     """Tokens that injected memories cost, and tokens of reads that they saved."""
 
@@ -127,6 +140,7 @@ class MemoryCost:
             "injected in another session; null without both kinds of sessions"
         ),
     ]
+    weeks: Annotated[list[WeekOfCost], Doc("the last eight weeks with sessions, oldest first"), Size(8)] = field(default_factory=list)
 
 
 @answer

@@ -131,6 +131,7 @@ def _index(here: CommandContext) -> list[Finding]:
     found += _evidence(said.get("evidence") or {})
     found += _history(said.get("history") or {})
     found += _learning(said.get("learning") or {})
+    found += _cost((said.get("health") or {}).get("cost") or {})
     if sealed := said.get("encryption"):
         form = {ON: "on", ENCRYPTING: "unfinished; run `graphmem memory encrypt` again"}.get(
             sealed["state"], "ending; run `graphmem memory decrypt` again"
@@ -211,6 +212,17 @@ def _learning(report: dict[str, Any]) -> list[Finding]:
     switched = [] if state == "on" else [f"learning is {state}{until}; `graphmem memory auto on` switches it on"]
     words = [*switched, f"{report['sessions']:,} sessions", f"{report['memories']:,} memories learnt", model, *report["notes"]]
     return [Finding("learning", "note" if report["notes"] or switched else "ok", "; ".join(words))]
+
+
+def _cost(report: dict[str, Any]) -> list[Finding]:
+    """Report the tokens that memories cost and saved, week by week."""
+    weeks = report.get("weeks") or []
+    if not weeks:
+        return []
+    injected = ", ".join(f"{one['injected_per_session']:,.0f}" for one in weeks)
+    saved = ", ".join(f"{one['saved_per_session']:,.0f}" for one in weeks if one["saved_per_session"] is not None)
+    since = f"tokens of an average session by week since {weeks[0]['monday']}: {injected} injected"
+    return [Finding("cost", "ok", f"{since}; {saved} saved" if saved else f"{since}; saved is unknown without control sessions")]
 
 
 def _evidence(report: dict[str, Any]) -> list[Finding]:

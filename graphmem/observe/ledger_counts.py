@@ -107,15 +107,16 @@ class LedgerCounts(LedgerFile):
     def measures(self) -> dict[str, dict[str, Any]]:
         """Return the counts of each session by `observe.measures`, oldest first.
 
-        The added field `again` counts abandoned approaches (dead ends) that also occurred in an earlier session.
+        The added field `again` counts abandoned approaches (dead ends) that also occurred in an earlier session. `at` is the end of the
+        session, in seconds since 1970.
         """
-        rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
+        rows = self._all("SELECT s.id, s.lineage, s.at, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first
         found = {}
-        for session, lineage, raw in rows:
+        for session, lineage, at, raw in rows:
             body = json.loads(raw)
             again = sum(first.setdefault(end, lineage) != lineage for end in body["dead_ends"])
-            found[str(session)] = {**body, "again": again}
+            found[str(session)] = {**body, "again": again, "at": at}
         return found
 
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:

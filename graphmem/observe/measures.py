@@ -6,6 +6,7 @@ Sessions that are shown memories are compared with sessions that are not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.observe.wording import approach_key
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from graphmem.observe.model import SessionRecord
 
 SHOWN: Final = 500  # memories of one session
+WEEKS: Final = 8  # of the trend
 
 
 def measured(record: SessionRecord) -> dict[str, Any]:
@@ -68,6 +70,33 @@ def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, 
         without = sum(one["read_tokens"] for one in control) / len(control)
         saved = round(without - (sum(one["read_tokens"] for one in rest) + injected) / count, 1)
     return Cost(count + len(control), injected, round(injected / count, 1) if rest else None, len(control), saved)
+
+
+class Week(NamedTuple):
+    """Tokens of the sessions that ended in one week."""
+
+    monday: date
+    sessions: int  # that were shown memories
+    injected_per_session: float
+    saved_per_session: float | None  # against the control sessions of all weeks; None without them
+
+
+def by_week(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> list[Week]:
+    """Compute the cost of the newest weeks with sessions, oldest first.
+
+    The arguments are those of `cost`.
+    """
+    control = [one for one in controlled if "injected_tokens" in one]
+    weeks: dict[date, list[Mapping[str, Any]]] = {}
+    for one in others:
+        if "injected_tokens" in one:
+            day = datetime.fromtimestamp(one["at"], UTC).date()
+            weeks.setdefault(day - timedelta(days=day.weekday()), []).append(one)
+    found = []
+    for monday in sorted(weeks)[-WEEKS:]:
+        told = cost(control, weeks[monday])
+        found.append(Week(monday, len(weeks[monday]), told.injected_per_session or 0.0, told.saved_per_session))
+    return found
 
 
 def share(part: float, whole: float) -> float | None:

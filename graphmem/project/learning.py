@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Experiment, GroupMeasures, Receipt, SessionSummary, to_json
 from graphmem.answers.sessions import LearningState
-from graphmem.answers.upkeep import MemoryCost
+from graphmem.answers.upkeep import MemoryCost, WeekOfCost
 from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
 from graphmem.injection.experiment import CONTROL, GROUPS, group_of
 from graphmem.memory.redact import redact_all
 from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
 from graphmem.observe.ledger import Ledger
-from graphmem.observe.measures import cost, share, summed
+from graphmem.observe.measures import by_week, cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
 from graphmem.observe.promotion import Means, promote, receipt_of
 from graphmem.observe.switch import PAUSED
@@ -200,7 +200,8 @@ class SessionLearning:
                 measures = {}
             control = [body for session, body in measures.items() if group_of(session, project) == CONTROL]
             others = [body for session, body in measures.items() if group_of(session, project) != CONTROL]
-            self._cost = (now, MemoryCost(*cost(control, others)))
+            weeks = [WeekOfCost(f"{one.monday}", *one[1:]) for one in by_week(control, others)]
+            self._cost = (now, MemoryCost(*cost(control, others), weeks))
         return self._cost[1]
 
     def learning(self) -> LearningState:

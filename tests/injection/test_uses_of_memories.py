@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from graphmem import GraphMem
+from graphmem.cli import examination
 from graphmem.injection.edits import Edit
 from graphmem.injection.experiment import FULL, group_of
 from graphmem.injection.feedback import Feedback
@@ -17,7 +18,7 @@ from graphmem.injection.tokens import count_tokens
 from graphmem.injection.uses import Known, UseBook, follows
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.memory.clock import ManualClock
-from graphmem.observe.measures import cost
+from graphmem.observe.measures import by_week, cost
 from graphmem.security.access import Access, guarded
 from graphmem.settings import Settings
 
@@ -256,7 +257,21 @@ def test_tokens_of_everything_a_hook_said_are_counted_by_session_and_in_health(s
     assert groups[FULL].injected_tokens > 0
     told = service.health().cost
     assert told.sessions >= 1
+    [found] = examination._cost(service.doctor()["health"]["cost"])
+    assert f"since {told.weeks[0].monday}: {told.weeks[0].injected_per_session:,.0f} injected" in found.said
     assert told.injected_per_session == pytest.approx(told.injected_tokens / (told.sessions - told.control_sessions), abs=0.1)
+
+
+def test_the_doctor_tells_what_memories_cost_and_saved_week_by_week():
+    def session(day, injected, read):
+        return {"injected_tokens": injected, "read_tokens": read, "at": datetime(2026, 3, day, tzinfo=UTC).timestamp()}
+
+    control = [session(3, 0, 1_000)]
+    others = [session(2, 300, 900), session(8, 100, 700), session(9, 200, 500), {"dead_ends": [], "at": 0}]
+    weeks = by_week(control, others)
+    assert weeks == [(date(2026, 3, 2), 2, 200, 1_000 - (900 + 700 + 400) / 2), (date(2026, 3, 9), 1, 200, 300)]
+    [found] = examination._cost({"weeks": [{**one._asdict(), "monday": f"{one.monday}"} for one in weeks]})
+    assert found.said == "tokens of an average session by week since 2026-03-02: 200, 200 injected; 0, 300 saved"
 
 
 def test_what_memory_saves_is_the_reads_of_the_control_group_less_reads_and_injected_tokens_of_the_others():
