@@ -12,6 +12,7 @@ import json
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,6 +32,8 @@ TEST_FEATURES: Final = ("confidence", "depth", "share", "count")
 MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
 _CLASS_KINDS: Final = frozenset({"class", "interface", "enum", "type"})
 _FUNCTION_KINDS: Final = frozenset({"function", "method"})
+MOST_NEAR: Final = 64  # per graph; each takes 8 bytes for each test that is near
+_NEAR: WeakKeyDictionary[GraphView, dict[tuple[int, float, tuple[int, ...]], tuple[FloatArray, IntArray]]] = WeakKeyDictionary()
 _SUREST: Final = 0.97  # highest chance of a path found from text alone
 _LEAST: Final = 0.01
 
@@ -135,15 +138,30 @@ def _gap(
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
         return 0.0
-    around = nodes_reached(reverse(view), values, seeds, floor)
-    return int(np.count_nonzero(view.is_test_case[around] & ~cases[around])) / tests
+    return int(np.count_nonzero(~cases[_tests_near(view, values, floor, seeds)])) / tests
+
+
+def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]) -> IntArray:
+    """Tests that reach a seed, ascending.
+
+    The results of recent calls are kept for each graph, because an editor asks about each definition of a file.
+    """
+    known = _NEAR.setdefault(view, {})
+    key = (id(values), floor, tuple(seeds))
+    found = known.get(key)
+    if found is None:
+        around = nodes_reached(reverse(view), values, seeds, floor)
+        if len(known) >= MOST_NEAR:
+            known.clear()
+        found = known[key] = (values, around[view.is_test_case[around]])  # the values are kept, so that no other array gets their id
+    return found[1]
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
     """Share of the calls in some files whose target is unknown, 0 to 1."""
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
-    unknown = int(np.count_nonzero(np.isin(view.arrays.unresolved.path, numbers)))
+    unknown = int(view.unresolved_in[numbers].sum()) if numbers else 0
     return min(1.0, unknown / sites) if sites else 0.0
 
 

@@ -148,7 +148,7 @@ def miss_chance(
 
 def family(view: GraphView, path: str) -> str:
     """Name of a file's language family; TypeScript and JavaScript share one."""
-    return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
+    return family_of(view.languages[view.path_number[path]])
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
@@ -158,7 +158,7 @@ def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:
-        return frozenset(map(family_of, view.arrays.paths.language.unique().to_pylist())) - {""}
+        return frozenset(map(family_of, set(view.languages))) - {""}
     return frozenset(family(view, view.paths[number]) for number in numbers) - {""}
 
 
@@ -198,8 +198,10 @@ def faint_neighbours(
             part = np.arange(adjacency.pointers[seed], adjacency.pointers[seed + 1])
             worth = values[part if adjacency.edges is None else adjacency.edges[part]]
             nodes.append(adjacency.nodes[part[(worth > 0) & (worth < floor)]].astype(np.int64))
-    known = np.concatenate([found, *(np.asarray(seeds, dtype=np.int64) for _, seeds in walks)])
-    return in_order(view, np.setdiff1d(np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64), known))
+    faint = np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64)
+    if not len(faint):
+        return []
+    return in_order(view, np.setdiff1d(faint, np.concatenate([found, *(np.asarray(seeds, dtype=np.int64) for _, seeds in walks)])))
 
 
 def causes(

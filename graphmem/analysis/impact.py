@@ -380,7 +380,11 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
     """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
-    by_chance = view.is_test[reached.nodes] & ~np.isin(reached.nodes, seen)
+    by_chance = view.is_test[reached.nodes]
+    if len(seen):
+        by_chance &= ~np.isin(reached.nodes, seen)
+    if not by_chance.any():
+        return reached.confidences
     return np.where(by_chance, chances_of_tests(view, reached), reached.confidences).astype(np.float32)
 
 
@@ -420,8 +424,8 @@ def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactH
 
 
 def _by_depth(found: _Found) -> list[int]:
-    counts = np.bincount(found.depths, minlength=1)[1:]
-    return [int(count) for count in np.trim_zeros(counts, "b")]
+    counts: list[int] = np.bincount(found.depths, minlength=1)[1:].tolist()
+    return counts
 
 
 def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGroup]:

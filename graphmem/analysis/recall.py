@@ -91,5 +91,4 @@ def _indexed_languages(view: GraphView) -> set[str]:
 
 
 def _languages(view: GraphView, nodes: IntArray) -> set[str]:
-    numbers = np.unique(view.path_index[nodes])
-    return set(view.arrays.paths.language.take(numbers[numbers >= 0]).to_pylist())
+    return {view.languages[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}

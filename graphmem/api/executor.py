@@ -129,9 +129,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
             shown.append(f"key{place}: value{place}")
             text += [f" {line}" for line in self._field(type_, chosen, place, names)]
         text.append(f" return {{{', '.join(shown)}}}")
-        exec(_compiled("\n".join(text)), names)  # noqa: S102 - see above
-        made: Render = names["render"]
-        return made
+        return _rendering("\n".join(text), tuple(names.items()))
 
     def _field(self, parent: GraphQLObjectType, details: FieldDetailsList, place: int, names: dict[str, Any]) -> Iterator[str]:
         """Yield lines of Python code that read one field of an object.
@@ -163,8 +161,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def _value(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
         if isinstance(type_, GraphQLNonNull):
             return self._present(type_.of_type, details)
-        present = self._present(type_, details)
-        return lambda value: None if value is None else present(value)
+        return _or_none(self._present(type_, details))
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
         """Return a function that renders values of the type `type_`.
@@ -176,19 +173,42 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         if isinstance(type_, GraphQLEnumType):
             return _names(type_)
         if isinstance(type_, GraphQLList):
-            item = self._value(type_.of_type, details)
-            return lambda values: [item(value) for value in _listed(values)]
+            return _each(self._value(type_.of_type, details))
         if isinstance(type_, GraphQLObjectType):
-            return _once(_checked(type_, self._object(type_, details)))
+            return _once(type_, self._object(type_, details))
         raise _NotPlainError  # interfaces and unions: the type depends on the value
 
 
-def _once(fields: Render) -> Render:
+@lru_cache(_MOST_PLANS)
+def _rendering(text: str, names: tuple[tuple[str, Any], ...]) -> Render:
+    """Return the function of a source text, with the objects that it refers to.
+
+    Equal selections in several places of a query have the same function. So an object that occurs in these places is rendered once.
+    """
+    known = dict(names)
+    exec(_compiled(text), known)  # noqa: S102 - see `_object`
+    made: Render = known["render"]
+    return made
+
+
+@lru_cache(_MOST_PLANS)
+def _or_none(present: Render) -> Render:
+    return lambda value: None if value is None else present(value)
+
+
+@lru_cache(_MOST_PLANS)
+def _each(item: Render) -> Render:
+    return lambda values: [item(value) for value in _listed(values)]
+
+
+@lru_cache(_MOST_PLANS)
+def _once(type_: GraphQLObjectType, fields: Render) -> Render:
     """Wrap a function that renders objects: each object is rendered only once.
 
     When an object occurs again in the same answer, the result is an `Again`, which keeps the encoded JSON.
     """
     plan = id(fields)
+    fields = _checked(type_, fields)
 
     def render(source: Any) -> Any:
         seen = _WORK.seen

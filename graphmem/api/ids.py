@@ -5,7 +5,8 @@ A global id is `Type:id`, and a cursor is `offset:n`, both in base64.
 
 from __future__ import annotations
 
-import base64
+from binascii import b2a_base64
+from functools import lru_cache
 from typing import NamedTuple
 
 from graphmem.errors import BadInputError
@@ -27,8 +28,9 @@ class GlobalId(NamedTuple):
     id: str
 
 
+@lru_cache(4_096)  # the hits of an impact report repeat the id of their target, and an editor asks for the same symbols again
 def _encode(prefix: str, value: str) -> str:
-    return base64.b64encode(f"{prefix}:{value}".encode()).decode("ascii")
+    return b2a_base64(f"{prefix}:{value}".encode(), newline=False).decode("ascii")
 
 
 def global_id(type_name: str, raw: str) -> str:

@@ -90,10 +90,9 @@ def neighbours(root: Path) -> list[Neighbour]:
         ResourceError: the process lacks file descriptors or memory.
     """
     every = listed()
-    root = root.resolve()
-    if root not in every:
+    if not every or root.resolve() not in every:
         return []
-    return [Neighbour(one, rows.read(locate(one, Settings(), os.environ).data_dir)) for one in every if one != root]
+    return [Neighbour(one, rows.read(locate(one, Settings(), os.environ).data_dir)) for one in every if one != root.resolve()]
 
 
 def names(roots: Sequence[Path]) -> dict[Path, str]:

@@ -26,6 +26,10 @@ _SCHEMA: Final = (
     "author TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (source, key))",
 )
 _FILE: Final = Sidefile("1", _SCHEMA, "epoch", HistoryError, "delete it and index again", explicit=True)
+_MARK: Final = (
+    "SELECT meta.value, last.seq FROM (SELECT coalesce(max(seq), 0) AS seq FROM change) AS last "
+    "LEFT JOIN (SELECT key, value FROM meta WHERE key IN ('id', 'epoch')) AS meta ORDER BY meta.key"
+)
 _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
@@ -138,9 +142,8 @@ class HistoryLog:
         """
         if not self.exists:
             return ("", 0)
-        with self._lock:
-            epoch = "".join(value for (value,) in self._select("SELECT value FROM meta WHERE key IN ('id', 'epoch') ORDER BY key"))
-            return (epoch, self._select("SELECT coalesce(max(seq), 0) FROM change")[0][0])
+        rows = self._select(_MARK)  # one statement: each question that uses the history asks for it
+        return ("".join(value for value, _ in rows if value), rows[0][1])
 
     def counts(self) -> dict[str, int]:
         """Count the changes from each source, such as Git."""

@@ -7,6 +7,7 @@ the database. Nodes are numbers 0..n-1 in the order of their ids; edges are row 
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -593,6 +594,16 @@ class GraphView:
         u, paths = self.arrays.unresolved, self.paths
         rows.sort(key=lambda r: (u.path[r], u.line[r], r))
         return [Unresolved(int(u.caller[r]), name, paths[u.path[r]], int(u.line[r]), u.reason[r].as_py()) for r in rows]
+
+    @cached_property
+    def unresolved_in(self) -> npt.NDArray[np.int64]:
+        """Return the number of calls without a known target in each file."""
+        return np.bincount(self.arrays.unresolved.path, minlength=len(self.paths)).astype(np.int64)
+
+    @cached_property
+    def languages(self) -> list[str]:
+        """Return the language of each file, in the order of `paths`."""
+        return [sys.intern(name or "") for name in self.arrays.paths.language.to_pylist()]
 
     @cached_property
     def failed_paths(self) -> list[str]:
