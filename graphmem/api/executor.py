@@ -203,7 +203,7 @@ def _each(item: Render) -> Render:
 
 @lru_cache(_MOST_PLANS)
 def _once(type_: GraphQLObjectType, fields: Render) -> Render:
-    """Wrap a function that renders objects: each object is rendered only once.
+    """Wrap a function that renders objects, so that each is rendered once.
 
     When an object occurs again in the same answer, the result is an `Again`, which keeps the encoded JSON.
     """
