@@ -181,7 +181,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 @lru_cache(_MOST_PLANS)
 def _rendering(text: str, names: tuple[tuple[str, Any], ...]) -> Render:
-    """Return the function of a source text, with the objects that it refers to.
+    """Return the function of a source text, given the objects it refers to.
 
     Equal selections in several places of a query have the same function. So an object that occurs in these places is rendered once.
     """
