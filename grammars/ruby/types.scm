@@ -98,3 +98,19 @@
 (alias
   name: (identifier) @target
   alias: (identifier) @value) @binding.assign
+
+; alias :name :other
+(alias
+  name: (simple_symbol) @target
+  alias: (simple_symbol) @value) @binding.assign
+
+; alias_method :name, :other
+((call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list
+    .
+    (simple_symbol) @target
+    .
+    (simple_symbol) @value)) @binding.assign
+  (#eq? @_method "alias_method"))

@@ -70,8 +70,9 @@ class Classes:
     def _mro(self, symbol: Symbol) -> tuple[Base, ...]:
         parents: list[list[Base]] = []
         direct: list[Base] = []
-        for base in self.bases(symbol):
-            if base is symbol:
+        entry = self.project.entry(symbol)
+        for base in (*self.bases(symbol), *rules_of(entry).bases_elsewhere(self.inference, symbol)):
+            if base is symbol or base in direct:
                 continue
             direct.append(base)
             parents.append(list(self.mro(base)) if isinstance(base, Symbol) else [base])

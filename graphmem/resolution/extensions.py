@@ -173,8 +173,11 @@ def _packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
         for package in tuple(found) if rules.sees_outer_packages else ():
             parts = package.split(".")
             found.update(".".join(parts[:count]) for count in range(1, len(parts)))
+        around = tuple(found)
         for one_import in entry.facts.imports:
             module = one_import.module.replace(rules.separator, ".")
             found.update((module, module.rpartition(".")[0]))
+            if rules.sees_outer_packages:  # `using Tools;` inside `namespace Shop`
+                found.update(f"{package}.{module}" for package in around)
         kept = entry.kept["packages seen"] = frozenset(found - {""})
     return kept

@@ -121,6 +121,13 @@ class ClassRules:
         """
         return ()
 
+    def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
+        """Return the base classes that other declarations of a class name.
+
+        A class is declared several times in Ruby or by `partial class` in C#.
+        """
+        return ()
+
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that neither a class nor its bases define."""
         return EMPTY

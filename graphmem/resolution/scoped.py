@@ -230,15 +230,31 @@ class ScopedRules(PackageRules):
 
     def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         parts = [part for part in written.replace(self.separator, ".").split(".") if part]
+        below = self._below(inference, entry, ".".join(parts))
         for count in range(len(parts), 0, -1):
-            package = ".".join(parts[:count])
+            package = below or ".".join(parts[:count])
             if inference.project.modules(package):
                 found = one((NAMESPACE, package, self._language))
+                if below:
+                    return found
                 for name in parts[count:]:
                     found = inference.attribute(found, name)
                 if found:
                     return found
         return one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
+
+    def _below(self, inference: Inference, entry: FileEntry, written: str) -> str:
+        """Return the package that an import names from within another package.
+
+        In C#, `using Tools;` inside `namespace Shop` imports `Shop.Tools`, if there is such a package. The result is "" if there is none.
+        """
+        for package in self.names_of(entry.facts)[: self.packages_of_file] if self.sees_outer_packages else ():
+            parts = package.split(".")
+            for count in range(len(parts), 0, -1):
+                name = ".".join((*parts[:count], written))
+                if inference.project.modules(name):
+                    return name
+        return ""
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of a name in a package, or a package inside it."""
@@ -418,6 +434,19 @@ class ScopedRules(PackageRules):
             entry = inference.project.entry(symbol)
             places = (Place(entry, symbol.index, slot) for slot in entry.names(symbol.index).get(self._class_side, ()))
             found += (entry.symbols[place.slot.index] for place in places if is_class(place))
+        return found
+
+    def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
+        """Return the base classes that other declarations of a class name.
+
+        A class is declared several times in Ruby or by `partial class` in C#.
+        """
+        if not self._reopened:
+            return ()
+        found: list[Base] = []
+        entry = inference.project.entry(symbol)
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", symbol.index), self._other_pieces, inference, symbol):
+            found += inference.bases(inference.project.files[path].symbols[position])
         return found
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import INDEX, LITERAL, NAME, OPERATOR, STRING, OptionalTerm, TermIndex
 from graphmem.parsing.languages import Helper
+from graphmem.parsing.languages.conditions import COMMENT, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _WINDOWS: Final = re.compile(rb"\b(?:[A-Z_]*WIN(?:32|64|DOWS)[A-Z0-9_]*|_MSC_VER|__MINGW32__)\b")
 """Names that are defined for Windows only, by compilers or from what these define."""
+
+_NAMESPACE: Final = re.compile(r"\bnamespace\s+([A-Za-z_]\w*(?:::\w+)*)\s*\{")
 
 _CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|else|endif)\b(?P<text>[^\n]*)", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"\s*<[^<>]*>")
@@ -38,11 +41,28 @@ _STATEMENT: Final = re.compile(
     rb"\b(?:return|else|do|new|throw|case|goto|co_return|co_yield|co_await|delete|typedef|using|enum|class|struct|union)\s+$"
 )
 _BEFORE: Final = re.compile(
-    rb"^[ \t]*(?P<macro>(?:(?:" + _MACRO + rb"|__attribute__|__declspec)(?:[ \t]*" + _ARGUMENTS + rb")?\s+)+)"
-    rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+){0,3}[~\w][\w:]*\s*[(=;\[]|(?:class|struct|template|auto|~)\b)",
+    rb"^[ \t]*(?:template\s*<[^;{}()\n]*>\s*)?(?:(?:static|inline|virtual|explicit|constexpr|friend)[ \t]+)*"
+    rb"(?P<macro>(?:(?:" + _MACRO + rb"|__attribute__|__declspec)(?:[ \t]*" + _ARGUMENTS + rb")?\s+)+)"
+    rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+){0,3}"
+    rb"(?:[~\w][\w:]*\s*[(=;\[]|(?:[\w:]*::)?operator\b)"
+    rb"|(?:\w+::)*(?P<owner>\w+)::(?:~?(?P=owner)\s*\(|operator\b)|(?:class|struct|template|auto|~)\b)",
     re.MULTILINE,
 )
-"""`EXPORT void f(…)`: a macro before a declaration that is whole without it."""
+"""`EXPORT void f(…)`, `template <class T> EXPORT T A::f(…)`, `EXPORT A::A(…)`: a macro before a declaration that is whole without it."""
+
+_BETWEEN: Final = re.compile(
+    rb"^[ \t]*(?:template\s*<[^;{}()\n]*>\s*)?(?:(?:static|inline|extern|virtual|friend|constexpr|const)[ \t]+)*"
+    rb"(?!(?:return|else|new|throw|case|goto|delete|typedef|using|define)\b)"
+    rb"(?!(?:static|inline|extern|virtual|friend|constexpr|const|unsigned|signed)\b)"
+    rb"[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[ \t*&]+(?P<macro>"
+    + _MACRO
+    + rb"[ \t]+)(?=(?:[\w:]*::)?~?[a-z_]\w*[ \t]*\(|(?:[\w:]*::)?operator\b)",
+    re.MULTILINE,
+)
+"""`void CONVENTION f(…)`: a macro between the type and the name of a function."""
+
+_ALONE: Final = re.compile(rb"^[ \t]*(?P<macro>" + _MACRO + rb")[ \t]*(?://[^\n]*)?$", re.MULTILINE)
+"""`BEGIN_NAMESPACE`: a macro alone on its line."""
 
 
 MACRO: Final = "#define"
@@ -78,12 +98,26 @@ def _blank_after(match: re.Match[bytes]) -> bytes:
     return _blank(match)
 
 
+def _blank_alone(match: re.Match[bytes]) -> bytes:
+    """Return blanks for a macro between two declarations, else its line."""
+    before = COMMENT.sub(b"", match.string[max(0, match.start() - 2000) : match.start()]).rstrip()
+    return _blank(match) if not before or before[-1:] in b";}" else match[0]
+
+
 class CFamilyHelper(Helper):
     """Helper for C and C++: macros, operators, and paths of classes."""
 
     def name(self, text: str) -> str:
         """Return the name of a definition; `operator ==` becomes `operator==`."""
         return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
+
+    def module(self, text: str) -> str:
+        """Return the path of an include, or the namespaces of a macro.
+
+        The result is `outer::name` for the macro text `namespace outer { namespace name {`.
+        """
+        opened = _NAMESPACE.findall(text)
+        return "::".join(opened) if opened else super().module(text)
 
     def owner(self, text: str) -> str:
         """Return the dotted path of the owner: `a.b` for `a::b::f`.
@@ -169,11 +203,12 @@ class CFamilyHelper(Helper):
         return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
 
     def mended(self, source: bytes) -> bytes:
-        """Replace unknown macros before and after a declaration by blanks.
+        """Replace unknown macros before, in and after a declaration by blanks.
 
         The result is used only if the first parse had errors. All other code keeps its position.
         """
-        return _BEFORE.sub(_blank, _AFTER.sub(_blank_after, self.prepared(source)))
+        found = _AFTER.sub(_blank_after, _ALONE.sub(_blank_alone, self.prepared(source)))
+        return whole(_BETWEEN.sub(_blank, _BEFORE.sub(_blank, found)))
 
 
 HELPER = CFamilyHelper()

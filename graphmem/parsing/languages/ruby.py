@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import (
     ATTR,
     CALL,
+    EITHER,
+    LITERAL,
     NAME,
     SELF,
     SUPER,
@@ -97,6 +99,10 @@ class RubyHelper(Helper):
         if what == "name":
             name = builder.add((NAME, builder.text(node)))
             return builder.add((CALL, name, (), ())) if _is_call(builder, node) else name
+        if what == "symbol":
+            return builder.add((NAME, builder.text(node)[1:]) if _names_method(builder, node) else (LITERAL, "str"))
+        if what == "binary":
+            return _binary(builder, node)
         if what == "last":
             plain = [child for child in node.named_children if not child.is_extra and child.type not in ("rescue", "ensure", "else")]
             return builder.term(plain[-1]) if plain else builder.unknown
@@ -130,6 +136,25 @@ def _is_target(node: Node) -> bool:
     """Whether a syntax node such as `a.b` is the target of an assignment."""
     around = node.parent
     return around is not None and around.type in _ASSIGNED and around.child_by_field_name("left") == node
+
+
+def _binary(builder: TermBuilder, node: Node) -> TermIndex:
+    """Return the value of `a || b` or `a && b`; other operators are unknown."""
+    left, sign, right = (node.child_by_field_name(field) for field in ("left", "operator", "right"))
+    if left is None or sign is None or right is None:
+        return builder.unknown
+    if sign.type in ("||", "or"):
+        return builder.add((EITHER, (builder.term(left), builder.term(right))))
+    return builder.term(right) if sign.type in ("&&", "and") else builder.unknown
+
+
+def _names_method(builder: TermBuilder, node: Node) -> bool:
+    """Whether a symbol is one of both names of `alias` or `alias_method`."""
+    around = node.parent
+    if around is not None and around.type == "argument_list" and around.parent is not None:
+        method = around.parent.child_by_field_name("method")
+        return method is not None and builder.text(method) == "alias_method"
+    return around is not None and around.type == "alias"
 
 
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:

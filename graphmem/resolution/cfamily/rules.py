@@ -21,10 +21,25 @@ from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.names import whole
 from graphmem.resolution.scoped import ScopedRules, is_class, is_private, stem
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, FUNC, INST, MODULE, ExtInstance, Instance, Type, join, join_all, one
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EMPTY,
+    FUNC,
+    INST,
+    MODULE,
+    NAMESPACE,
+    Atom,
+    ExtInstance,
+    Instance,
+    Type,
+    join,
+    join_all,
+    one,
+)
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Reference, Term
+    from graphmem.parsing.facts import FileFacts, Reference, Term
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -33,6 +48,9 @@ _WINDOWS: Final = re.compile(r"(?:^|[_/.-])(?:win|win32|win64|windows|mingw|msvc
 ELSEWHERE: Final = "windows"
 """Modifier of definitions that only a build for Windows contains."""
 
+
+_STANDARD: Final = "std"
+"""The namespace of the standard library, which projects only add to."""
 
 _ITERATORS: Final = frozenset(("const_iterator", "const_reverse_iterator", "iterator", "reverse_iterator"))
 
@@ -45,6 +63,28 @@ class CFamilyRules(ScopedRules):
     call_method = "operator()"
 
     # names
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """Return the group of a file, and the namespaces that it opens.
+
+        A nested namespace `a::b` counts as `a`, `b` and `a.b`.
+        """
+        found: list[str] = []
+        for name in super().names_of(facts):
+            found += (name, *name.split("."))
+        return tuple(dict.fromkeys(found))
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """Return the type of a name in a namespace: `a::name`.
+
+        Macros may open a namespace in files whose text does not name it. So a name that no file of the namespace defines is looked up in
+        all files.
+        """
+        found = super().submodule(inference, module, name)
+        if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:
+            return found
+        places = self.package_places(inference, self._group, name, None)
+        return join_all(inference.slot(place) for place in places if not is_private(place))
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.

@@ -1,0 +1,63 @@
+"""Leave out branches of `#if` that divide a statement."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DIRECTIVE: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|elif|else|endif)(?:n?def)?\b(?:[^\\\n]|\\\r?\n|\\)*", re.MULTILINE)
+COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\\\n]|\\\r?\n|\\)*", re.DOTALL | re.MULTILINE)
+"""A comment or a directive."""
+
+
+def whole(source: bytes) -> bytes:
+    """Keep only the first branch of each `#if` inside a statement or a header.
+
+    Directives and other branches become blanks. Branches with only whole statements or declarations all stay.
+    """
+    if b"#" not in source:
+        return source
+    found = bytearray(source)
+    for directives in _conditions(source):
+        if _is_whole(source, directives):
+            continue
+        for match in directives:
+            _blank(found, match.start(), match.end())
+        if len(directives) > 2:
+            _blank(found, directives[1].end(), directives[-1].start())
+    return bytes(found)
+
+
+def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
+    """Yield the directives (`#if`, `#else`, `#endif`) of each condition."""
+    open_: list[list[re.Match[bytes]]] = []
+    for match in _DIRECTIVE.finditer(source):
+        if match["word"] == b"if":
+            open_.append([match])
+        elif open_:
+            open_[-1].append(match)
+            if match["word"] == b"endif":
+                yield open_.pop()
+
+
+def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
+    """Whether an `#if` separates whole statements or whole declarations.
+
+    False if a branch begins or ends inside a statement or a header.
+    """
+    before = COMMENT.sub(b"", source[max(0, directives[0].start() - 2000) : directives[0].start()]).rstrip()
+    if before and before[-1:] not in b";{}]":
+        return False
+    for first, last in pairwise(directives):
+        text = COMMENT.sub(b"", source[first.end() : last.start()]).strip()
+        if text and (text[-1:] not in b";}" or text.count(b"{") != text.count(b"}")):
+            return False
+    return True
+
+
+def _blank(text: bytearray, first: int, last: int) -> None:
+    text[first:last] = re.sub(rb"[^\s]", b" ", bytes(text[first:last]))
