@@ -21,6 +21,7 @@ from graphmem.runtime.sqlite_file import Sidefile
 
 FILE: Final = "branches.sqlite"
 GONE: Final = ""  # instead of the digest of a file that a branch lacks
+_connecting: Final = threading.Lock()  # one connection of the process makes the tables of a new file
 _MANY: Final = 500  # values in one statement
 _FILE: Final = Sidefile(
     format="1",
@@ -240,7 +241,8 @@ class Branches:
 
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:
-            self._db = _FILE.connect(self._path, create=True)
+            with _connecting:
+                self._db = _FILE.connect(self._path, create=True)
         return self._db
 
     def _rows(self, query: str, *values: Any) -> list[Any]:

@@ -23,7 +23,7 @@ from graphmem.project.receiving import FILE as PUSHED
 from graphmem.project.sharing import choose_key, kept_key
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.pushes import PROJECT_NAME
-from graphmem.server.keeper import Keeper
+from graphmem.server.keeper import OF_BRANCHES, Keeper
 
 if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
@@ -250,7 +250,9 @@ class Hosting:
 
         self.acquire(name)
         held = _Held(service, close)
+        held.keeper = Keeper(service, held.idle_seconds, OF_BRANCHES)
         self._add(_full(name, branch), held)
+        held.keeper.start()
         service.fill_vectors()
         return held
 

@@ -56,6 +56,10 @@ TASKS: Final = (
 )
 
 
+OF_BRANCHES: Final = tuple(one for one in TASKS if one.name in ("first screen derived", "vectors taken up again", "look-ups put away"))
+"""Tasks of an open branch. Its main line does the others."""
+
+
 class Keeper:
     """Scheduler of maintenance tasks for one open index.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from graphmem.mcp_server.mount import McpApp
 from graphmem.project.graphmem import GraphMem
 from graphmem.security.openid import OpenId
 from graphmem.security.people import People
-from graphmem.server.hosting import Hosting
+from graphmem.server.hosting import BETWEEN, Hosting
 from graphmem.settings import Settings
 
 SETTINGS = Settings(embedder="none", workers=1, max_db_gb=1, git_history=False, seeds=False)
@@ -61,6 +62,13 @@ class Hosted:
         if team:
             self.people.join(team, login)
         return self.people.redeem(code, "test")[1]
+
+    def wait_until_closed(self, name: str) -> None:
+        """Wait until the server closes an unused project with its branches; for a server with a short `idle_s`."""
+        end = time.monotonic() + 30
+        while any(one == name or one.startswith(f"{name}{BETWEEN}") for one in list(self.hosting._open)):
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
     def project(self, name: str) -> str:
         return f"{self.address}/p/{name}"
