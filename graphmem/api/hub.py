@@ -29,7 +29,7 @@ from graphmem.api.pushes import BRANCH, SCOPE, pusher, routes
 from graphmem.api.security import refuse
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
 from graphmem.operations.registry import registry
-from graphmem.project.branches import Branch, BranchKey
+from graphmem.project.branches import Branch, BranchId
 from graphmem.project.overlays import login_of, unknown_branch
 from graphmem.project.progress import Hub
 from graphmem.project.served import Askable, expect_known, impact_across, search_each
@@ -282,9 +282,15 @@ class HostedBranch(HostedProject):
     the branch.
     """
 
-    def __init__(self, service: GraphMem, name: str, server: HubService, line: GraphMem, key: BranchKey) -> None:
+    def __init__(self, service: GraphMem, name: str, server: HubService, line: GraphMem, branch: BranchId) -> None:
         super().__init__(service, name, server)
-        self._line, self._key = line, key
+        self._line, self._key = line, branch.key
+        self.index_id = f"{line.index_id}-{branch.born}"  # the same when the branch is opened again
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the index directory of the project still has the same path."""
+        return self._line.in_place
 
     def __getattr__(self, name: str) -> Any:
         """Return an operation of the branch, or of its project if it writes."""
@@ -324,7 +330,7 @@ class _Mount:
 
     app: Starlette
     service: GraphMem
-    branch: BranchKey | None
+    branch: BranchId | None
     life: contextlib.AsyncExitStack
     users: int = 0
     last: float = 0.0
@@ -348,8 +354,8 @@ class HubApp:
         self.service = HubService(hosting, rights)
         self._hosting, self._options, self._rights, self._mcp = hosting, options, rights, mcp
         self._root = build_app(cast("Service", self.service), options, keys=rights.keys(""))
-        self._mounts: dict[tuple[str, BranchKey | None], _Mount] = {}
-        self._turns: defaultdict[tuple[str, BranchKey | None], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._mounts: dict[tuple[str, BranchId | None], _Mount] = {}
+        self._turns: defaultdict[tuple[str, BranchId | None], asyncio.Lock] = defaultdict(asyncio.Lock)
         self.state = self._root.state
         self.state.servers = self._servers
 
@@ -441,12 +447,12 @@ class HubApp:
             return line, {**scope, BRANCH: branch}
         access = self._rights.keys(name).access(headers.get("authorization"))
         assert access is not None  # noqa: S101 - `_may_enter` has let the request in
-        key = await asyncio.to_thread(line.service.parts.overlays.find, branch, login_of(access))
+        key = await asyncio.to_thread(line.service.parts.overlays.identify, branch, login_of(access))
         if key is None:
             raise unknown_branch(branch)
         return await self._mounted((name, key)), scope
 
-    async def _mounted(self, key: tuple[str, BranchKey | None]) -> _Mount:
+    async def _mounted(self, key: tuple[str, BranchId | None]) -> _Mount:
         async with self._turns[key]:
             mount = self._mounts.get(key)
             if mount is None:
@@ -454,7 +460,7 @@ class HubApp:
             mount.last = time.monotonic()
             return mount
 
-    async def _mount(self, name: str, branch: BranchKey | None) -> _Mount:
+    async def _mount(self, name: str, branch: BranchId | None) -> _Mount:
         async with contextlib.AsyncExitStack() as life:
             line = await self._acquired(life, name, None)
             service = line if branch is None else await self._acquired(life, name, branch)
@@ -467,7 +473,7 @@ class HubApp:
             await life.enter_async_context(app.router.lifespan_context(app))
             return _Mount(app, service, branch, life.pop_all(), last=time.monotonic())
 
-    async def _acquired(self, life: contextlib.AsyncExitStack, name: str, branch: BranchKey | None) -> GraphMem:
+    async def _acquired(self, life: contextlib.AsyncExitStack, name: str, branch: BranchId | None) -> GraphMem:
         service = await asyncio.to_thread(self._hosting.acquire, name, branch)
         life.push_async_callback(asyncio.to_thread, self._hosting.release, name, branch)
         return service
@@ -482,7 +488,7 @@ class HubApp:
             for branch in await asyncio.to_thread(self._hosting.drop_expired, name):
                 _log.info("the branch %s of %s has expired", branch.name, name)
 
-    async def _unmount(self, key: tuple[str, BranchKey | None], mount: _Mount) -> None:
+    async def _unmount(self, key: tuple[str, BranchId | None], mount: _Mount) -> None:
         async with self._turns[key]:
             if not mount.users and self._mounts.get(key) is mount:
                 del self._mounts[key]

@@ -26,8 +26,9 @@ _MANY: Final = 500  # values in one statement
 _FILE: Final = Sidefile(
     format="1",
     schema=(
-        "CREATE TABLE branch (name TEXT NOT NULL, person TEXT NOT NULL, pushed_by TEXT NOT NULL, commit_sha TEXT NOT NULL, "
-        "pushed_at TEXT NOT NULL, generation INT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (name, person)) WITHOUT ROWID",
+        "CREATE TABLE branch (name TEXT NOT NULL, person TEXT NOT NULL, born TEXT NOT NULL, pushed_by TEXT NOT NULL, "
+        "commit_sha TEXT NOT NULL, pushed_at TEXT NOT NULL, generation INT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (name, person)) "
+        "WITHOUT ROWID",
         "CREATE TABLE file (name TEXT NOT NULL, person TEXT NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, changed INT NOT NULL, "
         "PRIMARY KEY (name, person, path)) WITHOUT ROWID",
         "CREATE INDEX file_digest ON file (digest)",
@@ -50,10 +51,24 @@ class BranchKey(NamedTuple):
     person: str = ""
 
 
+class BranchId(NamedTuple):
+    """A branch from its first push until it is dropped."""
+
+    name: str
+    person: str
+    born: str
+
+    @property
+    def key(self) -> BranchKey:
+        """The branch's key, which a later branch may get again."""
+        return BranchKey(self.name, self.person)
+
+
 class Branch(NamedTuple):
     """A stored branch."""
 
     key: BranchKey
+    born: str  # random, another one when the branch is pushed again after it was dropped
     pushed_by: str  # login of the person who pushed it first; "" without people
     commit_sha: str
     pushed_at: str
@@ -97,8 +112,8 @@ class Branches:
 
     def all(self) -> list[Branch]:
         """Return all branches, sorted by name and person."""
-        found = self._rows("SELECT name, person, pushed_by, commit_sha, pushed_at, generation, facts FROM branch ORDER BY 1, 2")
-        return [Branch(BranchKey(row[0], row[1]), row[2], row[3], row[4], row[5], json.loads(row[6])) for row in found]
+        found = self._rows("SELECT name, person, born, pushed_by, commit_sha, pushed_at, generation, facts FROM branch ORDER BY 1, 2")
+        return [Branch(BranchKey(row[0], row[1]), row[2], row[3], row[4], row[5], row[6], json.loads(row[7])) for row in found]
 
     def find(self, key: BranchKey) -> Branch | None:
         """Return a branch, or None."""
@@ -158,8 +173,16 @@ class Branches:
         with self._changing() as db:
             db.execute("DELETE FROM file WHERE name = ? AND person = ?", branch.key)
             db.execute(
-                "INSERT OR REPLACE INTO branch VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*branch.key, branch.pushed_by, branch.commit_sha, branch.pushed_at, branch.generation, json.dumps(branch.facts)),
+                "INSERT OR REPLACE INTO branch VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *branch.key,
+                    branch.born,
+                    branch.pushed_by,
+                    branch.commit_sha,
+                    branch.pushed_at,
+                    branch.generation,
+                    json.dumps(branch.facts),
+                ),
             )
             db.executemany(
                 "INSERT INTO file VALUES (?, ?, ?, ?, ?)", [(*branch.key, path, own[path], path in touched) for path in sorted(own)]

@@ -20,7 +20,7 @@ from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows, difference, edges_of, external_uses
 from graphmem.knowledge import AboutRow, Anchor
 from graphmem.memory.link import link
-from graphmem.project.branches import GONE, Branch, Branches, BranchKey, BranchLink
+from graphmem.project.branches import GONE, Branch, Branches, BranchId, BranchKey, BranchLink
 from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in, text_in
 from graphmem.runtime.pushes import PUSHED_FILE, address_of
 from graphmem.runtime.replacing import replace_file
@@ -88,6 +88,12 @@ class Overlays:
         """
         known = {one.key for one in self.branches.all()}
         return next((key for key in dict.fromkeys((BranchKey(name, login), BranchKey(name))) if key in known), None)
+
+    def identify(self, name: str, login: str) -> BranchId | None:
+        """Return the branch of a name that a person sees, with its birth."""
+        key = self.find(name, login)
+        found = self.branches.find(key) if key is not None else None
+        return BranchId(*found.key, found.born) if found is not None else None
 
     def seen_by(self, login: str) -> list[Branch]:
         """Return the branches that a person sees, sorted by name."""
@@ -285,9 +291,8 @@ class Overlays:
         known = self.branches.find(key)
         generation = (known.generation if known is not None else 0) + 1
         overlay = self._live.get(key)
-        branch = Branch(
-            key, known.pushed_by if known is not None else pushed_by, commit_sha, datetime.now(UTC).isoformat(), generation, facts
-        )
+        born, first = (known.born, known.pushed_by) if known is not None else (uuid.uuid4().hex, pushed_by)
+        branch = Branch(key, born, first, commit_sha, datetime.now(UTC).isoformat(), generation, facts)
         if overlay is None:
             self.branches.put(branch, own, own, bodies, self.line_mark())
             return generation
@@ -369,6 +374,8 @@ class Overlays:
 
         Requests that use it now end; the next one finds no branch.
         """
+        with self._lock:
+            self._live.pop(key, None)
         gone = self.branches.drop(key)
         self._links = None
         return gone

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
-from graphmem.project.branches import Branches, BranchKey
+from graphmem.project.branches import Branches, BranchId, BranchKey
 from graphmem.project.receiving import FILE as PUSHED
 from graphmem.project.sharing import choose_key, kept_key
 from graphmem.runtime.limits import disk_refusal
@@ -142,7 +142,7 @@ class Hosting:
         finally:
             self.release(name)
 
-    def acquire(self, name: str, branch: BranchKey | None = None) -> GraphMem:
+    def acquire(self, name: str, branch: BranchId | None = None) -> GraphMem:
         """Open a project if necessary, and keep it open until `release`.
 
         With `branch`, this branch of the project is opened, too; the result is its service.
@@ -168,7 +168,7 @@ class Hosting:
                 held.last = time.monotonic()
             return held.service
 
-    def release(self, name: str, branch: BranchKey | None = None) -> None:
+    def release(self, name: str, branch: BranchId | None = None) -> None:
         """End a use that `acquire` began, so that the project can be closed."""
         with self._lock:
             held = self._open.get(_full(name, branch))
@@ -196,7 +196,7 @@ class Hosting:
         with self.using(name) as service:
             return service.parts.receiving.drop_expired(self.branch_days)
 
-    def touch(self, name: str, branch: BranchKey | None = None) -> None:
+    def touch(self, name: str, branch: BranchId | None = None) -> None:
         """Record a request for an open project, so that it does not count as idle."""
         held = self._open.get(_full(name, branch))
         if held is not None:
@@ -236,11 +236,11 @@ class Hosting:
         service.fill_vectors()
         return held
 
-    def _opened_branch(self, name: str, branch: BranchKey, line: GraphMem) -> _Held:
+    def _opened_branch(self, name: str, branch: BranchId, line: GraphMem) -> _Held:
         """Open a branch; its main line stays open as long."""
         from graphmem.project.opening_branches import open_branch
 
-        service, close_branch = open_branch(line.parts, branch, replace(self._settings, store=""))
+        service, close_branch = open_branch(line.parts, branch.key, replace(self._settings, store=""))
 
         def close() -> None:
             try:
@@ -286,7 +286,7 @@ class Hosting:
             return True
 
 
-def _full(name: str, branch: BranchKey | None) -> str:
+def _full(name: str, branch: BranchId | None) -> str:
     """Return the key of an open project, or of one of its branches."""
     return name if branch is None else BETWEEN.join((name, *branch))
 
