@@ -13,11 +13,12 @@ from graphmem.sharing.rows import is_shared
 from graphmem.sharing.state import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from graphmem.answers.organisation import Colleague
     from graphmem.answers.sharing import Disagreement
-    from graphmem.knowledge import MemoryRow
+    from graphmem.knowledge import AboutRow, MemoryRow
+    from graphmem.memory.describe import Describer
     from graphmem.memory.repository import MemoryRepository
     from graphmem.sharing.sidecar import Sidecar
 
@@ -35,6 +36,16 @@ def authors_of(sidecar: Sidecar) -> dict[str, str]:
             head = state.head(TEXT)
             found[one] = head.person if head is not None else ""
     return found
+
+
+def files_of(describer: Describer, links: Iterable[AboutRow]) -> list[str]:
+    """Return the paths of the files that a memory is about, each once.
+
+    They are also the files of symbols.
+    """
+    files = [describer.name(link) for link in links if link.label == "File"]
+    symbols = [describer.name(link).partition(":") for link in links if link.label == "Symbol"]
+    return list(dict.fromkeys([*files, *(path for path, has_symbol, _ in symbols if has_symbol)]))
 
 
 def news(
@@ -78,9 +89,10 @@ def news(
     counts: Counter[str] = Counter()
     files: dict[str, Counter[str]] = {}
     for row in index.all_rows():
-        if row.status not in LIVE_STATUSES or (shared and not (row.id in authors and is_shared(row))):
+        of_team = not shared or (row.id in authors and is_shared(row))
+        if row.status not in LIVE_STATUSES or not (of_team or row.source == SEEDED):
             continue
-        about = [describer.name(link) for link in index.about(row.id) if link.label == "File"]
+        about = files_of(describer, index.about(row.id))
         one = Learnt(
             row.id,
             row.short_id,

@@ -175,6 +175,46 @@ def test_texts_of_two_people_never_meet_unseen(server):
         cem.remember("For a team that is none.", visibility="team")
 
 
+def test_the_news_name_who_said_what_and_a_curator_decides_a_dispute(server):
+    ann, ben, cem = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in ANN_BEN_CEM)
+    dee = RemoteGraphMem(server.project("shop"), server.enter("dee", level="curate"))
+    plain = ann.remember("`rounded` always returns whole cents.", source="user_taught").memory
+    never = cem.remember("`rounded` never returns whole cents.", source="user_taught").memory
+    ann.remember("The site moves in May.", source="user_taught", visibility="team")
+    wrong = ben.remember("Carts expire after a day.", source="user_taught").memory
+    dee.dispute(wrong.id, "they expire after a week")
+    found = cem.team_news()
+    assert {(one.content, one.person) for one in found.learnt} == {(plain.content, "ann"), (never.content, "cem"), (wrong.content, "ben")}
+    assert {one.person: (one.memories, one.files, one.teams, one.level) for one in found.knows} == {
+        "ann": (1, ["shop/price.py"], ["core"], "write"),
+        "ben": (1, [], ["core"], "write"),
+        "cem": (1, ["shop/price.py"], [], "write"),
+        "dee": (0, [], [], "curate"),
+    }
+    assert {one.field: [(side.value, side.person) for side in one.sides] for one in found.disagreements} == {
+        "text": [(plain.content, "ann"), (never.content, "cem")],
+        "disputed": [(wrong.content, "ben"), ("they expire after a week", "dee")],
+    }
+    assert "The site moves in May" in {one.title for one in ben.team_news().learnt}, "their team's memory"
+
+    with pytest.raises(ForbiddenError, match="role curate"):
+        cem.resolve_conflict(never.id, plain.id)
+    with pytest.raises(ForbiddenError, match="name the memory that is wrong"):
+        dee.resolve_conflict(plain.id)
+    dee.resolve_conflict(plain.id, never.id, note="asked the accountants")
+    dee.verify(wrong.id)
+    assert cem.team_news().disagreements == []
+
+
+def test_a_curator_does_not_decide_about_a_memory_that_they_do_not_see(server):
+    ann, dee = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in (("ann",), ("dee", "shop", "curate")))
+    plain = ann.remember("`rounded` always returns whole cents.", source="user_taught").memory
+    hidden = ann.remember("Totals are rounded late.", source="user_taught", visibility="personal").memory
+    for winner, loser in ((plain.id, hidden.id), (hidden.id, plain.id)):
+        with pytest.raises(GraphMemError, match="unknown memory"):
+            dee.resolve_conflict(winner, loser)
+
+
 def test_leaving_a_team_ends_its_sight_at_the_next_request(server):
     ann, ben, _ = (RemoteGraphMem(server.project("shop"), server.enter(*who)) for who in ANN_BEN_CEM)
     ann.remember("The site moves in May.", visibility="team")

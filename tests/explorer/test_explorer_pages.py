@@ -53,6 +53,11 @@ VIEWS = {
     "diff": ("/explore/diff", "document.querySelector('textarea')"),
     "coaccess": ("/explore/coaccess?files=classes%2Fgraph.py", "document.querySelector('h1') && !document.querySelector('.loading')"),
     "memories": ("/explore/memories", "document.querySelectorAll('.memory').length >= 5"),
+    "news": (
+        "/explore/news?days=30",
+        "document.querySelectorAll('.dispute').length >= 5 && document.querySelectorAll('.listing a').length > 5",
+    ),
+    "onboarding": ("/explore/onboarding", "document.querySelectorAll('.sides .listing > li').length > 5"),
     "review": ("/explore/review", "document.querySelectorAll('.item').length >= 5"),
     "teach": ("/explore/teach", "document.querySelector('textarea')"),
     "health": ("/explore/health", "document.querySelector('.score') && document.querySelector('table')"),

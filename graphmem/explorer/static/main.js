@@ -8,8 +8,9 @@ import { tour } from "./tour.js";
 import { LANGUAGES, language, speak, words } from "./words.js";
 
 const OFTEN = ["home", "graph", "code", "impact", "memories", "tangled", "quarter", "questions", "ask"]; // always in sight
-const MORE = { code: ["path", "diff", "coaccess"], architecture: ["risk", "people", "cut", "matrix", "decisions", "rules"], memory: ["review", "teach", "sessions"], server: ["health"] };
+const MORE = { code: ["path", "diff", "coaccess"], architecture: ["risk", "people", "cut", "matrix", "decisions", "rules"], memory: ["news", "onboarding", "review", "teach", "sessions"], server: ["health"] };
 const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of architect.js
+const FILES = { ...Object.fromEntries(["questions", ...OTHERS].map((name) => [name, "architect"])), onboarding: "news" }; // of views in a file of another name
 const VIEWS = new Set([...OFTEN, ...Object.values(MORE).flat()]);
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
@@ -37,7 +38,7 @@ async function show() {
   }
   document.title = `${title(name)} · ${words.brand}`;
   try {
-    const view = await import(name === "questions" || OTHERS.includes(name) ? "./architect.js" : `./${name}.js`);
+    const view = await import(`./${FILES[name] ?? name}.js`);
     if (turn.signal.aborted) return;
     const page = h(`div.page.view-${name}`);
     fill(main, page);

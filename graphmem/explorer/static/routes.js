@@ -67,6 +67,14 @@ const FIRST = {
     const one = about ? people.parts.find((part) => part.name === (about.module ?? about.path)) : people.parts[0];
     return one ? words.ask.knows(one.name, shares(one.people), one.busFactor) : null;
   },
+  news: async (_, signal) => {
+    const { teamNews: one } = await ask("TeamNews", { limit: 1 }, signal);
+    return words.news.count(one.total, one.since.slice(0, 10), one.disagreements.length);
+  },
+  onboarding: async (_, signal) => {
+    const { important } = (await ask("TeamNews", { limit: 1 }, signal)).teamNews;
+    return important.length ? words.ask.begin(important[0].title, important.length) : words.onboarding.nothing;
+  },
   risk: async (_, signal) => {
     const { hotspots } = await ask("Hotspots", { level: "FILES", limit: 1 }, signal);
     const [one] = hotspots.hotspots;
