@@ -7,7 +7,8 @@ of the rules (`call_truth.py` makes such data). An edge counts when its caller r
 projects' own test suites, and is seen when the caller then called its target: the definition of the data's README, for
 callers in the package. Tracing starts a generator or coroutine only when it is first resumed, which is often by a
 library, so the share is also given without targets of that kind: the first share is a lower bound, the second is what
-tracing can judge. Pooled over the projects, with the 95 % interval of Wilson (1927). With --docs the table is
+tracing can judge. An edge from a test to the code that it is about counts when the test ran, and is seen when
+the test ran the code. Pooled over the projects, with the 95 % interval of Wilson (1927). With --docs the table is
 written between the markers of that file.
 """
 
@@ -25,6 +26,7 @@ from typing import Any
 
 import report
 
+from graphmem.model import EdgeRow, SymbolRow
 from graphmem.parsing.discovery import discover
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
@@ -34,6 +36,8 @@ from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
 
 HEAD = ("rule", "confidence", "edges", "seen", "share", "interval", "without generators", "elsewhere")
+Edges = dict[str, list[EdgeRow]]  # by path
+Symbols = dict[str, SymbolRow]  # by id
 Groups = dict[tuple[str, float], list[int]]  # by rule and confidence: seen and all edges, the same without deferred targets
 BEGIN, END = "<!-- calibration: written by benchmarks/calibration.py -->", "<!-- end of calibration -->"
 FEW = 20  # edges; of fewer the share says little, and the confidence is a choice
@@ -70,7 +74,8 @@ def judged(data: Path, work: Path) -> tuple[list[str], Groups]:
     for repository in repositories:
         root = work / "subjects" / repository
         truth = score.Truth(str(data / "truth" / repository), str(root.resolve()))
-        for edge, rule, confidence, is_deferred in call_edges(root):
+        edges = resolved(root)
+        for edge, rule, confidence, is_deferred in calls(*edges):
             proxy = score.precision_proxy(truth, score.Static(truth, [edge]))
             counts = groups[rule, confidence]
             counts[0] += proxy["observed"]
@@ -78,11 +83,28 @@ def judged(data: Path, work: Path) -> tuple[list[str], Groups]:
             if not is_deferred:
                 counts[2] += proxy["observed"]
                 counts[3] += proxy["of"]
+        for test, target, rule, confidence in subjects_of_tests(*edges):
+            if test in truth.tests:
+                ran = any(test in tests for code, tests in truth.covering.items() if is_within(code, target))
+                counts = groups[rule, confidence]
+                for place in (0, 2):
+                    counts[place] += ran
+                    counts[place + 1] += 1
     return repositories, groups
+
+
+def is_within(code: tuple[str, str], around: tuple[str, str]) -> bool:
+    """Whether a function is a definition or, for a class, one of its members; both are given by path and name."""
+    return code == around or (code[0] == around[0] and code[1].startswith(f"{around[1]}."))
 
 
 def call_edges(root: Path) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]:
     """Every call inside a project: (source, target and line as the scorer wants them), rule, confidence, target is deferred."""
+    return calls(*resolved(root))
+
+
+def resolved(root: Path) -> tuple[Edges, Symbols]:
+    """Resolve a project: its edges by file, and its symbols by id."""
     facts, texts = {}, {}
     for file in discover(root).files:
         if file.language in languages():
@@ -92,13 +114,26 @@ def call_edges(root: Path) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]
             texts[file.path] = Path(file.absolute).read_text(encoding="utf-8")
     resolver = Resolver(root.name, read_layout(texts)[0])
     edges = {path: resolver.resolve(path).edges for path in sorted(resolver.update(facts, ()))}
-    symbols = {symbol.id: symbol for path in edges for symbol in resolver.symbols(path)}
+    return edges, {symbol.id: symbol for path in edges for symbol in resolver.symbols(path)}
+
+
+def subjects_of_tests(edges: Edges, symbols: Symbols) -> Iterator[tuple[tuple[str, str], tuple[str, str], str, float]]:
+    """Code that tests are about: (test, code, both by path and name), rule, confidence."""
+    for rows in edges.values():
+        for one in rows:
+            if one.kind == "TESTS":
+                test, target = symbols[one.src], symbols[one.dst]
+                yield (test.path, test.qualname), (target.path, target.qualname), one.rule, one.confidence
+
+
+def calls(edges: Edges, symbols: Symbols) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]:
+    """Calls among the edges of a project, as `call_edges` returns them."""
     for rows in edges.values():
         for one in rows:
             if one.kind == "CALLS" and one.dst in symbols:
-                source, target = symbols[one.src], symbols[one.dst]
+                caller, target = symbols[one.src], symbols[one.dst]
                 is_deferred = not {"async", "generator"}.isdisjoint(target.modifiers.split())
-                edge = (source.path, source.qualname, target.path, target.qualname, one.line)
+                edge = (caller.path, caller.qualname, target.path, target.qualname, one.line)
                 yield edge, one.rule, one.confidence, is_deferred
 
 

@@ -53,6 +53,7 @@ MAX_DEPTH: Final = 50
 MAX_LIMIT: Final = 100_000
 DEFINES: Final = (EdgeKind.DEFINES,)
 TESTS: Final = (EdgeKind.TESTS,)
+_SITES: Final = tuple(kind for kind in IMPACT_KINDS if kind != EdgeKind.TESTS)  # kinds whose edges have a site of their own in the source
 VERDICTS: Final = ("will break", "likely", "possible")
 
 
@@ -193,7 +194,8 @@ def united_impact(
     hits = [hit for hit in listed if not hit.symbol.is_test]
     test_hits = [hit for hit in listed if hit.symbol.is_test]
     if backwards:
-        test_hits.sort(key=lambda hit: (not ran_target(hit), not hit.symbol.is_runnable, -hit.confidence))
+        about = {view.ids[node] for seed in seeds for node in view.src[view.in_edges(seed, TESTS)].tolist()}
+        test_hits.sort(key=lambda hit: (not ran_target(hit), not hit.symbol.is_runnable, hit.symbol.id not in about, -hit.confidence))
     left_out = len(found.nodes) - len(listed)
     touched = np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])
     return ImpactReport(
@@ -326,6 +328,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
     cases = [case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
+    rows = rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]  # a name does not prove that a test runs the target
     refuted = known & ~np.isin(cases, view.src[rows])
     keep = ~refuted
     kept = _Found(found.nodes[keep], found.depths[keep], found.confidences[keep], found.walks, found.which[keep], found.ends[keep])
@@ -454,7 +457,7 @@ def _risk(
     nodes, depths = found.nodes[others], found.depths[others]
     files = {view.paths[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
     home = {view.path(node).rpartition("/")[0] for node in targets}
-    used = np.concatenate([view.in_edges(seed, IMPACT_KINDS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
+    used = np.concatenate([view.in_edges(seed, _SITES) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     return risk.assess(
         risk.Facts(
             dependents=len(nodes),

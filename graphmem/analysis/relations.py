@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.answers import Site, SymbolInfo
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 
+_TESTS: Final = EDGE_KINDS.index(EdgeKind.TESTS)
 _MODULE: Final = NODE_KINDS.index("module")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
@@ -47,7 +49,7 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     """Nodes in a relation to a node, such as its callers, with the edges.
 
     Nodes are sorted by four keys: code before tests, confidence of the edge (highest first), path, and line. Members of a class are sorted
-    by line.
+    by line. Among tests of the node, those with a TESTS edge come first, and each test is listed once.
 
     Raises:
         BadInputError: the relation is unknown.
@@ -60,9 +62,12 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     if row.tests_only:
         keep = view.is_test[others]
         edges, others = edges[keep], others[keep]
+        rows = one_edge_a_test(view, edges)
+        edges, others = edges[rows], others[rows]
     lines = view.start_line[others]
+    first = view.edge_kind[edges] != _TESTS if row.tests_only else np.zeros(len(edges), dtype=bool)
     confidence = -view.confidence[edges] if relation != "members" else np.zeros(len(edges))
-    order = np.lexsort((others, lines, view.path_index[others], confidence, view.is_test[others]))[:limit]
+    order = np.lexsort((others, lines, view.path_index[others], confidence, first, view.is_test[others]))[:limit]
     edges, others = edges[order], others[order]
     return [
         Site(
@@ -75,6 +80,16 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
         )
         for info, edge in zip(view.infos(others), edges.tolist(), strict=True)
     ]
+
+
+def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
+    """Positions in `edges` of one edge from each source.
+
+    It is a TESTS edge if there is one, else the edge with the highest confidence.
+    """
+    sources = view.src[edges]
+    order = np.lexsort((edges, -view.confidence[edges], view.edge_kind[edges] != _TESTS, sources))
+    return order[np.unique(sources[order], return_index=True)[1]]
 
 
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graphmem.analysis.relations import RELATIONS
+from graphmem.analysis.relations import RELATIONS, one_edge_a_test
 from graphmem.answers.hover import Hover
 from graphmem.errors import HistoryError
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.answers import CoAccessHit, SymbolInfo
@@ -83,12 +85,17 @@ def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bo
     """Return the symbols that use a symbol, for example its callers.
 
     `relation` selects the kind of use, such as "callers". With `tests`, only tests are returned, otherwise only other code. The most
-    confident symbols come first, at most `limit`. The second value is their number without the limit.
+    confident symbols come first, and before them tests with a TESTS edge. At most `limit` are returned. The second value is their number
+    without the limit.
     """
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]
     keep = view.is_test[others] == tests
     edges, others = edges[keep], others[keep]
-    order = np.lexsort((others, view.start_line[others], view.path_index[others], -view.confidence[edges]))
+    if tests:
+        keep = one_edge_a_test(view, edges)
+        edges, others = edges[keep], others[keep]
+    about = view.edge_kind[edges] != EDGE_KINDS.index(EdgeKind.TESTS)
+    order = np.lexsort((others, view.start_line[others], view.path_index[others], -view.confidence[edges], about))
     unique = list(dict.fromkeys(others[order].tolist()))
     return (view.infos(unique[:limit]) if unique else []), len(unique)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from graphmem.analysis.relations import RELATIONS
 from graphmem.answers.outline import FileOutline, OutlineEntry
 from graphmem.errors import SymbolNotFoundError
 from graphmem.knowledge import is_held
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 CALLS: Final = (EdgeKind.CALLS,)
-TESTS: Final = (EdgeKind.TESTS,)
 
 
 @dataclass(eq=False, repr=False)
@@ -55,11 +55,12 @@ class Outlines:
         for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
             callers = np.unique(view.src[view.in_edges(node, CALLS)])
             callers = callers[callers != node]  # a symbol that calls itself has no further caller
-            tests = len(np.unique(view.src[view.in_edges(node, TESTS)]))
+            tests = np.unique(view.src[view.in_edges(node, RELATIONS["tests"].kinds)])
+            tests = tests[view.is_test[tests]]
             about = self._memories_of(info.id)
             suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]
             traps = sum(one.type in TRAPS for one in about)
-            entries.append(OutlineEntry(info, _without_tests(view, callers), tests, len(about), traps, suspect))
+            entries.append(OutlineEntry(info, _without_tests(view, callers), len(tests), len(about), traps, suspect))
         return FileOutline(place, entries, self.graph.state())
 
     def _memories_of(self, node_id: str) -> list[MemoryInfo]:

@@ -45,6 +45,15 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     return rows
 
 
+def is_test_case(entry: FileEntry, definition: Definition) -> bool:
+    """Whether a test runner calls this definition as a test."""
+    if not entry.in_tests or definition.kind not in FUNCTION_KINDS:
+        return False
+    spec = language_spec(entry.facts.language)
+    entry_point = _entry_point(spec, entry.facts, definition)
+    return entry_point == "test" or (entry_point in ("", *WAYS_IN) and _is_test(spec, entry.facts, definition))
+
+
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
     """Return a row per definition of a file, without any marks.
 

@@ -7,6 +7,7 @@ import pytest
 from graphmem.analysis.completeness import Runs
 from graphmem.analysis.families import family_of
 from graphmem.analysis.impact import Question, impact
+from graphmem.analysis.relations import sites
 from graphmem.answers import IndexState
 from graphmem.errors import BadInputError
 from graphmem.parsing.language import languages
@@ -289,6 +290,29 @@ def test_what_is_written_in_a_judged_test_is_judged_with_it(judged):
     judged.symbol("test_a.py", "test_not.inner", parent_id=judged.id("test_a.py:test_not"), is_test=True)
     judged.edge("test_a.py:test_not.inner", "a.py:f", 0.95)
     assert refs(after_a_run(judged, "test_ran", "test_not").tests) == ["test_a.py:test_ran"]
+
+
+def test_a_name_does_not_keep_a_test_that_a_run_refuted(judged):
+    judged.edge("test_a.py:test_not", "a.py:f", 0.95, kind="TESTS", rule="named_test")
+    assert refs(after_a_run(judged, "test_ran", "test_not").tests) == ["test_a.py:test_ran"]
+
+
+def test_a_test_about_the_target_comes_before_others(graph):
+    for name, confidence in (("test_all", 0.95), ("test_total", 0.88)):
+        graph.symbol("test_cart.py", name, **TEST)
+        graph.edge(f"test_cart.py:{name}", "cart.py:total", confidence)
+    graph.edge("test_cart.py:test_total", "cart.py:total", 0.88, kind="TESTS", rule="named_test")
+    assert [hit.symbol.name for hit in ask(graph.view(), "cart.py:total").tests] == ["test_total", "test_all"]
+
+
+def test_tests_about_a_symbol_are_listed_before_others_and_once(graph):
+    for name in ("test_all", "test_f"):
+        graph.symbol("test_a.py", name, **TEST)
+        graph.edge(f"test_a.py:{name}", "a.py:f", 0.95)
+    graph.edge("test_a.py:test_f", "a.py:f", 0.88, kind="TESTS", rule="named_test")
+    view = graph.view()
+    found = sites(view, view.index_of[graph.id("a.py:f")], "tests", 10)
+    assert [(one.symbol.name, one.kind) for one in found] == [("test_f", "TESTS"), ("test_all", "CALLS")]
 
 
 def test_a_test_without_a_run_that_leads_near_the_target_keeps_the_answer_from_being_exact(judged):

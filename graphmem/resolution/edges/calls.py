@@ -15,6 +15,7 @@ from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
+from graphmem.resolution.edges.tested import Called
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
@@ -82,6 +83,7 @@ class CallSites:
         self.hows: dict[tuple[int, int], str] = {}  # rules that found these
         self.named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # for any caller, by the receiver's type, name and rule
+        self.called: list[Called] = []  # in a file of tests
 
     def caller(self, reference: Reference) -> Symbol:
         """Return the function, class or module whose code contains a call."""
@@ -330,6 +332,8 @@ class CallSites:
                 elif rule == "function_value" and values >= MANY:
                     confidence = MANY_VALUES
                 evidence.edge(kind, src, symbol.id, rule, line, confidence)
+                if self.entry.in_tests and kind == EdgeKind.CALLS:
+                    self.called.append(Called(reference.scope, symbol, line, confidence or RULES[rule].confidence))
                 if symbol.kind in CLASS_KINDS:
                     found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))
                     if rules_of(self.entry).has_overloads and reference.kind == "call":

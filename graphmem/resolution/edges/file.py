@@ -13,6 +13,7 @@ from graphmem.parsing.facts import CALL, NOWHERE, Import, Reference, Spot, writt
 from graphmem.resolution import definitions
 from graphmem.resolution.edges.annotations import NamedSites
 from graphmem.resolution.edges.rows import FileResolution
+from graphmem.resolution.edges.tested import add_subjects
 from graphmem.resolution.edges.variables import ASSIGNED
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
@@ -66,6 +67,7 @@ class _Resolving(NamedSites):
                 self.only_named(reference)
             self.evidence.spot = None
         self.handing.scripts()
+        add_subjects(self.entry, self.project, self.called, self.evidence)
         return self.evidence.rows()
 
     def definitions(self) -> None:

@@ -1,0 +1,85 @@
+"""Find what a test is about: code that it calls and is named after.
+
+A test has a TESTS edge to a function or class that it calls itself and whose words its name begins with, as in `test_parse_empty` for
+`parse`. If the name of the test begins with no called name, the names around it count (`class TestParser`, `describe("parser")`). Among
+several called names the longest one counts. A name alone never makes an edge: in recorded test runs, tests seldom ran code that has the
+same name and to which no call leads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.model import EdgeKind
+from graphmem.resolution.rules import RULES
+from graphmem.resolution.symbol_rows import is_test_case
+
+if TYPE_CHECKING:
+    from graphmem.resolution.edges.rows import Evidence
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.project import Project
+    from graphmem.resolution.symbol import Symbol
+
+RULE: Final = "named_test"
+_AROUND: Final = frozenset(
+    {"test", "tests", "testing", "case", "cases", "spec", "it", "should", "describe", "benchmark", "example", "fuzz"}
+)
+_CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BREAK: Final = re.compile(r"[\W_]+")
+
+
+class Called(NamedTuple):
+    """A symbol that code of a test file calls, with the site."""
+
+    scope: int  # definition of the file that calls it, by its index
+    symbol: Symbol
+    line: int
+    confidence: float  # of the call
+
+
+def add_subjects(entry: FileEntry, project: Project, called: list[Called], evidence: Evidence) -> None:
+    """Add an edge from each test of a file to the code that it is about."""
+    of_test: dict[int, list[Called]] = {}
+    for one in called:
+        target = project.file(one.symbol.path)
+        if target is not None and not target.in_tests and (test := _test_around(entry, one.scope)) >= 0:
+            of_test.setdefault(test, []).append(one)
+    for test, calls in of_test.items():
+        for names in _names(entry, test):
+            words = [(len(own), one) for one in calls if (own := _words(one.symbol.name)) and names[: len(own)] == own]
+            longest = max((length for length, _ in words), default=0)
+            for length, one in words:
+                if length == longest:
+                    confidence = min(one.confidence, RULES[RULE].confidence)
+                    evidence.edge(EdgeKind.TESTS, entry.symbols[test].id, one.symbol.id, RULE, one.line, confidence)
+            if words:
+                break
+
+
+def _test_around(entry: FileEntry, scope: int) -> int:
+    """Return the test that a definition is or is nested in, or -1."""
+    while scope > 0 and not is_test_case(entry, entry.definitions[scope]):
+        scope = entry.definitions[scope].parent
+    return scope if scope > 0 else -1
+
+
+def _names(entry: FileEntry, test: int) -> Iterator[tuple[str, ...]]:
+    """Yield the words of a test's name, then of the definitions around it."""
+    while test > 0:
+        words = _words(entry.definitions[test].name)
+        first, last = 0, len(words)
+        while first < last and words[first] in _AROUND:
+            first += 1
+        while last > first and words[last - 1] in _AROUND:
+            last -= 1
+        yield words[first:last]
+        test = entry.definitions[test].parent
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case."""
+    return tuple(word for word in _BREAK.split(_CAPITAL.sub("_", name).lower()) if word)
