@@ -30,7 +30,7 @@ QUESTIONS: Final = ("symbols", "impact", "search")
 
 def client(number: int, address: str, operations: int, seed: int) -> None:
     """Do the operations; one line of JSON on stdout says how it went."""
-    from graphmem.client.connecting import RemoteGraphMem
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.errors import GraphMemError, LimitError, StoreBusyError
 
     chance = random.Random(seed * 100 + number)
@@ -102,7 +102,7 @@ def many(address: str, processes: int, operations: int, seed: int) -> dict[str, 
 
 def ask_until(address: str, names: list[str], over: threading.Event, seconds: float) -> dict[str, list[float]]:
     """Ask one question after another, with a pause between them, until told to stop or the time is up; milliseconds by question."""
-    from graphmem.client.connecting import RemoteGraphMem
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.errors import GraphMemError
 
     service = RemoteGraphMem(address)
@@ -148,7 +148,7 @@ def main(arguments: list[str]) -> int:
         client(given.client, given.address, given.operations, given.seed)
         return 0
     from graphmem import GraphMem
-    from graphmem.client.connecting import RemoteGraphMem
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.settings import Settings
 
     with tempfile.TemporaryDirectory(prefix="graphmem-concurrency-") as folder:

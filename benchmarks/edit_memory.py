@@ -22,7 +22,7 @@ import report
 from idle import rss_mb
 from indexing import served
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 
 FIRST: Final = 10  # edits after which the value is read that the others are held against
 STEP: Final = 100

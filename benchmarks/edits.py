@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 import report
 from indexing import GRAPHMEM, cpu_of, served, settle
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 
 STEP_S: Final = 0.1  # between two questions
 PATIENCE_S: Final = 60.0

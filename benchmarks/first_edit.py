@@ -23,7 +23,7 @@ from pathlib import Path
 import report
 from indexing import append, cpu_of
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 
 HERE = Path(__file__).resolve().parent.parent
 EDITS = 3

@@ -105,7 +105,7 @@ def main(arguments: list[str]) -> int:
 
 def served(root: Path, db: Path, idle_s: float) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
     """Start the server, ask it of everything, leave it alone for so long: its memory at each step, and what it says of itself."""
-    from graphmem.client.connecting import RemoteGraphMem
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.server import owner, starting
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]

@@ -32,7 +32,7 @@ from typing import Any
 
 import report
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 SAMPLE_S = 0.3  # between two looks at the memory of all processes

@@ -96,17 +96,18 @@ class CommandContext:
         """
         # One query multiplies too little for the threads of numpy, which take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from graphmem.client.connecting import checked_server, connect
-        from graphmem.client.remote import RemoteGraphMem
+        from graphmem.client.connecting import checked_server, connect, is_local
 
         if self.settings.server and not here:
+            from graphmem.client.remote import RemoteGraphMem
+
             token = self.server_token(self.settings.server)
             return RemoteGraphMem(checked_server(self.settings.server, token) + address_of("", self.branch), token)
         if self.branch and not here:
             raise BadInputError("--branch names a branch on a server; give the project's address with --server", argument="branch")
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
-        if not isinstance(service, RemoteGraphMem):
+        if is_local(service):
             self._opened = service
         if whole and not service.wait_until_ready(SEARCHABLE_S):
             self.output.note("the index is still being prepared; the answer lists what is missing")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 from urllib.parse import urlsplit
 
-from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError
 from graphmem.runtime.own_folder import FOR_PEOPLE, is_hidden
 from graphmem.runtime.worktree import first_index
@@ -20,6 +19,7 @@ from graphmem.server.starting import find_or_start
 from graphmem.settings import DATABASE, SHARED
 
 if TYPE_CHECKING:
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.project.graphmem import GraphMem
     from graphmem.settings import Location, Settings
 
@@ -39,6 +39,8 @@ def connect_or_start(location: Location) -> RemoteGraphMem:
     Raises:
         OwnerUnreachableError: the server does not answer, or could not be started.
     """
+    from graphmem.client.remote import RemoteGraphMem
+
     serving = find_or_start(location)
     return RemoteGraphMem(serving.address, serving.token, serving.index_id)
 
@@ -82,6 +84,8 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
                 from graphmem.project.shared_graph import expect_same_store
 
                 expect_same_store(location.data_dir, settings)
+            from graphmem.client.remote import RemoteGraphMem
+
             return RemoteGraphMem(serving.address, serving.token, serving.index_id)
         expect_index(location, create=create)
         from graphmem.project.graphmem import GraphMem
@@ -90,6 +94,14 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
             return GraphMem.open(db=location.data_dir, repo=location.root, settings=settings, keep_warm=False, patience_s=0)
         except StoreBusyError as busy:
             turns.wait(busy)
+
+
+def is_local(service: Service) -> TypeGuard[GraphMem]:
+    """Return whether `connect` opened the index in this process.
+
+    The question imports neither class.
+    """
+    return hasattr(service, "parts")
 
 
 class Turns:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
-from xml.etree import ElementTree
 
 MAX_LINES: Final = 1_000_000  # of one block; a profile with more is damaged
 
@@ -41,7 +40,7 @@ def tests_of(data: bytes) -> list[Test]:
         if any(head.startswith(one) for one in begins):
             try:
                 return reader(data)
-            except (LookupError, TypeError, AttributeError, ElementTree.ParseError, RecursionError) as error:
+            except (LookupError, TypeError, AttributeError, SyntaxError, RecursionError) as error:  # XML's error is a SyntaxError
                 raise ValueError(str(error)) from error
     raise ValueError("the format of the report is unknown; give an LCOV report, a Go cover profile, JaCoCo's XML or V8's JSON")
 
@@ -106,6 +105,8 @@ def _jacoco(data: bytes) -> list[Test]:
     """
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")
+    from xml.etree import ElementTree
+
     report = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above
     sessions = [one.get("id", "") for one in report.iter("sessioninfo")]
     ran = []

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.answers import DiagnosticInfo, IndexSummary
 from graphmem.projection.arrays import EDGE_KINDS
+from graphmem.runtime.arrow import pc
 from graphmem.runtime.system import cpu_seconds, peak_bytes
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import re
 from abc import ABC, abstractmethod
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import escape, quoteattr
 
 from graphmem.errors import BadInputError
 from graphmem.injection.items import clean, plain_path
@@ -133,6 +132,8 @@ class XmlFormat(Format):
 
         The kind is for example `memory`. The text is escaped. The element has attributes, such as `untrusted`.
         """
+        from xml.sax.saxutils import escape, quoteattr
+
         attributes = {"id": f"#{one.short_id}" if one.kind == "memory" else "", "type": one.type, "path": _place(one) if one.path else ""}
         if one.kind == "memory":
             attributes["confidence"] = f"{one.confidence:.2f}"

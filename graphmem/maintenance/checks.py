@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.answers.upkeep import Check
 from graphmem.errors import GraphMemError
@@ -18,6 +17,7 @@ from graphmem.maintenance import backup as archives
 from graphmem.maintenance.proving import damaged_files
 from graphmem.maintenance.recovery import lost_code
 from graphmem.projection.graph import GraphView
+from graphmem.runtime.arrow import pc
 from graphmem.store.files import checksum
 from graphmem.store.lock import read_record
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from statistics import median
 from typing import Any, ClassVar, Final
 
 from graphmem.observe.acts import Act
@@ -364,6 +363,8 @@ class ContextTokenSpike(Detector):
         """Yield reads of files far above the usual tokens, most expensive first."""
         if len(self.costs) < USUAL_READS:
             return
+        from statistics import median
+
         usual = int(median(self.costs))
         for path, (tokens, mark) in sorted(self.large.items(), key=lambda one: (-one[1][0], one[0])):
             if tokens > SPIKE * usual:

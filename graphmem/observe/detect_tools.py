@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
 from typing import Any, ClassVar, Final
 
 from graphmem.observe.acts import Act
@@ -213,6 +212,8 @@ class TimeAnomaly(Detector):
         if usual is None:
             usual = self.usual.add(act.label, deque(maxlen=32))
         if act.seconds >= SLOW_S and len(usual) >= SLOW_SAMPLES and len(self.slow) < 50:
+            from statistics import median
+
             middle = median(usual)
             if act.seconds > SLOW * middle:
                 self.slow.append((act.label, (act.n, act.step), act.seconds, middle, act.paths))

@@ -15,7 +15,6 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import Any, Final, NamedTuple
 
 from graphmem.memory.types import TYPES, MemoryType
@@ -173,6 +172,8 @@ def methodologies() -> Methodologies:
     """
     known = {one.name: one for one in BUILT_IN}
     problems: list[str] = []
+    from importlib.metadata import entry_points
+
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         try:
             made = point.load()

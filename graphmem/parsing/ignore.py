@@ -11,9 +11,10 @@ import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 GRAPHMEM_IGNORE: Final = ".graphmemignore"
 GIT_IGNORE: Final = ".gitignore"
@@ -76,6 +77,8 @@ def _is_endless(line: str) -> bool:
 
 def _spec(lines: list[str]) -> GitIgnoreSpec | None:
     """Combine gitignore patterns into one spec; None if one is invalid."""
+    from pathspec import GitIgnoreSpec
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # `[[a]` keeps its old meaning
         try:
@@ -112,8 +115,8 @@ class IgnoreRules:
         if spec is None:
             broken = [line for line in patterns if _spec([line]) is None]
             unusable += broken
-            spec = _spec([line for line in patterns if line not in broken]) or GitIgnoreSpec([])
-        if len(spec):
+            spec = _spec([line for line in patterns if line not in broken])
+        if spec:
             held = self._specs.get(folder)
             self._specs[folder] = spec if held is None else held + spec
         return unusable

@@ -19,7 +19,6 @@ from graphmem.contracts.services import BETWEEN
 from graphmem.errors import GitError
 from graphmem.indexing.contracts import is_schema, rows_of
 from graphmem.parsing.contracts.ends import ends_of
-from graphmem.parsing.extract import extract
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import language_of_path, languages
 from graphmem.runtime import git
@@ -209,6 +208,8 @@ def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
     if language not in languages():
         facts = FileFacts(path, "text", "", 0, 0, "", [], [], [], [], [], None, 0, (), "")
     else:
+        from graphmem.parsing.extract import extract
+
         facts = extract(path, source, language, "")
     names = [one.qualname for one in facts.definitions]
     found = rows_of(path, ends_of(facts, source), None)

@@ -16,7 +16,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow.compute as pc
 
 from graphmem.analysis.semantic import central
 from graphmem.analysis.semantic.cochange import together
@@ -32,6 +31,7 @@ from graphmem.model import PackedChunkRow
 from graphmem.parsing.language import packaged_languages
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
 from graphmem.project.kept import Kept, key_of, save
+from graphmem.runtime.arrow import pc
 from graphmem.runtime.compression import inflated
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.store.base import FlowRow, ModuleRow

@@ -12,7 +12,6 @@ from graphmem.errors import BadInputError
 from graphmem.indexing import git
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path, languages
 from graphmem.runtime.inside import inside
 
@@ -111,6 +110,8 @@ def _definitions(path: str, data: bytes | None) -> list[Definition]:
     language = language_of_path(path)
     if data is None or language not in languages():
         return []
+    from graphmem.parsing.extract import extract
+
     return extract(path, to_utf8(data, language).source, language, content_hash(data)).definitions
 
 

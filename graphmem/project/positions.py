@@ -17,7 +17,6 @@ from graphmem.model import WRITTEN_KINDS, file_id
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.language import language_of_path, languages
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.inside import inside
@@ -410,6 +409,8 @@ def _syntax(here: _File, line: int, column: int) -> str:
     """
     if here.language not in languages():
         return ""
+    from graphmem.parsing.grammar import load_grammar
+
     try:
         grammar = load_grammar(here.language)
     except GraphMemError:

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -208,6 +207,8 @@ class _Server:
         Raises:
             GraphMemError: the server refuses the request, or cannot be reached.
         """
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         with closing(kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)) as connection:
             try:

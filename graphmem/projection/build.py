@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.errors import LimitError
 from graphmem.projection.arrays import (
@@ -29,6 +28,7 @@ from graphmem.projection.arrays import (
     UnresolvedColumns,
     edge_keys,
 )
+from graphmem.runtime.arrow import pc
 from graphmem.store.base import GraphTables
 
 

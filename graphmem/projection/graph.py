@@ -18,7 +18,6 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.answers import FileInfo, SymbolInfo
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource
@@ -44,6 +43,7 @@ from graphmem.projection.build import build_arrays, text
 from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
 from graphmem.projection.file_names import FileNames
 from graphmem.projection.patch import Merge, Patched, patch_arrays
+from graphmem.runtime.arrow import computed, pc
 from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
@@ -84,7 +84,7 @@ class _Lookup:
     """
 
     def __init__(self, column: Any) -> None:
-        encoded = column.dictionary_encode()
+        encoded = computed("dictionary_encode", column)
         self._code_of = {word: i for i, word in enumerate(encoded.dictionary.to_pylist())}
         self._place(np.asarray(encoded.indices, dtype=np.int32))
 
@@ -399,12 +399,12 @@ class GraphView:
     @cached_property
     def is_entry_point(self) -> Bool:
         """Mask of the nodes that are entry points, shape (n,)."""
-        return np.asarray(pa.compute.not_equal(self.entry_points, "")).astype(np.bool_)
+        return np.asarray(computed("not_equal", self.entry_points, "")).astype(np.bool_)
 
     @cached_property
     def is_test_case(self) -> Bool:
         """Mask of the nodes that a test runner calls as tests, shape (n,)."""
-        return np.asarray(pa.compute.equal(self.entry_points, "test")).astype(np.bool_)
+        return np.asarray(computed("equal", self.entry_points, "test")).astype(np.bool_)
 
     @cached_property
     def is_runnable(self) -> Bool:
@@ -609,7 +609,7 @@ class GraphView:
     def failed_paths(self) -> list[str]:
         """Return the files that could not be parsed completely, ascending."""
         columns = self.arrays.paths
-        failed = np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
+        failed = np.asarray(computed("not_equal", columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
         return [self.paths[number] for number in np.flatnonzero(failed & (columns.node >= 0)).tolist()]
 
     @cached_property

@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.model import EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow
 from graphmem.projection.arrays import (
@@ -35,6 +34,7 @@ from graphmem.projection.arrays import (
     edge_keys,
 )
 from graphmem.projection.build import codes, joined, node_columns, path_columns, positions, rule_codes, sites, text
+from graphmem.runtime.arrow import pc
 
 _SCAN_ABOVE: Final = 2_000  # from this number of look-ups on, a decoded list is cheaper than one Arrow scalar at a time
 _MOST_RUNS: Final = 4_096  # pieces of a column that are joined; with more, gathering rows is cheaper

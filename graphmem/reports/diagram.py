@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
-from xml.sax.saxutils import escape, quoteattr
 
 from graphmem.answers import to_json
 from graphmem.runtime.safe_text import inert, inert_json
@@ -169,11 +168,11 @@ def graphml(view: Diagram) -> str:
     for box in view.boxes:
         values = {"title": box.title, "detail": box.detail, "kind": box.kind, "heat": box.heat, "x": box.x, "y": box.y}
         data = "".join(f'<data key="{key}">{xml(str(value))}</data>' for key, value in values.items())
-        out.append(f"    <node id={quoteattr(printable(box.id))}>{data}</node>\n")
+        out.append(f"    <node id={xml_attribute(printable(box.id))}>{data}</node>\n")
     for line in view.lines:
         flags = {"weight": str(line.weight), "wrong": str(line.wrong).lower(), "possible": str(line.possible).lower()}
         data = "".join(f'<data key="{key}">{value}</data>' for key, value in flags.items())
-        out.append(f"    <edge source={quoteattr(printable(line.src))} target={quoteattr(printable(line.dst))}>{data}</edge>\n")
+        out.append(f"    <edge source={xml_attribute(printable(line.src))} target={xml_attribute(printable(line.dst))}>{data}</edge>\n")
     return "".join([*out, "  </graph>\n</graphml>\n"])
 
 
@@ -189,7 +188,16 @@ def printable(text: str) -> str:
 
 def xml(text: str) -> str:
     """Escape text for the content of an XML element."""
+    from xml.sax.saxutils import escape  # imports the client of HTTP, which most commands need not
+
     return escape(printable(text))
+
+
+def xml_attribute(text: str) -> str:
+    """Quote a printable text as the value of an XML attribute."""
+    from xml.sax.saxutils import quoteattr
+
+    return quoteattr(text)
 
 
 def quoted(text: str) -> str:

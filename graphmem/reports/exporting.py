@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import quoteattr
 
 import orjson
 
-from graphmem.reports.diagram import GRAPHML, printable, quoted, xml
+from graphmem.reports.diagram import GRAPHML, printable, quoted, xml, xml_attribute
 from graphmem.runtime.safe_text import inert_json
 
 if TYPE_CHECKING:
@@ -125,10 +124,10 @@ def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         if "src" not in row:
             data = "".join(f'<data key="{name}">{xml(_text(row[name]))}</data>' for name in _NODE_FIELDS if row.get(name) not in (None, ""))
-            yield f"    <node id={quoteattr(printable(keys.node(row)))}>{data}</node>\n"
+            yield f"    <node id={xml_attribute(printable(keys.node(row)))}>{data}</node>\n"
         else:
             data = "".join(f'<data key="e_{name}">{xml(_text(row[name]))}</data>' for name in _EDGE_FIELDS)
-            ends = f"source={quoteattr(printable(keys.end(row['src'])))} target={quoteattr(printable(keys.end(row['dst'])))}"
+            ends = f"source={xml_attribute(printable(keys.end(row['src'])))} target={xml_attribute(printable(keys.end(row['dst'])))}"
             yield f"    <edge {ends}>{data}</edge>\n"
     yield "  </graph>\n</graphml>\n"
 

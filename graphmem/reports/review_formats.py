@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import quoteattr
 
 from graphmem.answers.code import calls_told
-from graphmem.reports.diagram import printable
+from graphmem.reports.diagram import printable, xml_attribute
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
@@ -217,12 +216,15 @@ def junit(review: Review) -> str:
     for one in review.tests:
         inside, _, name = one.name.rpartition(".")
         case = {"classname": inside or one.path, "name": name or one.path, "file": one.path, "line": str(one.line)}
-        attributes = " ".join(f"{key}={quoteattr(printable(value))}" for key, value in case.items())
+        attributes = " ".join(f"{key}={xml_attribute(printable(value))}" for key, value in case.items())
         properties = {"id": one.id, "confidence": f"{one.confidence:.4f}", "why": one.why}
-        inner = "".join(f"<property name={quoteattr(key)} value={quoteattr(printable(value))}/>" for key, value in properties.items())
+        inner = "".join(
+            f"<property name={xml_attribute(key)} value={xml_attribute(printable(value))}/>" for key, value in properties.items()
+        )
         suites.setdefault(one.runner or "unknown", []).append(f"    <testcase {attributes}><properties>{inner}</properties></testcase>\n")
     body = "".join(
-        f'  <testsuite name={quoteattr(runner)} tests="{len(cases)}">\n{"".join(cases)}  </testsuite>\n' for runner, cases in suites.items()
+        f'  <testsuite name={xml_attribute(runner)} tests="{len(cases)}">\n{"".join(cases)}  </testsuite>\n'
+        for runner, cases in suites.items()
     )
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="graphmem" tests="{len(review.tests)}">\n{body}</testsuites>\n'
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from wcmatch import glob
-
 DEFAULT: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)",)
-_AS_PICOMATCH: Final = glob.EXTGLOB | glob.BRACE | glob.GLOBSTAR | glob.DOTGLOB | glob.FORCEUNIX
 _PLAIN_GROUP: Final = re.compile(r"(?<![?*+@!\\])\(")
 _LIST: Final = re.compile(r"\b(include|exclude|coverage)\s*:\s*([\[{])")
 _TOKEN: Final = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`[^`]*`|//[^\n]*|([\[{(])|([\]})])""")
@@ -57,6 +54,9 @@ def _strings(text: str, start: int) -> tuple[list[str], int]:
 
 
 def _matches(pattern: str, path: str) -> bool:
+    from wcmatch import glob
+
+    as_picomatch = glob.EXTGLOB | glob.BRACE | glob.GLOBSTAR | glob.DOTGLOB | glob.FORCEUNIX
     # Picomatch, which Vitest uses, reads plain parentheses as a group; wcmatch only those after a sign.
     grouped = _PLAIN_GROUP.sub("@(", pattern.removeprefix("./"))
-    return glob.globmatch(path, grouped, flags=_AS_PICOMATCH)
+    return glob.globmatch(path, grouped, flags=as_picomatch)

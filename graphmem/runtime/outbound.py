@@ -6,7 +6,6 @@ Answers are untrusted data.
 
 from __future__ import annotations
 
-import http.client
 import socket
 import threading
 import time
@@ -125,6 +124,8 @@ class Outbound:
         left = until - self._clock()
         if left <= 0:
             raise self._late()
+        import http.client
+
         kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
         connection = kind(self.host, self._port, timeout=left)
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "graphmem"}

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import time
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -175,6 +174,8 @@ def _answers(owner: Owner, wait_s: float) -> bool:
 
     The answer must come from the same process and index. Proxies are not used.
     """
+    from http.client import HTTPConnection, HTTPException
+
     parts = urlsplit(owner.address)
     if not parts.hostname or not parts.port:
         return False

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.errors import BadInputError, DatabaseDamagedError
 from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, OccurrencesRow, PackedChunkRow, SymbolRow, UnresolvedRow
+from graphmem.runtime.arrow import pc
 from graphmem.runtime.compression import deflated, inflated
 from graphmem.store.tables import NodeTable
 

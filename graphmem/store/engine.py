@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 
 # kuzu uses importlib.util without importing it.
-import importlib.util
 import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from graphmem.errors import BadInputError, GraphMemError, ResourceError, Setting
 from graphmem.runtime.limits import free_address_space, out_of_memory
 from graphmem.runtime.system import after_fork
 from graphmem.store.engine_errors import translated
+from graphmem.store.engine_import import import_engine
 from graphmem.store.times import to_naive_utc
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Engine:
         self.reserved_bytes = 0  # of address space, for the last opened file
         self.pool_bytes = 0  # of its buffer pool
         try:
-            self._module: ModuleType = importlib.import_module(self.spec.module)
+            self._module: ModuleType = import_engine(self.spec.module)
         except ImportError as error:
             raise SettingsError(
                 f"the database engine {name} is not installed; {self.spec.install}", setting="engine", value=name, origin=""

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.errors import BadInputError
+from graphmem.runtime.arrow import pc
 from graphmem.store.arrow_rows import checked
 from graphmem.store.tables import NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection
 from typing import Final, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.model import ChunkRow, EdgeRow, FileRow, OccurrencesRow, SymbolRow, UnresolvedRow
+from graphmem.runtime.arrow import pc
 from graphmem.store.arrow_rows import full_lines, full_texts, model_rows
 from graphmem.store.base import StoredRows
 from graphmem.store.snapshot import Ask, graph_edges

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.errors import StoreBusyError
 from graphmem.knowledge import AboutRow, KnowledgeDelta
@@ -25,6 +24,7 @@ from graphmem.model import (
     SymbolRow,
     UnresolvedRow,
 )
+from graphmem.runtime.arrow import pc
 from graphmem.store.anchors import State, judged
 from graphmem.store.arrow_rows import node_slices
 from graphmem.store.base import (

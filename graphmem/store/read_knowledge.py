@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.knowledge import AboutRow, LearntRow, RelatesRow
+from graphmem.runtime.arrow import pc
 from graphmem.store.base import Knowledge
 from graphmem.store.knowledge_edges import ABOUT, LEARNT, RELATES, Link, LinkShape, links_of_table
 from graphmem.store.knowledge_rows import MEMORIES, SESSIONS, Shape, rows_of_table

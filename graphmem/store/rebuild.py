@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.model import EdgeRow, GraphDelta
+from graphmem.runtime.arrow import pc
 from graphmem.runtime.heap import give_back
 from graphmem.store.anchors import ANCHORED, GONE, State, follow, real_moves, states
 from graphmem.store.arrow_rows import SLICE, TIMESTAMP, edge_table, node_slices

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from graphmem.runtime.arrow import pc
 from graphmem.store.arrow_rows import full_lines, full_texts, wanted
 from graphmem.store.base import GraphTables
 from graphmem.store.tables import CODE_PAIRS, NodeTable, Pair

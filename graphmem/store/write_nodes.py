@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from graphmem.runtime.arrow import pc
 from graphmem.store.arrow_rows import ROW_TYPES, node_slices
 from graphmem.store.tables import NodeTable, TextColumn
 from graphmem.store.transaction import Transaction

@@ -13,7 +13,7 @@ from mcp.client import Client
 
 from graphmem import GraphMem
 from graphmem.answers import to_json
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, HistoryError
 from graphmem.injection.experiment import FULL, group_of
 from graphmem.mcp_server import text

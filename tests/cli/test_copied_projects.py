@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.server import owner
 
 

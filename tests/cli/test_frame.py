@@ -48,6 +48,20 @@ def test_help_names_every_command_and_loads_nothing_heavy() -> None:
         assert f" {command} " in done.stdout
 
 
+UNUSED = ["asyncio", "http.client", "pathspec", "pyarrow.compute", "ssl", "tree_sitter", "urllib.request", "wcmatch", "xml"]
+"""What a question about an index does not need: its import would be a fifth of the processor time of the command."""
+
+
+@pytest.mark.parametrize("command", [["impact", "rounded"], ["search", "total"], ["symbol", "Cart"]], ids=lambda words: words[0])
+def test_a_question_imports_only_what_it_needs(command: list[str], indexed: Path, environ: dict[str, str]) -> None:
+    asked = (
+        f"import sys\nsys.argv = ['graphmem', *{command!r}, '--quiet']\nfrom graphmem.__main__ import run\n"
+        f"try:\n    run()\nexcept SystemExit as end:\n    print(end.code, [name for name in {UNUSED!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], cwd=indexed, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] in {"0 []", "None []"}, done.stdout
+
+
 def test_every_error_has_an_exit_code_and_only_bad_usage_is_two() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, GraphMemError)]
     codes = {kind.__name__: exit_code(kind("a sentence")) for kind in kinds}

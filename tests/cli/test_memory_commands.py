@@ -10,7 +10,7 @@ import pytest
 
 from commands import FILES, write
 from graphmem.answers import to_json
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.server import owner
 
 TRAP = "Price.total rounds after multiplying; shop/cart.py relies on it."

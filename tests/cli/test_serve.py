@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.answers import to_json
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import AmbiguousSymbolError, BadInputError, NotIndexedError, OwnerUnreachableError, SymbolNotFoundError
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner

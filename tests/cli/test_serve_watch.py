@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 
 ADDED = "from shop.cart import Cart\n\n\ndef fresh_total(cart: Cart) -> int:\n    return len(cart.lines)\n"
 

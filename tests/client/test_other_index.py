@@ -12,7 +12,7 @@ import pytest
 
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.client.standing import Standing
 from graphmem.errors import WrongIndexError
 from graphmem.project.graphmem import GraphMem

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.explorer.packing import packed, sunflower
 from graphmem.explorer.rows import in_rows

@@ -12,7 +12,7 @@ import starlette
 
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

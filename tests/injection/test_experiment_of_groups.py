@@ -13,7 +13,7 @@ from commands import run_here
 from graphmem.answers import to_json
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.observe.model import CommandRun, DeadEnd, FileStat, SessionInfo, SessionRecord
 from graphmem.project.graphmem import GraphMem

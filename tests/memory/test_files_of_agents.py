@@ -9,7 +9,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError
 from graphmem.memory.obeyed import obeyed
 from graphmem.settings import Settings

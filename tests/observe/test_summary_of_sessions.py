@@ -156,7 +156,7 @@ def served(gm):
 
 
 def test_the_server_tells_what_the_library_tells(gm):
-    from graphmem.client.connecting import RemoteGraphMem
+    from graphmem.client.remote import RemoteGraphMem
 
     with served(gm) as address:
         there = RemoteGraphMem(address, "")

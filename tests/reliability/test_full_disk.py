@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphMem
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import GraphMemError
 from graphmem.server import owner
 

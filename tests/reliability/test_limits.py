@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from forked import Forks
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import GraphMemError
 from graphmem.store import open_store
 from graphmem.store.dump import META_FILE, read_dump

@@ -54,7 +54,7 @@ def test_a_disk_that_can_only_be_read_answers_reads_and_is_not_touched(index, re
 
 SERVING = """
 import subprocess, sys
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import GraphMemError
 
 def tried(call):

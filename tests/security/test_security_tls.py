@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from graphmem.api.serve import Tls
 from graphmem.cli.serving import expect_protection, is_loopback
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import ForbiddenError, SettingsError, UnauthenticatedError
 from graphmem.server import owner
 from graphmem.settings import Settings

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.client.connecting import RemoteGraphMem, Turns, connect_or_start
+from graphmem.client.connecting import Turns, connect_or_start
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import StoreBusyError, UnauthenticatedError
 from graphmem.server import owner
 from graphmem.settings import Location, Settings, locate

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from pathspec import GitIgnoreSpec
 
 from graphmem.errors import BadInputError
 
@@ -182,6 +181,8 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
     Patterns that match no file are appended to `unmatched`.
     """
+    from pathspec import GitIgnoreSpec
+
     found = np.zeros(len(paths), np.bool_)
     for pattern in patterns:
         spec = GitIgnoreSpec.from_lines([pattern])

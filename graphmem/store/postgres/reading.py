@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from graphmem.model import ChunkRow, EdgeRow, FileRow, OccurrencesRow, SymbolRow, UnresolvedRow
+from graphmem.runtime.arrow import pc
 from graphmem.store import derived
 from graphmem.store.arrow_rows import full_lines, full_texts, model_rows
 from graphmem.store.base import GraphCounts, GraphTables, KeyRow, Knowledge, LinkRow, StoredModule, StoredRows

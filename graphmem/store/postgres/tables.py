@@ -13,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv
 
+from graphmem.runtime.arrow import pc
 from graphmem.runtime.resources import data_root
 from graphmem.store.arrow_rows import TIMESTAMP, checked
 from graphmem.store.catalog import Catalog, NamedQuery, read_catalog

@@ -14,7 +14,7 @@ import pytest
 import graphmem
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
 from graphmem.settings import Settings
