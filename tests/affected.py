@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -41,13 +40,35 @@ def use_committed_graphmem() -> None:
     def git(*words: str) -> bytes:
         return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=True).stdout
 
-    content = hashlib.sha256(git("ls-tree", "HEAD", *PARTS)).hexdigest()  # a commit of tests alone keeps what is compiled
-    folder = Path(sys.prefix) / "affected" / content
-    if not folder.exists():
-        shutil.rmtree(folder.parent, ignore_errors=True)
-        with tarfile.open(fileobj=io.BytesIO(git("archive", "HEAD", *PARTS))) as archive:
-            archive.extractall(folder, filter="data")
+    folder = Path(sys.prefix) / "affected"
+    content = hashlib.sha256(git("ls-tree", "HEAD", *PARTS)).hexdigest()
+    stamp = folder / ".content"
+    if not stamp.exists() or stamp.read_text() != content:
+        stamp.unlink(missing_ok=True)
+        unpack(git("archive", "HEAD", *PARTS), folder)
+        stamp.write_text(content)
     sys.path.insert(0, str(folder))
+
+
+def unpack(archive: bytes, folder: Path) -> list[str]:
+    """Make a folder equal to an archive; return the files that were written.
+
+    Equal files keep their time, so Python does not compile them again: after a commit that takes longer than the question.
+    """
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        files = {one.name: opened.extractfile(one) for one in opened if one.isfile()}
+        wanted = {name: content.read() for name, content in files.items() if content is not None}
+    for path in [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]:
+        if path.relative_to(folder).as_posix() not in wanted:
+            path.unlink()
+    written = []
+    for name, data in wanted.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            written.append(name)
+    return written
 
 
 def affected(base: str) -> dict[str, float]:

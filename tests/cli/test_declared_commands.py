@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ WIDTH = 62
 DERIVED = {one.hints.command: one for one in registry().values() if one.hints.command}
 
 
+@cache
 def every_command() -> dict[str, Any]:
     outer = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     return {
@@ -44,8 +46,9 @@ def test_the_order_of_a_family_names_its_commands(family: str) -> None:
     assert sorted(ORDER[family].split()) == sorted(name.split()[1] for name in every_command() if name.startswith(f"{family} "))
 
 
-@pytest.mark.parametrize(("name", "command"), every_command().items())
-def test_help_lists_a_command_in_one_line(name: str, command: Any) -> None:
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() | DERIVED.keys() | FAMILIES.keys()))
+def test_help_lists_a_command_in_one_line(name: str) -> None:
+    command = every_command()[name]
     said = command.short_help or command.help
     assert said
     assert len(said) <= WIDTH

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,23 @@ def test_a_change_of_the_risk_brings_the_tests_of_impact(tmp_path):
     its_test = "tests/analysis/test_impact.py::test_risk_grows_with_dependents_and_missing_tests"
     assert its_test in affected("--collect-only"), "a test that calls the changed function is likely enough to run by default"
     assert its_test in affected("--all", "--collect-only")
+
+
+def test_a_commit_unpacks_only_what_it_changed(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests")
+    from affected import unpack
+
+    def archive(**files: str) -> bytes:
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w") as out:
+            for name, text in files.items():
+                member = tarfile.TarInfo(f"graphmem/{name}.py")
+                member.size = len(text)
+                out.addfile(member, io.BytesIO(text.encode()))
+        return made.getvalue()
+
+    assert unpack(archive(a="1", b="2", c="3"), tmp_path) == ["graphmem/a.py", "graphmem/b.py", "graphmem/c.py"]
+    kept = (tmp_path / "graphmem" / "a.py").stat()
+    assert unpack(archive(a="1", b="4"), tmp_path) == ["graphmem/b.py"]
+    assert (tmp_path / "graphmem" / "a.py").stat() == kept
+    assert {path.name: path.read_text() for path in (tmp_path / "graphmem").iterdir()} == {"a.py": "1", "b.py": "4"}

@@ -5,25 +5,35 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
 
-from graphmem.cli.main import app
+from graphmem.cli.main import COMMANDS, FAMILIES, app
+from graphmem.operations.registry import registry
 from graphmem.settings import ENV_PREFIX, known_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-COMMANDS = {
-    f"{name} {inner}".strip(): command
-    for name, outer in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]
-    for inner, command in {"": outer, **getattr(outer, "commands", {})}.items()
-}
-OPTIONS = {
-    name: {word for parameter in command.params for word in (*parameter.opts, *parameter.secondary_opts)} | {"--help", "-h"}
-    for name, command in COMMANDS.items()
-}
+NAMES = sorted(COMMANDS.keys() | FAMILIES.keys() | {one.hints.command for one in registry().values() if one.hints.command})
+
+
+@cache
+def commands() -> dict[str, Any]:
+    """Every command by its name; a command of a family has two words."""
+    return {
+        f"{name} {inner}".strip(): command
+        for name, outer in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]
+        for inner, command in {"": outer, **getattr(outer, "commands", {})}.items()
+    }
+
+
+def options(name: str) -> set[str]:
+    return {word for parameter in commands()[name].params for word in (*parameter.opts, *parameter.secondary_opts)} | {"--help", "-h"}
+
 
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(graphmem [^`]+|make [^`]+)`")
@@ -56,12 +66,12 @@ def test_every_command_shown_exists_with_its_options(page: str, typed: str) -> N
     if name.startswith("-"):
         assert name in {"--help", "-h", "--version", "--install-completion", "--show-completion"}
         return
-    if words and f"{name} {words[0]}" in COMMANDS:
+    if words and f"{name} {words[0]}" in commands():
         name, words = f"{name} {words[0]}", words[1:]
-    assert name in COMMANDS, f"{page} shows {typed!r}"
+    assert name in commands(), f"{page} shows {typed!r}"
     for word in words:
         if word.startswith("-") and word != "-":
-            assert word.partition("=")[0] in OPTIONS[name], f"{page} shows {typed!r}; {name} has no {word}"
+            assert word.partition("=")[0] in options(name), f"{page} shows {typed!r}; {name} has no {word}"
 
 
 @pytest.mark.parametrize(("page", "typed"), [pair for pair in SHOWN if pair[1].startswith("make ")])
@@ -72,9 +82,13 @@ def test_every_make_target_shown_exists(page: str, typed: str) -> None:
             assert word in targets, f"{page} shows {typed!r}"
 
 
-@pytest.mark.parametrize("name", sorted(name for name in COMMANDS if " " not in name))
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if " " not in name))
 def test_every_command_is_in_the_page_of_commands(name: str) -> None:
     assert re.search(rf"graphmem {name}\b", (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8"))
+
+
+def test_every_command_is_in_the_list_of_names() -> None:
+    assert sorted(commands()) == NAMES
 
 
 def test_the_readme_is_short() -> None:
@@ -87,9 +101,9 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert target.startswith(("http://", "https://")) or (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_command_and_option_says_what_it_does(name: str) -> None:
-    command = COMMANDS[name]
+    command = commands()[name]
     assert command.help
     assert not [parameter.name for parameter in command.params if not parameter.help]
 

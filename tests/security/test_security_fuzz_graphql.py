@@ -38,7 +38,6 @@ from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 RUNS = int(os.environ.get("FUZZ_RUNS", "1"))
-SCHEMA = build_schema(ServerLimits())._schema
 # Seconds each, and made of parts that have tests of their own.
 SLOW = frozenset(
     {"rebuild", "rebuildMemories", "compact", "backup", "restore", "index", "drift", "verifyIndex", "doctor", "report", "exportView"}
@@ -183,7 +182,8 @@ def selection(kind: Any, depth: int, draw: Any) -> str:
 @st.composite
 def operations(draw: Any, root: str, slow: bool = False) -> dict[str, Any]:
     """A valid operation over some root fields, with its variables."""
-    fields = (SCHEMA.query_type if root == "query" else SCHEMA.mutation_type).fields  # type: ignore[union-attr]
+    schema = build_schema(ServerLimits()).graphql
+    fields = (schema.query_type if root == "query" else schema.mutation_type).fields  # type: ignore[union-attr]
     names = draw(st.lists(st.sampled_from(sorted(name for name in fields if slow or name not in SLOW)), min_size=1, max_size=3))
     declared, variables, asked = [], {}, []
     for at, name in enumerate(names):
