@@ -201,6 +201,7 @@ SOURCES: Final[dict[str, Source]] = {
     )
 }
 
+COMMIT: Final = "commit_auto"  # source of lessons of commits, see `history.git_lessons`
 SEEDED: Final = "seeded"  # source of memories from files of the project, see `memory.seeds`
 
 # From trusted to tainted: a memory is as tainted as its most tainted ancestor.

@@ -13,6 +13,7 @@ from graphmem.history import coaccess, git_history, git_lessons, git_log, git_ma
 from graphmem.history.change_log import AGENT, GIT, HistoryLog
 from graphmem.history.co_edits import History
 from graphmem.history.coaccess_pairs import pairs
+from graphmem.memory.types import COMMIT
 from graphmem.project.lazy import Lazy
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.runtime.pushes import is_pushed
@@ -126,7 +127,7 @@ class HistorySource:
         if faults:
             self._notes = [*self.gaps(), *faults]
         if items:
-            self.book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
+            self.book.remember_many(items, source=COMMIT, embedding_model=None, skip_invalid=True, actor="git")
 
     def derive_edges(self) -> None:
         """Update the graph's edges between files that change together.

@@ -14,8 +14,9 @@ from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import Cause
 from graphmem.answers.review import KnownHere, Review, TestSelection, TestToRun
 from graphmem.errors import HistoryError
+from graphmem.history.git_log import only_in
 from graphmem.knowledge import is_held
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.types import COMMIT, LIVE_STATUSES
 from graphmem.model import file_id
 from graphmem.project.inherited_tests import classes_of
 from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
@@ -79,7 +80,8 @@ class Reviews:
         view = self.graph.view()
         selected, names = self._tests(view, found.changed, found.impact.tests, _by_name(view, found))
         kept = selected[:tests]
-        known = self._memories_of_change(found)
+        own = frozenset(only_in(self.graph.root(), head or "HEAD", base)) if base is not None else frozenset()
+        known = self._memories_of_change(found, own)
         forgotten, unsure = self._forgotten(found)
         return Review(
             base=found.base,
@@ -158,8 +160,11 @@ class Reviews:
                 yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
         yield from ((case, MAYBE, "maybe") for case in named_in)
 
-    def _memories_of_change(self, found: DiffImpact) -> list[KnownHere]:
-        """Return live memories about changed symbols and files, warnings first."""
+    def _memories_of_change(self, found: DiffImpact, own: frozenset[str]) -> list[KnownHere]:
+        """Return live memories about changed symbols and files, warnings first.
+
+        Lessons of the reviewed commits (`own`, by their hashes) are left out, because they only repeat the commit's message.
+        """
         index, describe = self.book.index(), self.book.describer().info
         project = self.graph.project
         places: dict[str, tuple[ChangedSymbol | None, str, int]] = {}
@@ -171,7 +176,7 @@ class Reviews:
         for node, (changed, path, line) in places.items():
             for memory in index.about_target(node):
                 row = index.row(memory)
-                if row is None or row.status not in LIVE_STATUSES:
+                if row is None or row.status not in LIVE_STATUSES or (row.source == COMMIT and row.commit_sha in own):
                     continue
                 info = describe(row)
                 if not is_held(info):

@@ -12,7 +12,7 @@ from graphmem.reports.diagram import printable, xml_attribute
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
-    from graphmem.answers import ImpactHit, Risk
+    from graphmem.answers import ChangedSymbol, ImpactHit, Risk
     from graphmem.answers.review import Review
 
 MARKER: Final = "<!-- graphmem review -->"
@@ -46,28 +46,43 @@ def markdown(review: Review) -> str:
     The comment has at most `MOST_LINES` lines.
     """
     risk = review.risk
-    count = f"{len(review.changed):,} changed symbols in {len(review.files):,} files"
+    count = f"{_many(len(review.changed), 'changed symbol')} in {_many(len(review.files), 'file')}"
     head = [
         MARKER,
         f"### {_SIGNS.get(risk.level, '')} Review: risk {_level(risk)}",
         "",
-        f"{count}; {review.break_count:,} dependents, {review.test_count:,} tests to run, "
-        f"{len(review.untested):,} changed functions without a test.",
+        f"{count}; {_many(review.break_count, 'dependent')}, {_many(review.test_count, 'test')} to run, "
+        f"{_many(len(review.untested), 'changed function')} without a test.",
     ]
     parts = [(title, rows) for title, rows in _parts(review) if rows]
-    room = MOST_LINES - len(head) - 1 - sum(4 for _ in parts)
+    share = _share([len(rows) for _, rows in parts], MOST_LINES - len(head) - 4 * len(parts))
     lines = [*head]
-    for number, (title, rows) in enumerate(parts):
-        share = max(1, room // (len(parts) - number))
+    for title, rows in parts:
         shown = rows if len(rows) <= share else [*rows[: share - 1], f"- and {len(rows) - share + 1:,} more"]
-        room -= len(shown)
         lines += ["", f"<details><summary>{title}</summary>", "", *shown, "</details>"]
-        room -= 1
     return "\n".join(lines[:MOST_LINES]) + "\n"
 
 
+def _share(sizes: list[int], room: int) -> int:
+    """Return the most lines of one part, so that all parts fit into a room.
+
+    Short parts leave their room to long ones.
+    """
+    for number, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - number)
+        if size > share:
+            return max(1, share)
+        room -= size
+    return max(sizes, default=1)
+
+
 def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
-    commands = [f"<pre>{_html(one.command, MOST_BLOCK)}</pre>" for one in review.commands]
+    commands = [
+        f"<pre>{_html(one.command, MOST_BLOCK)}</pre>"
+        if len(one.command) <= MOST_BLOCK
+        else f"- a command of {len(one.command):,} characters: `graphmem review {_html(review.base or '')} --quiet` prints it"
+        for one in review.commands
+    ]
     yield f"Tests to run · {_of(len(review.tests), review.test_count)}", commands
     yield (
         f"Could break · {_of(len(review.breaks), review.break_count)}",
@@ -95,7 +110,7 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     yield (
         f"Changed · {len(review.changed):,}",
         [
-            f"- {one.change} {_code(f'{one.symbol.path}:{min(one.lines, default=one.symbol.start_line)}')} {_text(one.symbol.qualname)}"
+            f"- {one.change} {_code(f'{one.symbol.path}:{min(one.lines, default=one.symbol.start_line)}')} {_name(one)}"
             for one in review.changed
         ],
     )
@@ -103,12 +118,20 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     table += [f"| {_text(one.name)} | {one.points:.1f} | {one.most:.0f} | {_text(one.counted)} |" for one in review.risk.factors]
     yield "Risk", table if review.risk.factors else [f"- {_text(one)}" for one in review.risk.reasons]
     yield (
-        f"Limits of this review · {len(review.causes):,}",
+        "Limits of this review" + (f" · {len(review.causes):,}" if review.causes else ""),
         [
             *(f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes),
             *(f"- {_text(told)}" for told in [calls_told(review.known_calls)] if told),
         ],
     )
+
+
+def _name(one: ChangedSymbol) -> str:
+    return "code outside of definitions" if one.symbol.kind == "module" else _text(one.symbol.qualname)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _level(risk: Risk) -> str:

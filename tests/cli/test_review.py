@@ -79,6 +79,31 @@ def test_a_comment_is_short_and_marked(graphmem, changed: Path) -> None:
     assert "more" in ran.out
 
 
+def test_a_comment_uses_its_room_and_says_how_to_get_a_command_that_is_too_long(graphmem, changed: Path) -> None:
+    body = changed / "shop/price.py"
+    body.write_text(body.read_text() + "".join(f"\n\ndef extra_{number}(): ...\n" for number in range(80)))
+    tests = "".join(f"\n\ndef test_that_a_price_is_rounded_to_whole_cents_{number}():\n    rounded(1)\n" for number in range(90))
+    (changed / "tests/test_many.py").write_text(f"from shop.price import rounded\n{tests}")
+    assert graphmem("index", changed, "-q").code == 0
+    comment = graphmem("review", "-C", changed, "--format", "markdown").out
+    assert 55 <= len(comment.splitlines()) <= 60
+    assert "`graphmem review HEAD --quiet` prints it" in comment
+    assert "pytest tests" not in comment
+    assert "&lt;module&gt;" not in comment
+    assert graphmem("review", "HEAD", "--quiet", "-C", changed).out.count("test_that_a_price") == 90
+
+
+def test_a_review_of_a_commit_does_not_repeat_its_own_lesson(graphmem, changed: Path) -> None:
+    git(changed, "commit", "-am", "Fix rounding", "-m", "Never round twice, because totals drift by a cent otherwise.")
+    assert graphmem("index", changed, "-q").code == 0
+    lesson = "Never round twice"
+    assert "Fix rounding" in graphmem("memory", "list", "-C", changed).out
+    assert lesson not in graphmem("review", "HEAD~1", "-C", changed, "--json").out
+    price = changed / "shop/price.py"
+    price.write_text(price.read_text().replace("round(value, 3)", "round(value, 4)"))
+    assert lesson in graphmem("review", "HEAD", "-C", changed, "--json").out
+
+
 def test_a_comment_shows_memories_as_text(graphmem, changed: Path) -> None:
     told = "`rounded` is special: <img src=x> @everyone [click](https://example.org) **never**"
     assert graphmem("remember", told, "--type", "decision", "-C", changed).code == 0
