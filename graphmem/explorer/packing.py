@@ -46,6 +46,7 @@ class _Circle:
     x: float
     y: float
     r: float
+    near: float = 0.0  # squared distance from (0, 0) to the point where it touches the next circle in the front
     after: Any = None
     before: Any = None
 
@@ -83,40 +84,58 @@ def _chain(circles: list[_Circle]) -> None:
     a.after = c.before = b
     b.after = a.before = c
     c.after = b.before = a
+    for one in (a, b, c):
+        _note_nearness(one)
     at = 3
     while at < len(circles):
         c = circles[at]
         _beside(a, b, c)
-        ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
-        while True:  # along the front both ways, the nearer end first: does the new circle hit another one?
-            if way_ahead <= way_behind:
-                if _overlap(ahead, c):
-                    b = ahead
-                    break
-                way_ahead += ahead.r
-                ahead = ahead.after
-            else:
-                if _overlap(behind, c):
-                    a = behind
-                    break
-                way_behind += behind.r
-                behind = behind.before
-            if ahead is behind.after:
-                ahead = None
-                break
+        ahead, behind = _hit(a, b, c)
         if ahead is not None:  # the circles between are no longer outermost; retry in the wider gap
+            b = ahead
+        elif behind is not None:
+            a = behind
+        if ahead is not None or behind is not None:
             a.after, b.before = b, a
+            _note_nearness(a)
             continue
         c.before, c.after = a, b
         a.after = b.before = c
+        _note_nearness(a)
+        _note_nearness(c)
         b = c
-        a, best, one = a, _nearness(a), c.after
-        while one is not b:
-            if (near := _nearness(one)) < best:
-                a, best = one, near
+        best, one = a.near, c.after
+        while one is not b:  # the innermost gap
+            if one.near < best:
+                a, best = one, one.near
             one = one.after
         b = a.after
         at += 1
+
+
+def _hit(a: _Circle, b: _Circle, c: _Circle) -> tuple[_Circle | None, _Circle | None]:
+    """Return the circle of the front that the new circle `c` overlaps.
+
+    It is the first element if it was found ahead of `b`, the second if it was found behind `a`. The front is followed both ways, the nearer
+    end first. `c` touches `a` and `b`.
+    """
+    x, y, r = c.x, c.y, c.r - TOUCH
+    ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
+    while True:
+        if way_ahead <= way_behind:
+            reach = ahead.r + r
+            if reach > 0 and reach * reach > (ahead.x - x) ** 2 + (ahead.y - y) ** 2:
+                return ahead, None
+            way_ahead += ahead.r
+            ahead = ahead.after
+        else:
+            reach = behind.r + r
+            if reach > 0 and reach * reach > (behind.x - x) ** 2 + (behind.y - y) ** 2:
+                return None, behind
+            way_behind += behind.r
+            behind = behind.before
+        if ahead is behind.after:
+            return None, None
 
 
 def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
@@ -137,16 +156,8 @@ def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
         c.x, c.y = a.x + x * dx - y * dy, a.y + x * dy + y * dx
 
 
-def _overlap(a: _Circle, b: _Circle) -> bool:
-    reach = a.r + b.r - TOUCH
-    return reach > 0 and reach * reach > (b.x - a.x) ** 2 + (b.y - a.y) ** 2
-
-
-def _nearness(one: _Circle) -> float:
-    """Return a squared distance from (0, 0), to find the innermost gap.
-
-    The distance is that of the point where the circle touches the next circle in the front.
-    """
+def _note_nearness(one: _Circle) -> None:
+    """Update the distance from (0, 0) to the point where a circle touches the next."""
     other = one.after
     both = one.r + other.r
-    return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)
+    one.near = ((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2
