@@ -157,7 +157,7 @@ def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
 
 
 def _note_nearness(one: _Circle) -> None:
-    """Update the distance from (0, 0) to the point where a circle touches the next."""
+    """Update the distance of a circle, see `_Circle.near`."""
     other = one.after
     both = one.r + other.r
     one.near = ((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2
