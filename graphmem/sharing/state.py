@@ -22,6 +22,7 @@ TEXT: Final = "text"
 STATUS: Final = "status"
 WORDS: Final = (TEXT, "title", "details", "work_unit")  # fields with words of people
 FORGOTTEN: Final = "deprecated"
+ENDED: Final = (FORGOTTEN, "superseded")  # statuses of memories that somebody took out of use
 CAUTIOUS: Final = ("contaminated", "disputed", "needs_review")  # true if anybody says so
 SURE: Final = ("user_verified",)  # true only if all say so
 LATEST: Final = ("updated_at", "last_accessed_at")
@@ -159,7 +160,7 @@ class Shared:
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
         """Return operations that keep each concurrent text as a separate memory.
 
-        They are needed if several people changed the text, or if one person changed it while another forgot the memory. Otherwise the list
+        They are needed if several people changed the text, or if one person changed it while another ended the memory. Otherwise the list
         is empty. Every machine makes the same operations with the same ids, so the log keeps only one copy.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
@@ -188,14 +189,15 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each operation that forgot the memory, the texts it removes.
+        """Return, for each operation that ended the memory, the texts it removes.
 
-        Texts are given by the ids of the operations that wrote them. Only texts that the author of the `forget` had seen are removed.
+        A memory ends when somebody forgets it or keeps another one. Texts are given by the ids of the operations that wrote them. Only
+        texts that the author of the operation had seen are removed.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
         head = self.head(STATUS)
-        return {head.op: head.over} if head is not None and head.value[0] == FORGOTTEN and not head.auto else {}
+        return {head.op: head.over} if head is not None and head.value[0] in ENDED and not head.auto else {}
 
     def _killer(self) -> str:
         return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")

@@ -35,3 +35,4 @@ def test_a_browser_chooses_a_project_and_changes_to_another(tab, tmp_path, visit
         decided = "document.querySelector('main [role=status]')?.textContent.includes('no open dispute')"
         tab.until(f"{decided} && !document.querySelector('.loading')")
         assert [one.content for one in ben.memories().memories] == [right.content]
+        tab.open("about:blank")  # before the server ends

@@ -76,6 +76,27 @@ def test_two_texts_of_one_memory_are_both_kept(two) -> None:
     assert ann.contents() == ben.contents() == ["The cache lives for two hours."]
 
 
+def test_deciding_against_a_memory_keeps_words_that_were_not_seen(two) -> None:
+    ann, ben = two
+    told = ann.say("The cache lives for an hour.")
+    ann.sync()
+    ben.sync()
+    ann.gm.update_memory(told.id, content="The cache lives for two hours.")
+    ben.gm.update_memory(told.id, content="The cache lives for ten minutes.")
+    for one in (ann, ben, ann):
+        answer = one.sync()
+    [disagreement] = answer.disagreements
+    [kept] = [side for side in disagreement.sides if side.memory != told.id]
+    [ended] = [side for side in disagreement.sides if side.memory == told.id]
+    ben.clock.advance(timedelta(hours=1))
+    ben.gm.update_memory(told.id, content="The cache lives for a day.")  # meanwhile, offline
+    ann.gm.resolve_conflict(kept.memory, told.id)
+    for one in (ann, ben, ann, ben):
+        one.sync()
+    assert ann.contents() == ben.contents() == sorted([kept.value, "The cache lives for a day."])
+    assert ended.value not in ann.contents()
+
+
 def test_a_field_that_two_chose_shows_both_until_one_decides(two) -> None:
     ann, ben = two
     told = ann.say("Prices are kept in cents, as whole numbers.", type="fact")
