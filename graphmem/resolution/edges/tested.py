@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.model import EdgeKind
-from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol_rows import is_test_case
 
 if TYPE_CHECKING:
@@ -24,6 +23,11 @@ if TYPE_CHECKING:
     from graphmem.resolution.symbol import Symbol
 
 RULE: Final = "named_test"
+LEAST_CALL: Final = 0.7
+"""Least confidence of a call that shows what a test is about.
+
+Of less certain calls, such as those of overrides, half were true in recorded test runs.
+"""
 _AROUND: Final = frozenset(
     {"test", "tests", "testing", "case", "cases", "spec", "it", "should", "describe", "benchmark", "example", "fuzz"}
 )
@@ -44,7 +48,7 @@ def add_subjects(entry: FileEntry, project: Project, called: list[Called], evide
     """Add an edge from each test of a file to the code that it is about."""
     of_test: dict[int, list[Called]] = {}
     for one in called:
-        target = project.file(one.symbol.path)
+        target = project.file(one.symbol.path) if one.confidence >= LEAST_CALL else None
         if target is not None and not target.in_tests and (test := _test_around(entry, one.scope)) >= 0:
             of_test.setdefault(test, []).append(one)
     for test, calls in of_test.items():
@@ -53,8 +57,7 @@ def add_subjects(entry: FileEntry, project: Project, called: list[Called], evide
             longest = max((length for length, _ in words), default=0)
             for length, one in words:
                 if length == longest:
-                    confidence = min(one.confidence, RULES[RULE].confidence)
-                    evidence.edge(EdgeKind.TESTS, entry.symbols[test].id, one.symbol.id, RULE, one.line, confidence)
+                    evidence.edge(EdgeKind.TESTS, entry.symbols[test].id, one.symbol.id, RULE, one.line)
             if words:
                 break
 
