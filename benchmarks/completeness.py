@@ -144,7 +144,7 @@ def _subject(name: str, memory: GraphMem, truth: Any, own: Any) -> Subject:
                 named[test] = max(named.get(test, 0.0), hit.confidence)
         seeds = expand(view, nodes)
         values, reached = reach(view, seeds, question)
-        features = chances.test_features(view, reached)
+        features = chances.test_features(view, reached, seeds)
         for row, node in enumerate(reached.nodes.tolist()):
             if test_of.get(node) and view.is_test[node]:
                 tests.append(features[row])

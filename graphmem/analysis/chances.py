@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from graphmem.analysis.test_names import name_features
 from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.model import EdgeKind
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 FULL_DEPTH: Final = 50  # most steps of a path to a test
 STORED: Final = "chances.json"
-TEST_FEATURES: Final = ("confidence", "depth", "share", "count")
+TEST_FEATURES: Final = ("confidence", "depth", "share", "count", "named", "class_named", "file_named")
 MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
 _CLASS_KINDS: Final = frozenset({"class", "interface", "enum", "type"})
 _FUNCTION_KINDS: Final = frozenset({"function", "method"})
@@ -73,20 +74,25 @@ def model(name: str) -> Model:
     return Model(stored["intercept"], tuple(stored["weights"][one] for one in names))
 
 
-def test_features(view: GraphView, reached: Reached) -> FloatArray:
+def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
     """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
 
-    From the features of a test, the model `test` computes the chance that the test runs the target.
+    From the features of a test, the model `test` computes the chance that the test runs one of the targets. The names of nodes that are
+    not tests are not compared.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
     confidence = np.clip(reached.confidences.astype(np.float64), _LEAST, _SUREST)
+    names = np.zeros((len(confidence), 3), dtype=np.float32)
+    tests_alone = np.flatnonzero(view.is_test[reached.nodes])
+    names[tests_alone] = name_features(view, reached.nodes[tests_alone], targets)
     return np.column_stack(
         [
             np.log(confidence / (1 - confidence)),
             np.minimum(reached.depths, 20),
             np.full(len(confidence), named / max(tests, 1)),
             np.full(len(confidence), np.log1p(named)),
+            names,
         ]
     ).astype(np.float32)
 
@@ -170,9 +176,9 @@ def after_a_run() -> float:
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 
-def chances_of_tests(view: GraphView, reached: Reached) -> FloatArray:
-    """Chance that each reached node runs the target, if the node is a test."""
-    return model("test").chances(test_features(view, reached))
+def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
+    """Chance that each reached node runs one of the targets, if it is a test."""
+    return model("test").chances(test_features(view, reached, targets))
 
 
 def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> float:

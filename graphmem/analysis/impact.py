@@ -388,7 +388,7 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
         by_chance &= ~np.isin(reached.nodes, seen)
     if not by_chance.any():
         return reached.confidences
-    return np.where(by_chance, chances_of_tests(view, reached), reached.confidences).astype(np.float32)
+    return np.where(by_chance, chances_of_tests(view, reached, seeds), reached.confidences).astype(np.float32)
 
 
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:

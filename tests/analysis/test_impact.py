@@ -305,6 +305,15 @@ def test_a_test_about_the_target_comes_before_others(graph):
     assert [hit.symbol.name for hit in ask(graph.view(), "cart.py:total").tests] == ["test_total", "test_all"]
 
 
+def test_a_test_with_the_name_of_the_target_has_a_higher_chance_at_the_same_distance(graph):
+    for path, name in (("test_other.py", "test_all"), ("test_cart.py", "test_no_total")):
+        graph.symbol(path, name, **TEST)
+        graph.edge(f"{path}:{name}", "cart.py:total", 0.95)
+    first, second = ask(graph.view(), "cart.py:total").tests
+    assert (first.symbol.name, second.symbol.name) == ("test_no_total", "test_all")
+    assert second.confidence < first.confidence < 1
+
+
 def test_tests_about_a_symbol_are_listed_before_others_and_once(graph):
     for name in ("test_all", "test_f"):
         graph.symbol("test_a.py", name, **TEST)
