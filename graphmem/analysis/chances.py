@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from graphmem.analysis.test_names import name_features
 from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
+from graphmem.analysis.words_of_names import name_features
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL
 
