@@ -377,17 +377,31 @@ class ScopedRules(PackageRules):
         if not self._reopened:
             return found
         entry = inference.project.entry(owner)
-        package, written = self.names_of(entry.facts)[0], f"{owner.qualname}.{name}"
+        package: str | None = entry.kept.get("package")
+        if package is None:
+            package = entry.kept["package"] = self.names_of(entry.facts)[0]
+        written = f"{owner.qualname}.{name}"
         if "." in owner.qualname:
             found += self.package_places(inference, package, written, entry)
         if not found:  # tests define classes such as `Rake::TestCase` in a module of the program
             found += (
                 place for place in self.package_places(inference, package, written, None) if is_class(place) and place.entry is not entry
             )
-        for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
+        ask = inference.project.solver.ask
+        if name not in ask(entry.memo, ("names of pieces", owner.index), self._names_of_pieces, inference, owner):
+            return found
+        for path, position in ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
             other = inference.project.files[path]
             found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
         return found
+
+    def _names_of_pieces(self, inference: Inference, owner: Symbol) -> frozenset[str]:
+        """Return the names that other declarations of a split class define."""
+        entry = inference.project.entry(owner)
+        found: set[str] = set()
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
+            found.update(inference.project.files[path].names(position))
+        return frozenset(found)
 
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
         """Return (path, position) of the other declarations of a split class.

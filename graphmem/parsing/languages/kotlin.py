@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from graphmem.parsing.terms import TermBuilder
 
 _HEADER: Final = re.compile(rb"\b(?:class|object)\b(?:\s+\w+)?(?=\s*[<(:@]|\s+(?:private|internal|protected|public|constructor)\b)")
+_APART: Final = re.compile(
+    rb"\bclass[ \t]+\w+(?:<[^<>{}()\n]*>)?[ \t]*\n(?:\s|//[^\n]*|/\*.*?\*/)*"
+    rb"(?P<words>(?:@\w+(?:\([^()\n]*\))?[ \t]+|(?:private|internal|protected|public)[ \t]+)*constructor)(?=\s*\()",
+    re.DOTALL,
+)
+"""A class whose `constructor` is not on the line of the name, where the grammar ends the class."""
+
 _BY: Final = re.compile(rb"\bby\b")
 _STOPS: Final = re.compile(rb"[({<\[}=;\"]|\b(?:fun|val|var|class|object|interface|typealias)\b|/\*|//")
 _CLOSING: Final = {b"(": b")", b"<": b">", b"[": b"]"}
@@ -38,13 +45,16 @@ class KotlinHelper(Helper):
     """Helper for Kotlin: delegation, constructors, lambdas and parameters."""
 
     def prepared(self, source: bytes) -> bytes:
-        """Replace `by delegate` before the body of a class by blanks.
+        """Replace `by delegate` and some `constructor` in class headers by blanks.
 
-        With `by delegate`, the grammar would read the body as the last argument of the delegate.
+        With `by delegate`, the grammar would read the body as the last argument of the delegate. With `constructor` on a line below the
+        name, it would end the class at the name.
         """
-        if b" by " not in source:
-            return source
         found = bytearray(source)
+        for match in _APART.finditer(source) if b"constructor" in source else ():
+            found[match.start("words") : match.end("words")] = b" " * len(match["words"])
+        if b" by " not in source:
+            return bytes(found)
         for match in _HEADER.finditer(source):
             end = _body_of(source, match.end())
             delegated = [by.start() for by in _BY.finditer(source, match.end(), max(end, match.end()))]
