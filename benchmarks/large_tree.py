@@ -1,10 +1,11 @@
 """Does the first index of a large tree pass with default settings, in how much time and memory?
 
-    python -m benchmarks large_tree [--wheels DIR] [--sets small large]
+    python -m benchmarks large_tree [--wheels DIR] [--sets first small large]
 
-Makes a tree of some 7,000 Python files (django, kubernetes, sympy, transformers), and one of some 25,000 (these with ansible, pandas,
-scipy and scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command line, in at most four
-processes, without an embedder, then asked for one search. A failed run is a result: its last line is kept. Exit code 1 when one failed.
+Makes a tree of some 900 Python files (django), one of some 7,000 (django, kubernetes, sympy, transformers), and one of some 25,000 (these
+with ansible, pandas, scipy and scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command
+line, with default settings but for the embedder, which is off. Each question then has a process of its own: a search, the impact of a
+method, and the start of a server until it rests. A failed run is a result: its last line is kept. Exit code 1 when one failed.
 `together_mb` is the largest sum of proportional set sizes of all processes.
 """
 
@@ -22,12 +23,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import report
-from indexing import GRAPHMEM, SAMPLE_S, together_mb
+from indexing import GRAPHMEM, SAMPLE_S, cpu_of, served, together_mb
 
+FIRST: Final = ("django==5.2.19",)
 SMALL: Final = ("django==5.2.19", "kubernetes==37.0.2", "sympy==1.14.0", "transformers==5.23.0")
 LARGE: Final = (*SMALL, "ansible==12.3.0", "pandas==3.1.1", "scipy==1.17.1", "scikit-learn==1.9.1")
-SETS: Final = {"small": SMALL, "large": LARGE}
-PROCESSES: Final = 4
+SETS: Final = {"first": FIRST, "small": SMALL, "large": LARGE}
+TARGET: Final = "django/django/db/models/query.py:QuerySet.filter"
 
 
 def download(packages: tuple[str, ...], folder: Path) -> None:
@@ -52,7 +54,7 @@ def timed(command: list[str]) -> dict[str, Any]:
     sums, ended = [0.0], threading.Event()
     begun = time.perf_counter()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": str(PROCESSES)}
+        environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
         process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=environ)
 
         def sample() -> None:
@@ -87,14 +89,20 @@ def index(name: str, wheels: Path, scratch: Path) -> dict[str, Any]:
     files = make_tree(SETS[name], wheels, tree)
     run = timed([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"])
     said = json.loads(run.pop("out")) if not run["exit_code"] else {}
-    asked = timed([*GRAPHMEM, "search", "read a configuration file", "--db", str(data), "--json"]) if said else None
+    questions = {"search": "read a configuration file", "impact": TARGET} if said else {}
+    asked = {one: timed([*GRAPHMEM, one, about, "--db", str(data), "--json"]) for one, about in questions.items()}
+    begun = time.perf_counter()
+    if said:
+        with served(tree, data) as pid:
+            start = {"rested_wall_s": round(time.perf_counter() - begun, 1), "cpu_s": round(cpu_of(pid), 2), "mb": round(together_mb(pid))}
     return {
         "python_files": files,
         "packages": list(SETS[name]),
         **run,
         **{key: said[key] for key in ("files", "symbols", "seconds", "stages") if key in said},
         "disk_mb": round(sum(one.stat().st_size for one in data.rglob("*") if one.is_file()) / 1e6) if data.exists() else 0,
-        "search": {key: asked[key] for key in ("exit_code", "wall_s", "peak_mb", "error")} if asked else None,
+        **{one: {key: run[key] for key in ("exit_code", "wall_s", "cpu_s", "peak_mb", "error")} for one, run in asked.items()},
+        "serve": start if said else None,
     }
 
 
@@ -111,8 +119,9 @@ def main() -> int:
             download(SETS[name], wheels)
             results[name] = index(name, wheels, Path(scratch))
             report.table(("tree", name), [(key, str(value)) for key, value in results[name].items() if key not in ("packages", "stages")])
-    report.publish("large_tree", {"processes": PROCESSES, "trees": results}, given.out)
-    return 1 if any(one["exit_code"] or (one["search"] or {}).get("exit_code") for one in results.values()) else 0
+    report.publish("large_tree", {"trees": results}, given.out)
+    failed = any(one[what]["exit_code"] for one in results.values() for what in ("search", "impact") if what in one)
+    return 1 if failed or any(one["exit_code"] for one in results.values()) else 0
 
 
 if __name__ == "__main__":
