@@ -56,7 +56,7 @@ TASKS: Final = (
 )
 
 
-OF_BRANCHES: Final = tuple(one for one in TASKS if one.name in ("first screen derived", "vectors taken up again", "look-ups put away"))
+OF_BRANCHES: Final = tuple(one for one in TASKS if one.name in ("first screen derived", "vectors taken up again"))
 """Tasks of an open branch. Its main line does the others."""
 
 

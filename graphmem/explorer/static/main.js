@@ -194,9 +194,10 @@ whenProjectIsWanted((projects) => {
 async function others() {
   const { projects } = await ask("Projects");
   const change = (event) => location.assign(`${event.target.value}/explore/`);
+  const option = (one, name) => h("option", { value: one.path, selected: one.path === BASE }, name);
   fill(
     document.getElementById("project"),
-    h("select", { "aria-label": words.projects.title, onchange: change }, projects.projects.map((one) => h("option", { value: one.path, selected: one.path === BASE }, one.name))),
+    h("select", { "aria-label": words.projects.title, onchange: change }, projects.projects.flatMap((one) => [option(one, one.name), ...one.branches.map((branch) => option(branch, `${one.name} · ${branch.name}`))])),
   );
 }
 
