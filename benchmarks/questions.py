@@ -66,9 +66,11 @@ class Case(NamedTuple):
     functions: frozenset[str]  # path::qualname
 
 
-def own(mirrors: Path, work: Path, *, whole: bool = False) -> Iterator[Case]:
-    """Read the question set; write the trees to WORK, or the whole ones."""
+def own(mirrors: Path, work: Path, *, whole: bool = False, only: Collection[str] = ()) -> Iterator[Case]:
+    """Read the question set, or that of some repositories; write the trees to WORK, or the whole ones."""
     for path in sorted(HERE.glob("*.json")):
+        if only and path.stem not in only:
+            continue
         data = json.loads(path.read_text(encoding="utf-8"))
         tree = work / path.stem / "tree"
         if not tree.exists():
@@ -304,11 +306,12 @@ def main() -> int:
         return 0
     if arguments.work is None or arguments.mirrors is None:
         options.error("give WORK and --mirrors DIR")
-    cases = list(own(arguments.mirrors, arguments.work, whole=arguments.whole)) if "own" in arguments.sets else []
+    only = arguments.only.split(",") if arguments.only else []
+    cases = list(own(arguments.mirrors, arguments.work, whole=arguments.whole, only=only)) if "own" in arguments.sets else []
     cases = [case for case in cases if arguments.half in (None, case.set)]
     cases += list(cosqa(arguments.mirrors, arguments.work)) if "cosqa" in arguments.sets else []
-    if arguments.only:
-        cases = [case for case in cases if case.group in arguments.only.split(",")]
+    if only:
+        cases = [case for case in cases if case.group in only]
     model = choose(folder=None)
     if model.embedder is None:
         options.error(model.reason)

@@ -8,6 +8,7 @@ overlapping pairs. The result is words separated by spaces.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _WORD: Final = re.compile(r"\w+")
@@ -30,6 +31,19 @@ STOP_WORDS: Final = frozenset(
     would you your yours yourself yourselves
     """.split()  # noqa: SIM905 - a list of 150 quoted words reads worse
 )
+
+# The same for German. Words that are English as well, such as "die", are dropped only from a query that is German.
+_GERMAN: Final = frozenset(
+    """
+    wie wo wer wen wem wann warum wieso weshalb welche welcher welches welchen wodurch womit woher wohin
+    ist sind wird werden wurde wurden hat haben kann können muss müssen soll sollen darf
+    der das den dem des ein eine einen einem einer eines kein keine keinen und oder aber nicht nur auch noch schon
+    auf aus bei beim für mit nach von vom vor zu zum zur über unter zwischen durch ohne wenn dass ob damit dabei
+    ich du er sie es wir ihr man sich mein unser dieser diese dieses diesen hier dort etwas
+    """.split()  # noqa: SIM905 - as above
+)
+_GERMAN_TOO: Final = frozenset("die was war man am an im in so bin hat wer des den also".split())  # noqa: SIM905 - as above
+_LEAST_GERMAN: Final = 2  # words that make a query German
 
 
 class _Expansions(dict[str, str]):
@@ -78,6 +92,17 @@ def normalised_lines(text: str) -> str:
 def query_words(text: str) -> list[str]:
     """Return the distinct words of a query, in order of first appearance."""
     return list(dict.fromkeys(normalise(text).split()))
+
+
+def meaningful(words: Sequence[str]) -> list[str]:
+    """Return the words of a query that carry meaning, or all if none does.
+
+    Function words such as "the" are left out: English ones, and German ones if the query has two that are no English words.
+    """
+    left = [word for word in words if word not in STOP_WORDS]
+    if sum(word in _GERMAN and word not in _GERMAN_TOO for word in words) >= _LEAST_GERMAN:
+        left = [word for word in left if word not in _GERMAN and word not in _GERMAN_TOO]
+    return left or list(words)
 
 
 def _expand(word: str) -> list[str]:

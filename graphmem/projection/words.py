@@ -33,7 +33,7 @@ from graphmem.projection.entries import DamagedWordsError, Entry
 from graphmem.projection.near_words import NearWords
 from graphmem.projection.pieces import Pieces
 from graphmem.projection.stem_numbers import I64, StemNumbers, known_numbers
-from graphmem.projection.text import STOP_WORDS, normalise, normalised_lines, query_words
+from graphmem.projection.text import meaningful, normalise, normalised_lines, query_words
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflated
 from graphmem.runtime.limits import unless_refused
@@ -109,6 +109,8 @@ class WordIndex:
         self._scores_of: dict[str, _Scores] = {}
         self._kept = 0  # postings in it
         self._ids: dict[int, str] = {}  # row -> id, of rows that were among the best
+        self._files: tuple[npt.NDArray[np.int32], dict[int, tuple[str, str]]] | None = None  # row -> file, file -> (kind, path)
+        self._factors: tuple[Callable[[str, str], float] | None, F64] = None, np.zeros(0)  # of the files, for the last `worth`
         self._near = NearWords()
         self.pieces = Pieces()  # chunks as search divided them
         self._total: int | None = None  # rows, once counted
@@ -262,6 +264,7 @@ class WordIndex:
         kinds: Collection[str] = (),
         paths: Sequence[str] = (),
         forgiving: bool = True,
+        worth: Callable[[str, str], float] | None = None,
         deadline: float | None = None,
     ) -> WordAnswer:
         """Return the best rows for the words of a query.
@@ -270,19 +273,20 @@ class WordIndex:
         and are reported.
 
         Args:
-            query: any text, which is normalised as the rows were. English stop words count only if there are no other words.
+            query: any text, which is normalised as the rows were. Function words, such as "the", count only if there are no others.
             k: maximum number of hits.
             kinds: search only chunks of these kinds; empty for all.
             paths: search only rows of these files and below these directories; empty for all.
             forgiving: whether to search longer or corrected forms of the first few words that no row has.
+            worth: factor for the rows of a file, given its kind of chunks and its path; decides which rows are the best k. Their scores are
+                returned without it.
             deadline: time limit as a value of time.monotonic().
 
         Raises:
             DeadlineError: the deadline passed.
             DamagedWordsError: the file is damaged.
         """
-        words = query_words(query)
-        words = [word for word in words if word not in STOP_WORDS] or words
+        words = meaningful(query_words(query))
         with self._reading(deadline) as db:
             counts = {word: self._count(db, word) for word in words}
             unknown = [word for word, count in counts.items() if not count][: _GUESSES if forgiving else 0]
@@ -295,7 +299,8 @@ class WordIndex:
             if not used:
                 return WordAnswer([], left_out, replaced, found, 0)
             rows, scores = _summed([self._scores(db, word) for word in used])
-            hits = _best(db, rows, scores, k, *_filters(kinds, paths), self._ids)
+            ranks = scores if worth is None else scores * self._worth(db, rows, worth)
+            hits = _best(db, rows, scores, ranks, k, *_filters(kinds, paths), self._ids)
             total = self._rows(db)
         return WordAnswer(hits, left_out, replaced, found, total)
 
@@ -396,6 +401,25 @@ class WordIndex:
             self._kept += len(found)
         return scores
 
+    def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
+        """Return the factor of each row, from the file that it belongs to."""
+        if self._files is None:
+            kind = "(SELECT kind FROM entries e WHERE e.path = p.number LIMIT 1)"
+            files = {number: (found, path) for number, path, found in db.execute(f"SELECT number, path, {kind} FROM paths p")}  # noqa: S608
+            at = np.fromiter(chain.from_iterable(db.execute("SELECT rowid, path FROM entries")), np.int64).reshape(-1, 2)
+            file_of = np.zeros(int(at[:, 0].max(initial=0)) + 1, np.int32)
+            file_of[at[:, 0]] = at[:, 1]
+            self._files = file_of, files
+        file_of, files = self._files
+        if self._factors[0] is not worth:
+            self._factors = worth, np.full(max(files, default=0) + 1, np.nan)
+        factors = self._factors[1]
+        of_row = file_of[rows]
+        for number in np.flatnonzero(np.bincount(of_row, minlength=len(factors)) * np.isnan(factors)).tolist():
+            factors[number] = worth(*files[number])
+        found: F64 = factors[of_row]
+        return found
+
     def _rows(self, db: sqlite3.Connection) -> int:
         if self._total is None:
             self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
@@ -482,29 +506,29 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
 
 
 def _best(
-    db: sqlite3.Connection, rows: I64, scores: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
+    db: sqlite3.Connection, rows: I64, scores: F64, ranks: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
 ) -> list[WordHit]:
-    """Return the best k rows that meet SQL conditions, ties by id.
+    """Return the best k rows by `ranks` that meet SQL conditions, ties by id.
 
     Rows are checked in batches, best first. To check every match would take half of a search. Without conditions, only the ids of rows are
     read that are not in `ids`, which receives them.
     """
-    hits: list[WordHit] = []
+    found: list[tuple[float, WordHit]] = []
     size, above = max(k, _FIRST), math.inf
-    while above > 0 and len(hits) < k:
-        # All rows with the last score of a batch are in it, so that the order of ids decides among them.
-        least = np.partition(scores, len(scores) - size)[len(scores) - size] if size < len(scores) else 0.0
-        at = np.flatnonzero((scores >= least) & (scores < above))
-        score_of = dict(zip(rows[at].tolist(), scores[at].tolist(), strict=True))
+    while above > 0 and len(found) < k:
+        # All rows with the last rank of a batch are in it, so that the order of ids decides among them.
+        least = np.partition(ranks, len(ranks) - size)[len(ranks) - size] if size < len(ranks) else 0.0
+        at = np.flatnonzero((ranks >= least) & (ranks < above))
+        score_of = dict(zip(rows[at].tolist(), zip(ranks[at].tolist(), scores[at].tolist(), strict=True), strict=True))
         known = {} if conditions else {row: ids[row] for row in score_of if row in ids}
         for batch in _batches((row for row in score_of if row not in known), 500):
             sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({_marks(batch)}){conditions}"  # noqa: S608
             known.update(db.execute(sql, (*batch, *values)))
         if not conditions and len(ids) < _MOST_IDS:
             ids.update(known)
-        hits += [WordHit(key, score_of[row]) for row, key in known.items()]
+        found += [(score_of[row][0], WordHit(key, score_of[row][1])) for row, key in known.items()]
         size, above = 4 * size, float(least)
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k]
+    return [hit for _, hit in sorted(found, key=lambda one: (-one[0], one[1].id))[:k]]
 
 
 def _immutable(path: Path) -> sqlite3.Connection:

@@ -24,6 +24,7 @@ from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import echoes, joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
 from graphmem.search.units import NOWHERE, SURE, Units, Voted, divided
+from graphmem.search.written import is_completion, is_log, texts_among
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 _COPY: Final = 0.35  # factor for a section of a document that repeats a better one
@@ -58,6 +59,7 @@ class CodeLists(NamedTuple):
     receivers: dict[str, list[str]]  # chunk -> units that receive its cosine
     best_cosine: float
     share: float  # share of chunks that have vectors; 0 if the dense path did not run
+    texts: Collection[str] = ()  # functions that only hold a text
 
 
 def gather(
@@ -114,7 +116,31 @@ def gather(
         Ranked("files", near, weights.files, full=1.0),
         Ranked("churn", _in_files(units, signs.churn) if weights.churn else {}, weights.churn, full=1.0),
     ]
-    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)
+    texts = texts_among(view, units.stems, units.nodes, shot.words) if shot.words is not None and _asks_for_code(query) else ()
+    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0, texts)
+
+
+def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str], float] | None:
+    """Return factors by which tests and documents are candidates less often.
+
+    In a large project, four of five texts with the words of a question are tests and documents, and their number is limited. The result
+    takes the kind of a file's chunks and its path. It is None if the query is no question, or asks for tests or documents.
+    """
+    if not _asks_for_code(query) or _OF_TESTS.search(query) is not None:
+        return None
+    of_tests, of_others = tuning.tests_of_questions, tuning.candidates
+
+    def worth(kind: str, path: str) -> float:
+        return (of_tests if view.in_tests(path) else 1.0) * (1.0 if kind == "code" else of_others)
+
+    # The same function each time, so that the word index asks it once for each file.
+    kept: Callable[[str, str], float] = view.kept.setdefault(f"worth {of_tests} {of_others}", worth)
+    return kept
+
+
+def _asks_for_code(query: str) -> bool:
+    """Whether a query is a question that mentions no documents."""
+    return classify(query) == QUESTION and _OF_DOCUMENTS.search(query) is None
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
@@ -206,9 +232,10 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     voted = _with_votes(fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
-    asks_for_documents = classify(request.query) != QUESTION or _OF_DOCUMENTS.search(request.query) is not None
-    factors = tuning._replace(tests=1.0 if asks_for_tests else tuning.tests, written=1.0 if asks_for_documents else tuning.written)
-    return _without_copies(_lowered(shot.graph, voted, found.units, named, factors), found.units)[: request.k]
+    factors = tuning._replace(tests=1.0 if asks_for_tests else tuning.tests)
+    if not _asks_for_code(request.query):
+        factors = factors._replace(written=1.0, logs=1.0)
+    return _without_copies(_lowered(shot.graph, voted, found, named, factors), found.units)[: request.k]
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
@@ -225,13 +252,14 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
     ]
 
 
-def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
+def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
     """Lower the scores of units that are rarely the intended target.
 
     Such units are definitions inside functions; classes, which receive the vectors of all their methods; code outside definitions; and
-    documents and data, unless the query asks for them. Units that the query names are not lowered. Named tests are, because tests repeat
-    the words of the code they test.
+    documents, data and functions that only hold a text, unless the query asks for them. Units that the query names are not lowered.
+    Named tests are, because tests repeat the words of the code they test.
     """
+    units = found.units
     facts = units.facts([one.hit.id for one in voted])
     in_tests: dict[str, float] = {}
 
@@ -243,10 +271,14 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
     def factor(unit: str) -> float:
         if unit not in units.nodes:
             entry = units.entries[unit]
-            return of_path(entry.path) * (tuning.around if entry.kind == "code" else tuning.written)
+            by = of_path(entry.path)
+            if entry.kind == "code":
+                return by * (tuning.written if is_completion(entry.path) else tuning.around)
+            return by * (tuning.logs if is_log(entry.path) else tuning.written)
         by = tuning.tests if facts[unit].is_test else 1.0
         if named.get(unit, 0.0) > SURE:
             return by
+        by *= tuning.written if unit in found.texts else 1.0
         return by * (tuning.inner if facts[unit].is_inner else 1.0) * (tuning.around if facts[unit].is_class else 1.0)
 
     lowered = [

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from graphmem.answers import MatchedLine
-from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.projection.text import meaningful, query_words
 from graphmem.search.stems import stems_of
 
 MOST: Final = 3  # lines of a hit
@@ -36,8 +36,7 @@ class Wanted(NamedTuple):
 
         Words such as "the" count only if the query has no others.
         """
-        words = query_words(query)
-        return cls(frozenset(stems_of([word for word in words if word not in STOP_WORDS] or words).values()))
+        return cls(frozenset(stems_of(meaningful(query_words(query))).values()))
 
     def lines(self, numbered: Iterable[tuple[int, str]], stems: Mapping[int, frozenset[str]], name: str = "") -> list[MatchedLine]:
         """Choose at most MOST lines that together have most of the words.

@@ -191,8 +191,13 @@ class _Run:
         if words is None:
             return _Path("words", None, self.shot.words_note)
 
+        # With vectors, code that shares few words with a question is found by them.
+        vectors = self.embedder is not None and self.shot.vectors is not None and len(self.shot.vectors) > 0
+        worth = code.worth_of(self.shot.graph, self.request.query, self.tuning) if not vectors else None
+
         def answer(index: WordIndex) -> WordAnswer:
-            return index.search(self.code_text, self.tuning.chunks, kinds=filters.chunk_kinds, paths=filters.paths, deadline=self.deadline)
+            kinds, paths = filters.chunk_kinds, filters.paths
+            return index.search(self.code_text, self.tuning.chunks, kinds=kinds, paths=paths, worth=worth, deadline=self.deadline)
 
         return _Path("words", _pool("words").submit(answer, words), "")
 

@@ -143,6 +143,8 @@ class Tuning(NamedTuple):
     faint: float = 0.2  # cosine; nothing is found if no text has a word of the query and no vector is nearer
     tests: float = 0.8  # factor for test code if the query does not mention tests
     written: float = 0.7  # factor for documents and data if a question does not mention them: they repeat the words of the code
+    candidates: float = 0.5  # the same when candidates are chosen by words, before vectors are there
+    logs: float = 0.4  # the same for release notes and change logs
     tests_of_questions: float = 0.5  # the same for questions: the code answers them, and names of tests are sentences like them
     weights: Mapping[str, Weights] = MappingProxyType(
         {

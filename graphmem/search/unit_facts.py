@@ -20,6 +20,7 @@ BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _MOST_UNITS: Final = 20_000  # units whose facts are kept: about 15 MB
 _FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their directory
+_TESTS: Final = "tests"  # name of a module of tests inside a source file
 _lock: Final = Lock()
 _Value = TypeVar("_Value")
 
@@ -28,7 +29,7 @@ class UnitFacts(NamedTuple):
     """Facts about one unit: a symbol, or a chunk without a symbol."""
 
     path: str
-    is_test: bool  # False for a chunk
+    is_test: bool  # whether it is a test or belongs to tests; False for a chunk
     is_inner: bool  # whether it is a symbol inside a function
     is_class: bool  # whether it contains other definitions, as a class does
     enclosing: tuple[str, ...]  # symbols around it, innermost first
@@ -108,7 +109,12 @@ def _facts(view: GraphView, node: int | None, path: str, fields: tuple[list[str]
     while around >= 0:
         enclosing.append(view.ids[around])
         around = int(view.parent[around])
-    return UnitFacts(path, bool(view.is_test[node]), is_inner(view, node), is_class(view, node), tuple(enclosing), fields, stems)
+    return UnitFacts(path, _is_test(view, node), is_inner(view, node), is_class(view, node), tuple(enclosing), fields, stems)
+
+
+def _is_test(view: GraphView, node: int) -> bool:
+    """Whether a symbol is in a file of tests, is a test, or is in a module of tests, as in Rust."""
+    return bool(view.is_test[node] or view.is_test_case[node]) or _TESTS in view.qualname(node).split(".")
 
 
 def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str, str, str, str]:

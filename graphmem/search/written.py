@@ -1,0 +1,64 @@
+"""Recognise candidates that tell about code instead of being it.
+
+Words of a question occur in release notes, in scripts that complete a command line, and in functions that only return a help text. None of
+them does what the question asks about. They are recognised by their paths and by their shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+import numpy as np
+
+from graphmem.projection.graph import GraphView
+from graphmem.projection.stem_numbers import having
+from graphmem.projection.text import STOP_WORDS
+from graphmem.projection.words import WordIndex
+from graphmem.search.stems import stems_of
+from graphmem.search.unit_facts import is_function
+from graphmem.search.units import StemsOfUnits
+
+_PROSE: Final = 0.3  # share of English function words from which a text reads as sentences; half of all code has less than 0.12
+_LEAST: Final = 25  # words of a function that may be a text
+_LOG: Final = re.compile(
+    r"(^|/)(change(s|[-_]?log)?|history|news|release[-_ ]?notes?|what'?s[-_]?new|upgrad(e|ing))([-_]?v?\d[\w.-]*)?(\.[a-z]+)?$"
+    r"|(^|/)(releases?|change[-_]?logs?|history|release[-_]notes|what'?s[-_]?new|news)/",
+    re.IGNORECASE,
+)
+_COMPLETION: Final = re.compile(
+    r"\.(zsh|fish|nu|elv)$|(^|/)(bash|zsh|shell)?[-_]?complet(e|ions?)/[^/]*\.(sh|bash|ps1)$|(^|/)_[\w-]+$", re.IGNORECASE
+)
+
+
+def is_log(path: str) -> bool:
+    """Whether a document is a log of changes, such as release notes."""
+    return _LOG.search(path) is not None
+
+
+def is_completion(path: str) -> bool:
+    """Whether a file is a script that completes words of a command line."""
+    return _COMPLETION.search(path) is not None
+
+
+def texts_among(view: GraphView, units: StemsOfUnits, nodes: dict[str, int], words: WordIndex) -> Collection[str]:
+    """Return the functions that only hold a text, such as the help of a flag.
+
+    Such a function has no documentation, calls nothing, and its words read as sentences.
+
+    Args:
+        view: the graph of the units.
+        units: the candidates with their words.
+        nodes: the node of each unit that is a symbol.
+        words: the word index that numbered the words.
+    """
+    stops = words.numbers_of(frozenset(stems_of(STOP_WORDS).values())).values()
+    length = np.bincount(units.owner, minlength=len(units.units))
+    told = np.bincount(units.owner[having(units.stems, list(stops))], minlength=len(units.units))
+    found = set()
+    for at in np.flatnonzero((length >= _LEAST) & (told >= _PROSE * length)).tolist():
+        node = nodes.get(units.units[at])
+        if node is not None and is_function(view, node) and not view.doc(node) and not len(view.out_edges(node, {"CALLS"})):
+            found.add(units.units[at])
+    return found
