@@ -53,9 +53,12 @@ def texts_among(view: GraphView, units: StemsOfUnits, nodes: dict[str, int], wor
         nodes: the node of each unit that is a symbol.
         words: the word index that numbered the words.
     """
-    stops = words.numbers_of(frozenset(stems_of(STOP_WORDS).values())).values()
+    name = f"numbers of function words in {words.path}"
+    stops: list[int] | None = view.kept.get(name)
+    if stops is None:
+        stops = view.kept[name] = list(words.numbers_of(frozenset(stems_of(STOP_WORDS).values())).values())
     length = np.bincount(units.owner, minlength=len(units.units))
-    told = np.bincount(units.owner[having(units.stems, list(stops))], minlength=len(units.units))
+    told = np.bincount(units.owner[having(units.stems, stops)], minlength=len(units.units))
     found = set()
     for at in np.flatnonzero((length >= _LEAST) & (told >= _PROSE * length)).tolist():
         node = nodes.get(units.units[at])
