@@ -273,7 +273,7 @@ class WordIndex:
         and are reported.
 
         Args:
-            query: any text, which is normalised as the rows were. Function words, such as "the", count only if there are no others.
+            query: any text, which is normalised as the rows were. Function words, such as "the", count only in a query without others.
             k: maximum number of hits.
             kinds: search only chunks of these kinds; empty for all.
             paths: search only rows of these files and below these directories; empty for all.

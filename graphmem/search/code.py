@@ -59,7 +59,7 @@ class CodeLists(NamedTuple):
     receivers: dict[str, list[str]]  # chunk -> units that receive its cosine
     best_cosine: float
     share: float  # share of chunks that have vectors; 0 if the dense path did not run
-    texts: Collection[str] = ()  # functions that only hold a text
+    texts: Collection[str] = ()  # functions that only hold a long string
 
 
 def gather(
@@ -124,7 +124,7 @@ def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str]
     """Return factors by which tests and documents are candidates less often.
 
     In a large project, four of five texts with the words of a question are tests and documents, and their number is limited. The result
-    takes the kind of a file's chunks and its path. It is None if the query is no question, or asks for tests or documents.
+    takes the kind of a file's chunks and its path. It is None unless the query is a question about code.
     """
     if not _asks_for_code(query) or _OF_TESTS.search(query) is not None:
         return None
@@ -256,7 +256,7 @@ def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: M
     """Lower the scores of units that are rarely the intended target.
 
     Such units are definitions inside functions; classes, which receive the vectors of all their methods; code outside definitions; and
-    documents, data and functions that only hold a text, unless the query asks for them. Units that the query names are not lowered.
+    documents, data and functions that only hold a long string, unless the query asks for them. Units that the query names are not lowered.
     Named tests are, because tests repeat the words of the code they test.
     """
     units = found.units

@@ -113,7 +113,10 @@ def _facts(view: GraphView, node: int | None, path: str, fields: tuple[list[str]
 
 
 def _is_test(view: GraphView, node: int) -> bool:
-    """Whether a symbol is in a file of tests, is a test, or is in a module of tests, as in Rust."""
+    """Whether a symbol is a test, or belongs to a file or module of tests.
+
+    In Rust, a source file may contain a module of tests.
+    """
     return bool(view.is_test[node] or view.is_test_case[node]) or _TESTS in view.qualname(node).split(".")
 
 

@@ -20,8 +20,8 @@ from graphmem.search.stems import stems_of
 from graphmem.search.unit_facts import is_function
 from graphmem.search.units import StemsOfUnits
 
-_PROSE: Final = 0.3  # share of English function words from which a text reads as sentences; half of all code has less than 0.12
-_LEAST: Final = 25  # words of a function that may be a text
+_PROSE: Final = 0.3  # share of English function words in sentences; half of all code has less than 0.12
+_LEAST: Final = 25  # minimum words of such a function
 _LOG: Final = re.compile(
     r"(^|/)(change(s|[-_]?log)?|history|news|release[-_ ]?notes?|what'?s[-_]?new|upgrad(e|ing))([-_]?v?\d[\w.-]*)?(\.[a-z]+)?$"
     r"|(^|/)(releases?|change[-_]?logs?|history|release[-_]notes|what'?s[-_]?new|news)/",
@@ -43,7 +43,7 @@ def is_completion(path: str) -> bool:
 
 
 def texts_among(view: GraphView, units: StemsOfUnits, nodes: dict[str, int], words: WordIndex) -> Collection[str]:
-    """Return the functions that only hold a text, such as the help of a flag.
+    """Return the functions that only hold a long string, such as a help text.
 
     Such a function has no documentation, calls nothing, and its words read as sentences.
 
