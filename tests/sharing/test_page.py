@@ -90,8 +90,11 @@ def test_the_example_ends_its_database_when_it_is_ended(tmp_path, postgres, envi
     ) as example:
         try:
             assert example.stdout is not None
-            address = next(found[0] for line in example.stdout if (found := re.findall(r"Open (http://\S+)/ in a browser", line)))
-            assert [one.name for one in RemoteGraphMem(address).projects().projects] == ["shop", "site"]
+            shown = re.compile(r"(http://\S+)/p/shop/explore/news#token=(\S+)")
+            address, token = next((found[1], found[2]) for line in example.stdout if (found := shown.search(line)))
+            assert [one.name for one in RemoteGraphMem(address, token).projects().projects] == ["shop", "site"]
+            [one] = RemoteGraphMem(f"{address}/p/shop", token).team_news().disagreements
+            assert [side.person for side in one.sides] == ["Ann", "Ben"]
             folder = next(re.findall(r"host=%2F(\S+?)%2Fpg'", line)[0] for line in example.stdout if "postgresql://" in line)
             assert Path("/" + folder.replace("%2F", "/")).is_dir()
             assert "Ctrl-C ends the database" in example.stdout.readline()

@@ -176,6 +176,32 @@ def _people(output: Output, folder: Path, url: str) -> None:
                 output.line(f"   {person} sees: {hit.content}")
 
 
+def _colleagues(output: Output, folder: Path, address: str) -> None:
+    """Invite people to the example server, and let two disagree.
+
+    Prints both sides, and the address where a curator decides.
+    """
+    from graphmem.client.remote import RemoteGraphMem
+    from graphmem.security.people import People
+
+    people, tokens = People(folder), {}
+    for person, level in (("Ann", "write"), ("Ben", "write"), ("Cem", "curate")):
+        code = people.invite(person.lower(), person, project="shop", level=level)
+        people.role("site", level, login=person.lower())
+        tokens[person] = people.redeem(code, "example")[1]
+    people.close()
+    output.line()
+    output.line(("6. People are invited to the server (`graphmem server invite`), and remember there", SHOWN))
+    project = f"{address}/p/shop"
+    RemoteGraphMem(project, tokens["Ann"]).remember("`rounded` always returns whole cents.", "decision", source="user_taught")
+    RemoteGraphMem(project, tokens["Ben"]).remember("`rounded` never returns whole cents.", "decision", source="user_taught")
+    for one in RemoteGraphMem(project, tokens["Cem"]).team_news().disagreements:
+        for side in one.sides:
+            output.line(f"   Cem reads: {side.person} says {side.value}")
+    output.line("   Cem curates the project, and decides on the page News. Open it in a browser, as Cem:")
+    output.line((f"   {project}/explore/news#token={tokens['Cem']}", SHOWN))
+
+
 @contextlib.contextmanager
 def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
     """Serve both example projects with their graphs in PostgreSQL."""
@@ -196,7 +222,7 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
                 output.line(f"   {project}: {plural(sent.sent, 'file')} sent")
             for hit in RemoteGraphMem(address).search_projects("total price", limit=1).hits:
                 output.line(f"   A search of both finds {hit.hit.qualname} in {hit.project}")
-            output.line((f"   Open {address}/ in a browser", SHOWN))
+            _colleagues(output, folder / "served", address)
             yield
         finally:
             serving.terminate()
