@@ -98,6 +98,11 @@ def function_of(case: str) -> str:
     return f"{path}::{name.partition('[')[0]}"
 
 
+def id_of(test: Any) -> str:
+    """The id that pytest gives a selected test, also where the project's runner is another one."""
+    return f"{test.path}::{test.name.replace('.', '::')}"
+
+
 def mutants_of(path: str, data: bytes, lines: set[int]) -> Iterator[Mutant]:
     """Yield the mutants of a file in functions, on lines that a test runs."""
     from cosmic_ray.ast import ast_nodes, get_ast
@@ -253,7 +258,7 @@ def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
             try:
                 for name, memory in opened.items():
                     memory.index(root)
-                    found = {function_of(test.id) for test in memory.review(base="HEAD", tests=100_000).tests}
+                    found = {id_of(test) for test in memory.review(base="HEAD", tests=100_000).tests}
                     row[name] = score(found, failing, good, weights, whole)
             finally:
                 path.write_bytes(before)
