@@ -65,8 +65,8 @@ def test_common_options_are_declared_once() -> None:
 @pytest.mark.parametrize("name", DERIVED)
 def test_a_derived_command_has_every_common_option(name: str) -> None:
     flags = {flag for parameter in every_command()[name].params for flag in parameter.opts}
-    assert {"--json", "--quiet", "--db", "--home", "--project"} <= flags
-    assert len(COMMON) == 7
+    assert {"--json", "--quiet", "--db", "--home", "--project", "--server", "--branch"} <= flags
+    assert len(COMMON) == 8
 
 
 def test_a_hand_written_command_takes_the_open_door_first() -> None:

@@ -255,8 +255,9 @@ def test_processes_that_resolve_end_with_a_killed_run(starlette_tree, tmp_path):
         (3_000, 18_000_000, 4, 16 << 30, 4),
         (3_000, 18_000_000, 4, 2 << 30, 1),
         (30_000, 250_000_000, 4, 14 << 30, 1),
-        (6_100, 80_000_000, 4, 64 << 30, 2),
-        (6_100, 158_000_000, 4, 64 << 30, 1),  # two would take 2.7 GB, though more is free
+        (6_100, 80_000_000, 4, 64 << 30, 4),
+        (6_100, 158_000_000, 4, 64 << 30, 2),  # three would take 4 GB, though more is free
+        (30_000, 250_000_000, 4, 64 << 30, 1),
         (3_000, 18_000_000, 4, MEMORY_SHARE * memory_of(3, 18_000_000), 2),
     ],
 )
