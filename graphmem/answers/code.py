@@ -294,7 +294,7 @@ class Subgraph:
 
 @answer
 class Picture:
-    """Symbols and edges with positions to draw, as columns of equal length."""
+    """Symbols and edges to draw, with their positions."""
 
     columns: Annotated[
         dict[str, Any],

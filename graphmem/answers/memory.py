@@ -206,7 +206,7 @@ def _several(names: list[str]) -> str:
 class Remembered:
     """The outcome of storing one memory."""
 
-    id: Annotated[str, Doc("Global id of the memory that contains the text now"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the new memory, or of the existing memory that the text was joined with"), GlobalId(MEMORY)]
     short_id: str
     outcome: Annotated[str, Doc("what happened to the text: added, duplicate, consolidated, replaced, superseded or conflicting")]
     given_id: Annotated[str, Doc("id that the caller gave the memory; empty if there is none")]

@@ -109,7 +109,7 @@ class EdgePlaces:
 class Edges:
     """All edges from one symbol or file to another, with their places."""
 
-    edges: Annotated[list[EdgePlaces], Doc("the edges: by path and line of `src`, then by kind")]
+    edges: Annotated[list[EdgePlaces], Doc("the edges, sorted by path and line of `src`, then by kind")]
     total: Annotated[int, Doc("number of edges found, of which `edges` may list fewer")]
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list

@@ -22,7 +22,7 @@ class ServedBranch:
     pushed_by: Annotated[str, Doc("login of the person who pushed the branch first; empty without people")]
     pushed_at: Annotated[Moment, Doc("time of the newest push of the branch")]
     expires_at: Annotated[Moment, Doc("time at which the server deletes the branch if it is not pushed again")]
-    commit_sha: Annotated[str, Doc("the pushed commit; empty if the main branch had it, too")]
+    commit_sha: Annotated[str, Doc("the pushed commit; empty if it was also on the main branch")]
     files: Annotated[int, Doc("number of files that differ from the main line")]
     bytes: Annotated[int, Doc("size of the stored rows of these files")]
 

@@ -242,7 +242,11 @@ class GroupMeasures:
 class Experiment:
     """The measured effect of showing memories to agents, by group of sessions."""
 
-    groups: Annotated[list[GroupMeasures], Doc("results of the groups control, passive and full"), Size(3)]
+    groups: Annotated[
+        list[GroupMeasures],
+        Doc("results of the three groups: control (nothing is injected), passive (only at the start) and full"),
+        Size(3),
+    ]
     notes: Annotated[list[str], Doc("why differences between the groups may be due to chance")]
 
 

@@ -365,7 +365,7 @@ def _winner_and_loser(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
     winner, loser = (*args, *(kwargs[name] for name in ("winner", "loser") if name in kwargs), None)[:2]
     if loser is None:  # all memories that conflict with the winner, seen or not
         raise ForbiddenError(
-            "this token does not see every memory that may conflict with this one; name the memory that is wrong as loser",
+            "the token does not see every memory that may conflict with the given one; give the id of the wrong memory as `loser`",
             needs="visibility",
             verb="resolve_conflict",
         )

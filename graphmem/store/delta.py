@@ -181,7 +181,7 @@ def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None
         created = transaction.run("link_chunks", rows=rows).rows[0][0]
     if created != len(links):
         raise BadInputError(
-            f"{len(links) - created} chunks of text are linked to symbols that are missing in the graph ({CHUNK_OF.edge}); add the "
-            "symbols to the delta",
+            f"{len(links) - created} chunks of text have {CHUNK_OF.edge} edges to symbols that are not in the graph; add these symbols to "
+            "the delta",
             argument="chunks",
         )

@@ -119,7 +119,10 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
     if not isinstance(name, str) or not name.strip():
         raise _wrong(where, f"the `name` of {where} is empty or not a string; write a name in quotes, or omit it")
     if "\n" in name or ": " in name:
-        raise _wrong(where, f"the `name` of {where} contains a line break, or a colon and a space; write one line without them")
+        raise _wrong(
+            where,
+            f"the `name` of {where} contains a line break, or a space after a colon; write the name on one line without such a space",
+        )
     if not isinstance(floor, int | float) or not 0 <= floor <= 1:
         raise _wrong(where, f"{where} has min_confidence = {floor!r}; give a number from 0 to 1")
     return BoundaryRule(

@@ -60,7 +60,10 @@ def index(
         bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait until all are computed.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="In the summary, list all resolution rules and all problems with files.")
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="In the summary, list every rule that linked names to definitions, and every problem with a file."
+        ),
     ] = False,
 ) -> None:
     """Index a repository, or its changes.

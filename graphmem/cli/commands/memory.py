@@ -193,7 +193,8 @@ def alias(
     means: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[WORD]...", help="Synonyms: words that a search for the term also looks for; omit them to remove those of the term."
+            metavar="[WORD]...",
+            help="Synonyms: a search for the term also looks for these words; without words, the synonyms of the term are removed.",
         ),
     ] = None,
 ) -> None:

@@ -213,7 +213,10 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
         try:
             address = serving.stdout.readline().strip() if serving.stdout is not None else ""
             if not address:
-                raise OwnerUnreachableError("the server of the example ended; its message is above", address="")
+                raise OwnerUnreachableError(
+                    "the server of the example organisation ended; correct the error that it printed above, and run the command again",
+                    address="",
+                )
             output.line()
             output.line(("5. Both projects are pushed to a server, which keeps their graphs in PostgreSQL", SHOWN))
             for project in PROJECTS:

@@ -18,9 +18,7 @@ def push(
     address: Annotated[
         str, typer.Argument(metavar="[URL]", help="Address of the project on the server, https://host/p/NAME; default: the setting server.")
     ] = "",
-    branch: Annotated[
-        str, typer.Option("--branch", metavar="NAME", help="Branch to send; default: the checked-out one. Main: the main line.")
-    ] = "",
+    branch: Annotated[str, typer.Option("--branch", metavar="NAME", help="Branch to send; default: the checked-out one.")] = "",
     private: Annotated[bool, typer.Option("--private", help="Show a new branch only to you.")] = False,
 ) -> None:
     """Send this project's index to a server of several projects.

@@ -34,7 +34,8 @@ def serve(
     insecure_behind_proxy: Annotated[
         bool,
         typer.Option(
-            "--insecure-behind-proxy", help="Serve on other addresses without TLS, because a proxy in front of the server provides TLS."
+            "--insecure-behind-proxy",
+            help="Allow other addresses than localhost without TLS; a proxy in front of the server must provide TLS.",
         ),
         Setting(),
     ] = False,

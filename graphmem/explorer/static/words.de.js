@@ -270,7 +270,7 @@ export const words = {
     impact_of: (refs) => `Was bricht, wenn sich ${refs} ändert`,
     together_with: (names) => `Was sich zusammen mit ${names} ändert`,
     breaks: (n, depth) => `${symbols(n)}, ${depth}`,
-    moves: (n, share) => `${times(n)} zusammen geändert, bei ${share}% seiner Änderungen`,
+    moves: (n, share) => `${times(n)} zusammen geändert, bei ${share}% der Änderungen der gewählten Dateien`,
     never: "nie zusammen geändert",
     itself: "das Ziel",
     depths: ["selbst", "direkt", "in zwei Schritten", "in drei Schritten", "in vier oder mehr Schritten"],
@@ -446,7 +446,7 @@ export const words = {
     why: {
       leaves: (n) => `ohne sie verlässt ein Modul seinen Kreis von ${n} Modulen`,
       cheapest: (n) => `die am leichtesten zu entfernende in ihrem Kreis von ${n} Modulen`,
-      lightest: () => "die Abhängigkeit dieses Moduls mit den wenigsten Verbindungen; das Modul liegt in keinem Kreis",
+      lightest: () => "das Modul liegt in keinem Kreis; das ist seine Abhängigkeit mit den wenigsten Kanten",
     },
     measure: "Geordnet nach der Zahl der Module, die ein Modul verwendet und die zugleich es verwenden. Ist sie gleich, entscheidet die Zahl aller Module, die es verwendet oder die es verwenden. Tests zählen nicht.",
     none: "Kein Modul hängt von einem anderen ab, also ist keines verflochten.",
@@ -885,7 +885,7 @@ export const words = {
     label: "Agenten Erinnerungen zeigen",
     levels: { AUTO: "graphmem wählt nach früheren Sitzungen", CAUTIOUS: "nur die sichersten", STANDARD: "wahrscheinlich wahre", CONFIDENT: "auch weniger sichere", AUTONOMOUS: "fast alle" },
     means: (level, percent) => `Jetzt: ${level}; eine Erinnerung wird ab einer Sicherheit von ${percent}% gezeigt.`,
-    offer: (level) => `Nach den letzten Berichtigungen vorgeschlagen: ${level}.`,
+    offer: (level) => `Vorgeschlagene Stufe nach den letzten Berichtigungen: ${level}.`,
     tokens: {
       title: "Token",
       hint: "Token, die das Zeigen von Erinnerungen kostete, und Token, die es beim Lesen sparte.",

@@ -316,7 +316,7 @@ export const words = {
     impact_of: (refs) => `What breaks if ${refs} changes`,
     together_with: (files) => `What changes together with ${files}`,
     breaks: (n, depth) => `${many(n, "symbol")}, ${depth}`,
-    moves: (times, share) => `changed together ${many(times, "time")}, in ${share}% of its changes`,
+    moves: (times, share) => `changed together ${many(times, "time")}, in ${share}% of the changes of the chosen files`,
     never: "never changed together",
     itself: "the target",
     depths: ["itself", "directly", "in two steps", "in three steps", "in four or more steps"],
@@ -492,7 +492,7 @@ export const words = {
     why: {
       leaves: (n) => `and removing it takes a module out of its cycle of ${many(n, "module")}`,
       cheapest: (n) => `the dependency that is easiest to remove in its cycle of ${many(n, "module")}`,
-      lightest: () => "the dependency of this module with the fewest connections; the module is in no cycle",
+      lightest: () => "the module is in no cycle; this is its dependency with the fewest edges",
     },
     measure: "Modules are ranked by the number of modules that they both use and are used by. If it is equal, the number of all modules that they use or are used by decides. Tests are not counted.",
     none: "No module depends on another one, so none is tangled.",
@@ -1033,7 +1033,7 @@ export const words = {
     label: "Show memories to agents",
     levels: { AUTO: "graphmem decides, based on past sessions", CAUTIOUS: "only the most certain memories", STANDARD: "memories that are likely true", CONFIDENT: "less certain memories, too", AUTONOMOUS: "nearly all memories" },
     means: (level, percent) => `Now: ${level}; a memory is shown if its certainty is at least ${percent}%.`,
-    offer: (level) => `Suggested after recent corrections: ${level}.`,
+    offer: (level) => `Suggested level, after recent corrections: ${level}.`,
     tokens: {
       title: "Tokens",
       hint: "Tokens spent on showing memories to agents, and tokens that the agents did not have to read because of them.",

@@ -104,7 +104,7 @@ def _check_chunks(queries: Queries, linked: set[str], known: set[str]) -> None:
     missing -= _existing(queries, NodeTable.SYMBOL, missing) if missing else set()
     if missing:
         raise BadInputError(
-            f"{len(missing)} chunks of text are linked to symbols that are missing in the graph (CHUNK_OF); add the symbols to the delta",
+            f"{len(missing)} chunks of text have CHUNK_OF edges to symbols that are not in the graph; add these symbols to the delta",
             argument="chunks",
         )
 
