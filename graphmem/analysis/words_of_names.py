@@ -10,8 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 from graphmem.projection.arrays import SYMBOL
+from graphmem.runtime.arrow import computed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +43,7 @@ def name_features(view: GraphView, tests: IntArray, targets: Sequence[int]) -> F
     classes = {_words(view.name(node)) for node in owners if node >= 0 and view.parent[node] >= 0} - {frozenset()}
     stems = {word for path in {view.path(node) for node in targets} for word in _words(_stem(path))}
     found = np.zeros((len(tests), 3), dtype=np.float32)
-    qualnames = view.arrays.nodes.qualname.take(tests).to_pylist() if len(tests) else []
+    qualnames = computed("take", view.arrays.nodes.qualname, pa.array(tests.tolist(), pa.int64())).to_pylist()
     of_file: dict[int, frozenset[str]] = {}
     for row, (qualname, file) in enumerate(zip(qualnames, view.path_index[tests].tolist(), strict=True)):
         words = _words(qualname)
