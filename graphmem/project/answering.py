@@ -1,7 +1,7 @@
 """Answer a question with a language model, from the hits of a search.
 
-Each sentence must cite evidence; sentences that do not are dropped. Without a model, or when no sentence remains, the ranked evidence
-is the answer.
+Each sentence of the answer must cite a hit as evidence; a sentence without one is dropped. Without a model, or when no sentence remains,
+the ranked hits are the answer.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
 def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
     """Map the number of each search hit, from 1, to the texts for the model.
 
-    The texts are named: `where`, `title`, `name` and `text`. The last hits are left out if all texts together would be too long.
+    Each inner dict has the keys `where`, `title`, `name` and `text`. The last hits are left out if all texts together would be too long.
     """
     found: dict[int, dict[str, str]] = {}
     left = IN_ALL

@@ -32,18 +32,18 @@ _log = logging.getLogger(__name__)
 
 
 def _is_rule(name: str) -> bool:
-    """Whether a file in a backup is in the folder of rules for agents.
+    """Whether a file in a backup is in the directory of rules for agents.
 
-    The comparison ignores upper and lower case.
+    `name` is the path of the file inside the backup. The comparison ignores upper and lower case.
     """
     return name.partition("/")[0].casefold() == RULES
 
 
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
-    """Return the rule files in a backup that differ from the project's.
+    """Return names of the new or changed rule files in a backup.
 
-    A rule file holds instructions for agents. Rule files that the project does not have are included. `staging` is the directory with the
-    unpacked backup.
+    A rule file holds instructions for agents. A file that the project has with the same content is left out. `staging` is the directory
+    with the unpacked backup.
     """
     return sorted(
         name.partition("/")[2] or name
@@ -59,7 +59,7 @@ def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
     the directory with its unpacked files.
 
     Raises:
-        EncryptionError: restoring would mix plain and encrypted texts, or two keys.
+        EncryptionError: restoring would mix plain and encrypted texts, or texts encrypted with two keys.
     """
     theirs, mine = ((read_mark(one) or {}).get("key_id", "") for one in (staging, data_dir))
     if theirs != mine:

@@ -1,8 +1,8 @@
-"""Branches of a project on a server, in the file `branches.sqlite`.
+"""A branch's differences from a project's main line, on a server.
 
-A branch is stored as its differences from the main line: the digest of each file that differs. The rows of these files are stored once for
-each digest, also if several branches have them. Before a push changes the main line, the old rows of changed files are stored for the
-branches that still have them.
+They are stored in the file `branches.sqlite`: for each branch, the digest (hash of the graph rows) of each file that differs. The graph
+rows of such a file are stored once for each digest, even if several branches have the file. Before a push changes files of the main line,
+their old rows are stored for branches that still have them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ class BranchKey(NamedTuple):
 
 
 class BranchId(NamedTuple):
-    """A branch from its first push until it is dropped."""
+    """One stored branch from its first push until it is dropped.
+
+    A branch of the same name that is pushed later has a different `born`.
+    """
 
     name: str
     person: str
@@ -60,7 +63,10 @@ class BranchId(NamedTuple):
 
     @property
     def key(self) -> BranchKey:
-        """The branch's key, which a later branch may get again."""
+        """The name and person of the branch, without `born`.
+
+        A branch that is pushed after this one was dropped may have the same key.
+        """
         return BranchKey(self.name, self.person)
 
 
@@ -116,22 +122,28 @@ class Branches:
         return [Branch(BranchKey(row[0], row[1]), row[2], row[3], row[4], row[5], row[6], json.loads(row[7])) for row in found]
 
     def find(self, key: BranchKey) -> Branch | None:
-        """Return a branch, or None."""
+        """Return the stored branch with a key; None if there is none."""
         return next((one for one in self.all() if one.key == key), None)
 
     def own(self, key: BranchKey) -> dict[str, str]:
-        """Return the digest of each path in which a branch differs."""
+        """Map each path in which a branch differs from the main line to a digest.
+
+        The digest is a hash of the file's graph rows, or `GONE` for a file that the branch lacks.
+        """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? ORDER BY path", *key))
 
     def changed(self, key: BranchKey) -> dict[str, str]:
-        """Return the digest of each path in which a branch differed when pushed."""
+        """Map each path in which a branch differed when it was pushed to a digest.
+
+        A path that differs only because the main line changed later is left out.
+        """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
 
     def bodies(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Return the stored rows of files by digest.
+        """Map each digest to the stored graph rows of a file, as packed bytes.
 
         Raises:
-            BadInputError: rows are missing.
+            BadInputError: no rows are stored for a digest.
         """
         wanted = sorted(set(digests))
         found: dict[str, bytes] = {}
@@ -143,7 +155,7 @@ class Branches:
         return found
 
     def sizes(self) -> dict[BranchKey, tuple[int, int]]:
-        """Map each branch to its number of differing files and their bytes."""
+        """Map each branch to (number of files that differ, bytes of their rows)."""
         rows = self._rows(
             "SELECT b.name, b.person, count(f.path), coalesce(sum(length(o.rows)), 0) FROM branch b LEFT JOIN file f "
             "ON f.name = b.name AND f.person = b.person LEFT JOIN body o ON o.digest = f.digest GROUP BY 1, 2"
@@ -151,9 +163,9 @@ class Branches:
         return {BranchKey(*row[:2]): (row[2], row[3]) for row in rows}
 
     def fits(self, mark: str) -> bool:
-        """Whether the stored differences are from the main line in a given state.
+        """Whether the stored differences apply to a state of the main line.
 
-        `mark` identifies the state. It is False after a restore of the main line from a backup.
+        `mark` identifies this state. The result is False after the main line was restored from a backup.
         """
         return any(row[0] == mark for row in self._rows("SELECT value FROM meta WHERE key IN ('line', 'next_line')"))
 
@@ -165,9 +177,9 @@ class Branches:
         Args:
             branch: the branch; a branch of the same key is replaced.
             own: the digest of each path that differs from the main line.
-            changed: those of these paths that the branch itself changed.
-            bodies: rows by digest; rows that are stored already may be missing.
-            mark: identifies the state of the main line.
+            changed: the paths of `own` that differ in the pushed commit, and not only because the main line changed later.
+            bodies: packed graph rows by digest; rows that are already stored may be left out.
+            mark: identifies the state of the main line with which `own` was compared.
         """
         touched = set(changed)
         with self._changing() as db:
@@ -194,11 +206,12 @@ class Branches:
     def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
         """Store the main line's rows of files that a push is about to change.
 
-        Branches that have a file of the main line keep it as it is now. Returns the new differences of each branch.
+        A branch with the main line's version of such a file keeps this version, so it differs after the push. Returns, for each branch, the
+        digests of the files in which it newly differs.
 
         Args:
-            kept: digest and rows of each path; the digest is `GONE` for a path that the main line lacks.
-            mark: identifies the coming state of the main line.
+            kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main line lacks.
+            mark: identifies the state of the main line after the push.
         """
         added: dict[BranchKey, dict[str, str]] = {}
         with self._changing() as db:
@@ -211,11 +224,14 @@ class Branches:
         return added
 
     def settle(self, digests: Mapping[str, str], mark: str) -> None:
-        """Forget differences that a push of the main line has removed.
+        """Delete stored differences that a push of the main line has removed.
+
+        After the push, a file on the main line may be the same as on a branch. Differences that existed when the branch was pushed are
+        kept.
 
         Args:
-            digests: the digest of each file of the main line.
-            mark: identifies the state of the main line.
+            digests: the digest of each file of the main line after the push.
+            mark: identifies the state of the main line after the push.
         """
         with self._changing() as db:
             rows = db.execute("SELECT name, person, path, digest FROM file WHERE NOT changed").fetchall()
@@ -236,7 +252,7 @@ class Branches:
         return bool(gone)
 
     def expired(self, days: float, now: datetime | None = None) -> list[BranchKey]:
-        """Return the branches that were not pushed for some days."""
+        """Return the branches whose last push is more than `days` days ago."""
         limit = (now or datetime.now(UTC)) - timedelta(days=days)
         return [one.key for one in self.all() if datetime.fromisoformat(one.pushed_at) < limit]
 
@@ -256,7 +272,7 @@ class Branches:
         return [(BranchKey(*row[:2]), BranchLink(*row[2:])) for row in rows]
 
     def forget_links(self, links: Iterable[BranchLink]) -> None:
-        """Delete links that the main line has now."""
+        """Delete stored links whose code is on the main line now."""
         with self._changing() as db:
             db.executemany("DELETE FROM link WHERE memory = ? AND target = ?", [(one.memory, one.target) for one in links])
 
@@ -303,5 +319,5 @@ def _mark(db: sqlite3.Connection, name: str, mark: str) -> None:
 
 
 def _clean(db: sqlite3.Connection) -> None:
-    """Delete rows that no branch has any more."""
+    """Delete stored rows of files that no branch refers to any more."""
     db.execute("DELETE FROM body WHERE digest NOT IN (SELECT digest FROM file)")

@@ -168,10 +168,10 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the time and the file of every change of a file by a commit.
+    """Return the time and the file of each change of a file, as two arrays.
 
-    The two arrays are equally long and sorted by time. `place` maps the path of each file to its number in the second array. Other files
-    are left out.
+    A commit that changes three files gives three items. Both arrays are sorted by time. `place` maps a path to the number that stands for
+    it in the second array. Files that are not in `place` are left out.
     """
     times: list[float] = []
     owners: list[int] = []

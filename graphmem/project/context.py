@@ -54,7 +54,7 @@ class AgentContext:
             phase: the phase of work: define, implement, validate, refine, explore or reflect.
             format: xml, markdown, text or json.
             remaining: number of tokens left in the agent's context; None for 100,000.
-            deadline_s: seconds that replace the deadline of the point.
+            deadline_s: deadline in seconds, instead of the one for `point`.
             begun: arrival time of the request, on the clock of `time.monotonic`; None for now.
 
         Raises:
@@ -70,9 +70,9 @@ class AgentContext:
         return self._record_shown(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
-        """Tell graphmem what a conversation is about. Returns at once.
+        """Accept the last messages of a conversation, and return at once.
 
-        Relevant memories are prepared in the background.
+        Memories relevant to the messages are selected in the background, for a later call of `context_take`.
 
         Args:
             session: name of the session.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class ContractQuestions:
     """Finds contracts between programs, such as routes and their clients.
 
-    It also finds the contracts that a change breaks.
+    The class also finds the contracts that a change breaks.
     """
 
     graph: GraphSource
@@ -78,7 +78,7 @@ class ContractQuestions:
     def outside(self, reached: Mapping[str, float], *, dependents: bool = True) -> list[OutsideUse]:
         """Return code of other projects that shares contracts with given symbols.
 
-        For example, a client of a route that one of the symbols handles.
+        An example is a client of a route that one of the symbols handles.
 
         Args:
             reached: the ids of the symbols, each with the confidence of the path by which it was found.
@@ -196,7 +196,7 @@ def _order(place: ContractPlace) -> tuple[str, str, int]:
 def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
     """Return the contracts that a file offers or uses, at a revision.
 
-    The list is empty if the file is missing there.
+    The list is empty if the file does not exist at that revision.
     """
     language = language_of_path(path)
     if language not in languages() and not is_schema(path):

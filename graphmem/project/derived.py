@@ -103,7 +103,7 @@ class Semantics:
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 
     def keep(self) -> None:
-        """Save the results that the explorer shows first.
+        """Save results such as modules and flows, which the explorer shows first.
 
         Results that were loaded from disk are not saved again.
         """
@@ -210,8 +210,8 @@ class Semantics:
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo] | None, list[Flow] | None]:
         """Return the modules and the flows; None for each that is not derived yet.
 
-        Unless `wanted` is true, the call does not wait for `lock`. So results that exist are returned while another thread derives others.
-        Results that an earlier process saved are loaded.
+        With `wanted`, the call waits for `lock` and derives missing results. Without `wanted`, it returns at once, even while another
+        thread derives results. Results that an earlier process saved count as derived.
 
         Args:
             wanted: wait for the lock, and derive the missing results.
@@ -280,7 +280,7 @@ class Semantics:
     def _mentions(self, names: set[str]) -> Mentions:
         """Count how often given names occur in the indexed code and texts.
 
-        The result also has prefixes of computed names, such as "visit_" of f"visit_{kind}".
+        Prefixes of computed names are counted, too: f"visit_{kind}" gives "visit_".
         """
         code, prose = Counter[str](), Counter[str]()
         beginnings: set[str] = set()
@@ -356,10 +356,11 @@ class SemanticSource:
     def derive_after(self, run: IndexSummary) -> bool:
         """Derive and save modules, flows and dead code after a large index run.
 
-        The run takes longer by about a tenth, but searches and the first visitor of the explorer find the results.
+        Deriving adds about a tenth to the time of the run. Then the first search and the first visitor of the explorer do not wait for the
+        results.
 
         Returns:
-            Whether the run was large.
+            True if the run was large, so that results were derived.
         """
         if run.files < LARGE_FILES or run.changed < LARGE_SHARE * run.files:
             return False
@@ -369,9 +370,10 @@ class SemanticSource:
         return True
 
     def derive_when_due(self) -> str:
-        """Derive what the explorer shows first, before the first question.
+        """Derive results such as modules before a question needs them.
 
-        The first graph of a process is derived at once, later ones after a pause in the changes.
+        For the first graph of a process, results are derived at once. For a later graph, they are derived once it has stayed unchanged for
+        `SETTLED_S` seconds.
 
         Returns:
             A short report if anything was derived, else "".

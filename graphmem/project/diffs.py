@@ -37,7 +37,7 @@ def of_text(root: Path, text: str) -> Diff:
     The working tree may be in the state before or after the diff. The other state of each file is computed from the diff.
 
     Raises:
-        BadInputError: the text is not a diff, or fits neither side of the working tree.
+        BadInputError: the text is not a diff, or the working tree has neither version of a file.
     """
     changes: list[DefinitionChange] = []
     unmapped: list[str] = []
@@ -51,8 +51,8 @@ def of_text(root: Path, text: str) -> Diff:
 def of_range(root: Path, base: str, head: str | None) -> Diff:
     """Return the changes between two revisions as a diff with its symbols.
 
-    `base` is the older revision, and `head` the newer one. If `head` is None, the newer side is the working tree, unless `base` is a range
-    such as `main..topic`.
+    `base` is the older revision, and `head` the newer one. `base` can also be a range such as `main..topic`, with `head` None. Otherwise,
+    None stands for the working tree.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.

@@ -73,9 +73,10 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 
 
 def _share_facts(known: Path, copy: Path) -> None:
-    """Copy the project's cache of parsed facts to the index of a revision.
+    """Copy the project's cache of parsed files to the index of a revision.
 
-    `known` and `copy` are files. A file that has the same content in the revision is then not parsed again.
+    `known` is the file with the project's cache, and `copy` the new file. A source file with the same content in the revision is then not
+    parsed again.
     """
     if known.exists():
         address = f"file:{quote(str(known))}?mode=rw"

@@ -1,4 +1,7 @@
-"""Find the graph of an earlier time or commit among the kept states."""
+"""Find the graph of an earlier time or commit.
+
+The graph is rebuilt by undoing index runs, as far back as their changes are kept.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return how many of the newest index runs to undo to reach a given time."""
+        """Return how many index runs, newest first, to undo to reach a time."""
         try:
             time = _time(as_of)
         except ValueError:
@@ -75,7 +78,7 @@ class EarlierGraphs:
         raise _not_kept(f"graphmem no longer has the graph of {as_of}; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
-        """Return how many of the newest index runs to undo to reach a commit.
+        """Return how many index runs, newest first, to undo to reach a commit.
 
         After undoing these runs, the graph has exactly the files of the commit.
         """
@@ -112,7 +115,10 @@ class EarlierGraphs:
         raise _not_kept(f"the graph was never indexed with exactly the files of revision {name}; {_since(states)}", states)
 
     def _changed_since(self, hashes: Mapping[str, str]) -> set[str]:
-        """Return the indexed files that changed since the last index run."""
+        """Return the paths of indexed files that changed since the last index run.
+
+        `hashes` maps each indexed path to its content hash in the graph.
+        """
         found = set()
         for path, known in hashes.items():
             try:
@@ -136,12 +142,12 @@ def _hashes(view: GraphView) -> dict[str, str]:
 
 
 def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[str]:
-    """Change `files` to its state before an index run; return changed paths.
+    """Undo an index run in `files`, in place; return the changed paths.
 
     Args:
-        undo: the rows of files as they were before the run; None for a file that the run added.
-        files: the content hash of each path.
-        path_of: the path of each id of a file; paths of restored files are added.
+        undo: for each file that the run changed, its row before the run; None for a file that the run added.
+        files: the content hash of each path after the run.
+        path_of: maps ids of files to paths; files that the run had removed are added.
     """
     changed = set()
     for id_, row in undo.files.items():
@@ -157,14 +163,15 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 
 
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the paths that decide whether a graph has the files of a commit.
+    """Return the paths to compare between a graph and a commit.
 
-    A path of `wanted` counts if one of the graphs has it, or if its language is indexed. So pictures do not count.
+    A path of `wanted` is returned if `files` or `now` contains it, or if its language is indexed. So a picture, which is never indexed, is
+    left out.
 
     Args:
-        wanted: the files that differ between the commit and the working tree.
-        files: the files of the graph that is compared.
-        now: the files of the newest graph.
+        wanted: content hashes in the commit, by path, of files that differ from the newest graph or the working tree.
+        files: content hashes in the graph that is compared, by path.
+        now: content hashes in the newest graph, by path.
     """
     return {path for path in wanted if path in files or path in now or language_of_path(path) in languages()}
 
@@ -175,7 +182,10 @@ def _time(text: str) -> datetime:
 
 
 def _since(states: Sequence[Kept]) -> str:
-    """Return the end of a message: since when states of the graph are kept."""
+    """Return how far back states are kept, as the end of an error message.
+
+    For example, "states since 2026-05-04T12:00:00Z are kept".
+    """
     return f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
 
 

@@ -63,11 +63,11 @@ class EdgeQuestions:
         )
 
     def _ranges(self, view: GraphView, rows: list[int]) -> tuple[dict[int, list[TextRange]], list[str]]:
-        """Return the ranges in which each edge's target is named, and stale files.
+        """Map edges to the ranges of text where their targets are named.
 
-        `rows` are the numbers of the edges, and the keys of the result. A range belongs to an edge if it is on a line of the edge. It also
-        belongs to the edge if it is in the definition at which the edge begins. A call may begin some lines above the name, so the line
-        alone does not suffice. Stale files have changed since they were indexed.
+        `rows` are the numbers of the edges in `view`. The result has the ranges of each edge, and the paths of files that changed since the
+        index run. A range must name the target of the edge. It must also be on a line of the edge, or inside the definition from which the
+        edge starts. The line alone does not suffice, because a call may begin some lines above the name.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

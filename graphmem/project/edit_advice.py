@@ -58,7 +58,7 @@ class EditAdvice:
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
         """Return what the given edits affect; None if the code is not indexed.
 
-        None, too, while the graph is not in memory.
+        The result is also None while the graph is not in memory.
         """
         view = self.projections.graph_if_ready()
         if view is None:
@@ -92,7 +92,10 @@ class EditAdvice:
         )
 
     def _moving(self, files: Sequence[str]) -> list[CoAccessHit]:
-        """Return files that often change with given files, from data in memory."""
+        """Return files that often change together with `files`.
+
+        If the history is not in memory, the list is empty, and the history is loaded in the background.
+        """
         if self.co_access.history.is_known:
             return self.co_access.often(files)
         if self.co_access.history.log().exists:
@@ -127,7 +130,10 @@ class EditAdvice:
             _log.warning("advice without other projects: %s", error)
 
     def _moves(self, one: CoAccessHit) -> bool:
-        """Whether a file often changes with the edited file and still exists."""
+        """Whether to report a file that changes together with the edited file.
+
+        The file must exist. It must be part of at least the share `MOVES_SHARE` of all changes of the edited file.
+        """
         file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
         return file is not None and file.is_file()
 

@@ -122,7 +122,7 @@ def decrypt(data_dir: Path, settings: Settings) -> Encryption:
 def _written_again(home: Path, settings: Settings) -> int:
     """Rewrite journal, database and session files, encrypted or as plain text.
 
-    They are encrypted if encryption of the index is on when the function is called. Returns the number of memories.
+    The texts are encrypted if the index is marked as encrypted at the time of the call. Returns the number of memories.
     """
     (home / "memories.projection").unlink(missing_ok=True)
     with closing(open_project(db=home, settings=settings)) as parts:
@@ -171,7 +171,7 @@ def _seal_file(path: Path, vault: vaults.Vault) -> None:
 
 
 def _copies(home: Path) -> list[Path]:
-    """Return old backups and damaged files, which still hold plain texts.
+    """Return old backups and quarantined files, which hold plain texts.
 
     Encrypted backups are left out. The files are deleted only on request, because a person may need them.
     """

@@ -1,6 +1,7 @@
-"""Measure search on the project's own commits, to improve search weights.
+"""Measure search on the project's own commits, and propose better weights.
 
-A person decides whether new weights are used. `search.evaluate` has the method.
+Weights say how much each signal counts when hits are ranked. A person decides whether new weights are used. The method is described in
+`search.evaluate`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class ProjectChurn:
 
 @dataclass(eq=False, repr=False)
 class SearchWeighing:
-    """Measures search, and keeps the weights that a person accepts."""
+    """Measures search, and stores the ranking weights that a person accepts."""
 
     graph: GraphSource
     projections: Projections

@@ -103,10 +103,10 @@ class Pictures:
         Args:
             refs: the symbols in the middle, as for `symbol`.
             depth: maximum number of edges from the middle to each side, 1 to 4.
-            kinds: kinds of edges to follow; None for those that impact follows.
+            kinds: kinds of edges to follow; None for the kinds that the operation `impact` follows.
             min_confidence: least confidence of edges, 0 to 1.
             limit: maximum number of nodes, at least 1; the answer reports how many more nodes exist.
-            fold_tests: show all tests of a step as one node, which has the number of tests.
+            fold_tests: show all tests at the same distance from the middle as one node with their number.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

@@ -27,7 +27,7 @@ MAX_STALE: Final = 20  # changed files that an answer names; it counts all of th
 
 @dataclass(eq=False, repr=False)
 class IndexStatus:
-    """Answers which project an index is of, and whether it is up to date."""
+    """Answers which project an index belongs to, and whether it is up to date."""
 
     store: GraphStore
     projections: Projections

@@ -97,7 +97,7 @@ class GraphMem(Operations):
     def in_place(self) -> bool:
         """Whether the index directory still has the path where it was opened.
 
-        After a move, this process would still write to the old path, where another index may be now.
+        If the directory was moved, the result is False. This process would otherwise write to the old path, where another index may be now.
         """
         return index_id(self.parts.data_dir) == self.index_id
 

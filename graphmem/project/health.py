@@ -80,7 +80,8 @@ class IndexHealth:
     def _parts(self) -> list[Part]:
         """Return one entry for each ability of the index, in a fixed order.
 
-        An ability is for example vector search. If it does not work fully, its entry says how answers differ meanwhile.
+        Examples of abilities are vector search and the watching of files. If an ability does not work fully, its entry says how answers
+        differ.
         """
         graph, generation = self.projections.graph_if_ready(), self.store.generation()
         status = self.projections.status()
@@ -153,8 +154,9 @@ class Doctor:
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
-    """Return, for each language, the share of calls that graphmem finds.
+    """Return the share of calls that graphmem finds, for each language.
 
-    The languages are those of the project. The shares were measured on benchmarks, not on the project. `sentence` is the share in words.
+    There is one dict for each language of the project. The shares were measured on benchmarks, not on the project. The key `sentence` has
+    the share in words.
     """
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]

@@ -134,7 +134,7 @@ class CoAccess:
         return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes, known)
 
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
-        """Return an impact report with files that change with the targets' files.
+        """Add files that change together with the targets to an impact report.
 
         `files` has the paths of the targets' files. Files that the report has already, or that have an edge to `files`, are left out. At
         most `ALSO_MOVES` files are added. If the history log cannot be read, the report stays as it is. `co_access` and `doctor` report the
@@ -162,7 +162,7 @@ class CoAccess:
     def often(self, files: Sequence[str]) -> list[CoAccessHit]:
         """Return files that often change with given files, best first.
 
-        In contrast to `with_also_moves`, files with an edge to the given files are included. At most `ALSO_MOVES` files are returned. The
+        Files with an edge to the given files are included; `with_also_moves` leaves them out. At most `ALSO_MOVES` files are returned. The
         list is empty if the log cannot be read.
         """
         try:

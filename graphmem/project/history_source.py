@@ -54,7 +54,7 @@ class HistorySource:
 
     @property
     def is_known(self) -> bool:
-        """Whether the history of changes is in memory."""
+        """Whether the history is loaded into memory, so that `known` is fast."""
         return self._known.is_made
 
     def known(self) -> History:
@@ -77,8 +77,8 @@ class HistorySource:
     def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
         """Read new commits from Git into the log.
 
-        None if Git has no new commits, if the settings switch the history off, or if the reading fails. A failure does not stop indexing.
-        Answers report it in a note.
+        Returns None if Git has no new commits, if the settings switch the history off, or if the reading fails. A failure does not stop the
+        index run; answers report the failure in a note.
 
         Args:
             root: root of the working tree.
@@ -132,8 +132,8 @@ class HistorySource:
     def derive_edges(self) -> None:
         """Update the graph's edges between files that change together.
 
-        The edges are of kind CO_ACCESSED. They are derived once for every `EDGES_EVERY` changes of the history, and after changes were
-        removed. If the log cannot be read, a note reports the fault, and the edges stay as they are.
+        The edges are of kind CO_ACCESSED. They are derived again after every `EDGES_EVERY` changes that were added to the history, and
+        after changes were removed. If the log cannot be read, a note reports the fault, and the edges stay as they are.
         """
         log = self.log()
         if not log.exists:

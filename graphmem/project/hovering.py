@@ -82,11 +82,10 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return the symbols that use a symbol, for example its callers.
+    """Return the symbols that use `node`, and their number without `limit`.
 
-    `relation` selects the kind of use, such as "callers". With `tests`, only tests are returned, otherwise only other code. The most
-    confident symbols come first, and before them tests with a TESTS edge. At most `limit` are returned. The second value is their number
-    without the limit.
+    `relation` selects the kind of use, such as "callers". With `tests`, only tests are returned, otherwise only other code. Users with a
+    TESTS edge come first, and then the most confident ones.
     """
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]

@@ -1,6 +1,6 @@
-"""Find the classes whose runs include a test method.
+"""Find the classes for which a test runner runs a test method.
 
-A test runner identifies a test by the class that runs it. So a method of a base class is a test of each subclass that inherits it. A class
+A runner identifies a test by class and method. So a method of a base class is one test for each subclass that inherits the method. A class
 that the runner does not collect has no tests.
 """
 

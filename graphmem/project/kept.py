@@ -1,8 +1,8 @@
-"""Save the results that the explorer shows first, to load them at start.
+"""Save results such as modules and flows on disk, to load them at start.
 
-The results are modules, flows and others that are derived from the graph. `graphmem index` derives them after a large run, so that the
-first visitor of the explorer does not wait. The file is valid for one graph, one list of commits and one version of graphmem's code; see
-`key_of`. A file that does not match, or is damaged, is not used, and is replaced.
+The results are derived from the graph. `graphmem index` derives them after a large run, so that the first visitor of the explorer does not
+wait. The file is valid for one graph, one list of commits and one version of graphmem's code; see `key_of`. A file that is damaged or does
+not match is ignored and later replaced.
 """
 
 from __future__ import annotations
@@ -129,9 +129,10 @@ def _plain(value: Any, symbols: dict[str, int]) -> Any:
 
 @cache
 def _restorer(hint: Any) -> _Restore:
-    """Return a function that restores a value of the type `hint` from JSON.
+    """Return a function that converts JSON back to a value of the type `hint`.
 
-    The function reverses `_plain`. Its arguments are the JSON value, and the list of symbols to which numbers refer.
+    The function reverses `_plain`. Its arguments are the JSON value, and the list of symbols; a number that stands for a symbol is a
+    position in this list.
     """
     if hint is SymbolInfo:
         return lambda value, infos: infos[value]

@@ -46,7 +46,8 @@ class KnownCode:
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
         """Return memories about the code in an impact report.
 
-        The code around `targets`, and files that change together with them, are included.
+        `targets` are the graph nodes that the report is about. Memories about code around `targets`, and about files that change together
+        with them, are included.
         """
 
         def put(places: Places) -> None:
@@ -65,10 +66,7 @@ class KnownCode:
         return self._found(view, put)
 
     def of_path(self, view: GraphView, answer: PathAnswer) -> NearbyMemories:
-        """Return memories about the symbols on a path of the graph.
-
-        Both ends are included.
-        """
+        """Return memories about the symbols on a path, both ends included."""
 
         def put(places: Places) -> None:
             nodes = nodes_of(view, [answer.source.id, answer.target.id])
@@ -80,9 +78,9 @@ class KnownCode:
         return self._found(view, put)
 
     def of_files(self, view: GraphView | None, files: Sequence[str], moving: Sequence[CoAccessHit]) -> NearbyMemories:
-        """Return memories about files, their code, and files changing with them.
+        """Return memories about files, the code in them, and related files.
 
-        `moving` has the files that change together with `files`.
+        The related files are those in `moving`, which often change together with `files`.
         """
 
         def put(places: Places) -> None:
@@ -95,10 +93,10 @@ class KnownCode:
         return self._found(view, put)
 
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
-        """Map ids of symbols or files to the memories about their code.
+        """Map each id of a symbol or file to the memories about its code.
 
-        The code of a symbol includes its members, the definitions around it and its file. There are at most `limit` memories for each id.
-        Unknown ids are left out.
+        Memories about members of a symbol, definitions that contain it, and its file are included. There are at most `limit` memories for
+        each id. Unknown ids are left out.
         """
         return {
             one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]
@@ -116,8 +114,8 @@ class KnownCode:
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
         """Add the targets of a question, with the code around them, to `places`.
 
-        `places` are the symbols and files whose memories are searched, each with a weight. The symbols that contain the targets, their
-        members and their files have less weight than the targets.
+        `places` are the symbols and files whose memories are searched, each with a weight. The targets have the highest weight. Their
+        members, the symbols that contain them, and their files have a lower one.
         """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)

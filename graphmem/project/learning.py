@@ -63,7 +63,8 @@ class SessionLearning:
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Make memories from an ended session, or from a finished task in it.
 
-        Learning again from the same session changes nothing.
+        Learning from the same session or task again changes nothing. The receipt lists which findings became memories, and why the others
+        did not.
 
         Args:
             record: the session's record, or the result of `observe.model.as_json` for it.
@@ -186,7 +187,7 @@ class SessionLearning:
         return Experiment(groups, notes)
 
     def cost(self) -> MemoryCost:
-        """Return the tokens that memories cost, and those that they saved.
+        """Return the tokens that shown memories cost, and those that they saved.
 
         The figures may be up to a minute old.
         """
@@ -247,11 +248,11 @@ class SessionLearning:
         return report
 
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Run the steps after the end of a session, such as its summary.
+        """Run the steps that follow the end of a session, such as its summary.
 
-        The steps update the summary, the change history, the trust level, memories on trial, and memories made from many sessions. A failed
-        step is logged and does not stop the others. If all succeed, the ledger records it. Otherwise all steps are repeated when the
-        session is learnt from again.
+        The steps update the summary, the change history and the trust level. They also update memories in their trial period (the first
+        day), and memories made from many sessions. A failed step is logged and does not stop the others. If all succeed, the ledger records
+        it. Otherwise all steps are repeated when the session is learnt from again.
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),
@@ -279,18 +280,19 @@ class SessionLearning:
             summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Count an ended session for the trust level, only once.
+        """Count an ended session in the experience that sets the trust level.
 
-        The trust level says how certain a memory must be to be shown without a request.
+        A session that was counted before is not counted again. The trust level says how certain a memory must be to be shown without a
+        request.
         """
         if ledger.claim("experience", record.info.id, self.book.clock.now()):
             self.session_over(record.info.id, len(record.injected))
 
     def _moved_together(self, record: SessionRecord) -> None:
-        """Record in the change history which files a session used together.
+        """Record in the change history that a session used files together.
 
-        The files are those that the session edited, and those that it repeatedly read together. Nothing is recorded if there is only one
-        file.
+        The files are those that the session edited, and those that it accessed close together several times. Nothing is recorded for a
+        single file.
         """
         pairs = [one for one in record.co_accesses if one.edited or one.windows >= _TOGETHER]
         wanted = {one.path for one in record.files if one.edits} | {path for pair in pairs for path in (pair.a, pair.b)}

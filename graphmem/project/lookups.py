@@ -38,7 +38,7 @@ class Lookups:
         """Return a page of files that match a prefix and words, with the total.
 
         A path must begin with `prefix` and contain every word of `query`. Without a query, files are ordered by path. With a query, files
-        whose name contains all words come first. Among others, shorter paths come first.
+        whose name contains all its words come before the others. In both groups, shorter paths come first.
         """
         page(limit, offset)
         view = self.graph.view()
@@ -51,8 +51,8 @@ class Lookups:
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """Return a page of the symbols that match a query, with the total.
 
-        The best match comes first. If the query has several words, each word must be in the qualified name or in the path. At least one
-        word must be in the name.
+        The best match comes first. In a query of several words, each word must be in the qualified name or path. At least one word must be
+        in the name.
         """
         page(limit, offset)
         return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))

@@ -1,7 +1,7 @@
-"""People's changes to modules on the map, kept in `.graphmem/map.json`.
+"""Changes that people make to modules on the map, in `map.json`.
 
-An entry is the changes to one module. It has the module's name, colour, group, note and position. The file is written for people too:
-sorted, with one object for each module, so that git can merge it.
+The file is `.graphmem/map.json`. An entry holds the changes to one module: name, colour, group, note and position. The file is sorted and
+has one object for each module, for people to read and for git to merge.
 """
 
 from __future__ import annotations

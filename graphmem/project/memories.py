@@ -1,6 +1,6 @@
 """Operations on memories: check arguments, write, and inform sessions.
 
-For example, if an agent used a memory, the use is also recorded in the agent's session.
+For example, the use of a memory is also recorded in the session of the agent that used it.
 """
 
 from __future__ import annotations
@@ -116,13 +116,14 @@ class Memories:
     ) -> RememberManyAnswer:
         """Store many memories in one journal entry and one transaction.
 
-        Without `skip_invalid`, nothing is kept if one item is invalid. An item with an id keeps it. Items that say nearly the same stay
-        separate, linked by `validates`. Of items with the same text, one is stored, and the ids of the other items become aliases of it.
+        Without `skip_invalid`, one invalid item prevents the storing of all. An item that has an id is stored under this id. Items with
+        nearly the same meaning are all stored, with `validates` links between them. Of items with the same text, only one is stored. The
+        ids of the others become aliases of its id.
 
         Args:
             items: arguments of `remember`, by name; `vector` may be among them.
-            source: source of items that name none.
-            embedding_model: model of the items' vectors.
+            source: source of items that do not name their source.
+            embedding_model: model that computed the `vector` of the items.
             skip_invalid: leave out invalid items, and report them.
             actor: name of the caller, for the audit log.
 
@@ -152,14 +153,14 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Mark a new memory as contaminated if its session read external text.
+        """Mark a new memory as contaminated if its session read untrusted text.
 
-        Returns the memory to store, and the sources of the external text; () if there are none. If an agent's memory names no session, all
-        running sessions count.
+        Untrusted text comes from outside, such as from a web page. Returns the memory to store, and the sources of the untrusted text: ()
+        if the session has read none. For an agent's memory that names no session, the texts of all running sessions count.
 
         Args:
             item: the memory, as arguments of `remember`.
-            default: source of a memory that names none.
+            default: source of the memory if `item` does not name one.
         """
         source, session = item.get("source") or default, item.get("session")
         named = session if isinstance(session, str) else ""
@@ -203,7 +204,7 @@ class Memories:
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """Mark a memory as confirmed by a person.
 
-        The memory leaves the review queue, and its links to code are set to the current code.
+        The memory leaves the review queue. Its links to code are set to the current code, so they count as unchanged.
         """
         return changing.verify(self.book, id, actor=actor)
 
@@ -231,8 +232,7 @@ class Memories:
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
         """Record that a session's agent called a memory wrong.
 
-        The memory is marked as disputed. A memory that a person wrote, confirmed, pinned or asked for stays unchanged. Only a person
-        decides about such a memory.
+        The memory is marked as disputed, unless a person wrote, confirmed, pinned or requested it. Only a person can dispute such a memory.
         """
         row = self.book.row(doubt.id)
         is_persons = row.user_verified or row.status == "pinned" or row.source == "user_taught" or set(WISH_TAGS) <= set(row.tags)

@@ -190,11 +190,11 @@ def open_project(
 
 
 class Overlaid(NamedTuple):
-    """Parts of the main line that a branch uses instead of its own.
+    """Data of the main line that an open branch uses, too.
 
     Attributes:
-        log: the file of the project's history.
-        elsewhere: returns, for a memory's id, other branches that have the code it is about.
+        log: the file with the log of the main line's change history.
+        elsewhere: returns the names of other branches that have the code of a memory, given the memory's id.
     """
 
     log: Path
@@ -446,7 +446,7 @@ def _commit_at(data_dir: Path, root: str) -> str:
 
 
 def _branches_of(branches: OtherBranches, data_dir: Path, root: str, commit: str) -> list[str]:
-    """Return the local branches, except the current one, that have a commit."""
+    """Return the local Git branches that contain `commit`, except the current."""
     place = _place(data_dir, root)
     return branches.of(place, commit) if place is not None else []
 
@@ -454,7 +454,7 @@ def _branches_of(branches: OtherBranches, data_dir: Path, root: str, commit: str
 def _place(data_dir: Path, root: str) -> Path | None:
     """Return the project's root, or a guess if `root` is "".
 
-    The guess is the directory that contains `.graphmem`. None if the index directory has another name.
+    The guess is the parent of `data_dir` if `data_dir` is named `.graphmem`, and None otherwise.
     """
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     return Path(root) if root else beside
@@ -463,7 +463,8 @@ def _place(data_dir: Path, root: str) -> Path | None:
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
     """Create the check that drops irrelevant memories; None if it is off.
 
-    A language model checks the memories that are chosen for an agent. The check is off without a model, or if the settings switch it off.
+    The language model checks the memories that are chosen to be shown to an agent. The check is off without a model, or if the settings
+    switch it off.
     """
     if model is None or not settings.relevance:
         return None

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphMem, Callable[[], None]]:
-    """Open a branch for reading; return the service and its closer.
+    """Open a branch for reading; return its service and a closing function.
 
     Args:
-        line: the open main line, which must stay open as long.
+        line: the open main line, which must stay open until the branch is closed.
         key: the branch.
         settings: settings of the project.
 

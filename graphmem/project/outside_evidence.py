@@ -54,8 +54,8 @@ class OutsideEvidence:
     def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
         """Report which edges come from outside tools, and where tools disagree.
 
-        The report counts the edges by source. For each rule (a way to find edges) it counts stored facts and valid facts. It also names the
-        tools.
+        The report counts the edges by source. For each rule (a way to find edges), it counts the stored facts and those that are still
+        valid. The tools are named.
 
         Args:
             view: the graph.
@@ -98,10 +98,10 @@ class OutsideEvidence:
 
 
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
-    """Return which tools supplied the facts of one rule.
+    """Return the tools that supplied the facts of one rule for finding edges.
 
-    `rows` has the stored origin by key. If indexers supplied the facts, each is listed with its version and the number of covered files.
-    Otherwise `rows` is returned.
+    `rows` are the stored key-value pairs about the origin of the facts. If indexers (tools that resolve names) supplied them, each is
+    listed with its version and number of covered files. Otherwise a copy of `rows` is returned.
     """
     tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
     if not tools:
@@ -111,9 +111,9 @@ def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, Any]]:
-    """Return indexers that could read the project's files, but were not used.
+    """Return the indexers that fit the project's files, but were not used.
 
-    An indexer is an outside tool that resolves names. `taken` has the programs of the indexers that were used.
+    An indexer is an outside tool that resolves names. `taken` has the program names of the indexers that were used.
     """
     if not root:
         return []
@@ -133,8 +133,8 @@ def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[s
 def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, Any]]:
     """Return calls that an indexer and graphmem resolve to different symbols.
 
-    Each item names the call, both symbols, and graphmem's rule. Items are ordered by path and line. Calls in code that has changed since
-    the indexer ran are left out.
+    Each item names the call, both symbols, and the rule by which graphmem found its symbol. Items are ordered by path and line. Calls in
+    code that has changed since the indexer ran are left out.
     """
     ends = sidecar.ends()
 
@@ -175,7 +175,7 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
 def _are_twins(view: GraphView, one: int, other: int) -> bool:
     """Whether two nodes have the same path and qualified name.
 
-    Such nodes are overloads or parts of one definition. An indexer has one symbol for all of them.
+    Such nodes are overloads, or parts of one definition, for which an indexer has a single symbol.
     """
     return view.path(one) == view.path(other) and view.qualname(one) == view.qualname(other)
 

@@ -1,4 +1,7 @@
-"""Store and open the branches of a project as overlays of its main line."""
+"""Store and open branches of a project on top of its main line.
+
+An overlay is an open branch. It has rows of its own only for files that differ from the main line.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ _NO_LINKS: Final = Judging({}, {}, {}, ())
 
 @dataclass(eq=False)
 class Overlay:
-    """An open branch."""
+    """An open branch: its differences on top of the main line."""
 
     key: BranchKey
     graph: GraphSource
@@ -60,7 +63,7 @@ class Overlay:
 class Overlays:
     """The branches of one project. Thread-safe.
 
-    Pushes are serialized by `runs.turn`, which the callers of the changing methods hold.
+    Callers of a method that changes something must hold the lock `runs.turn`, so that pushes are serialized.
     """
 
     runs: IndexRuns
@@ -82,31 +85,35 @@ class Overlays:
     # ---- finding
 
     def find(self, name: str, login: str) -> BranchKey | None:
-        """Return the branch of a name that a person sees; None without one.
+        """Return the key of the branch that `name` means to a person, or None.
 
-        A person's own branch comes first, then the branch that everybody in the project sees.
+        A branch that only this person sees takes precedence over a branch that everybody in the project sees.
         """
         known = {one.key for one in self.branches.all()}
         return next((key for key in dict.fromkeys((BranchKey(name, login), BranchKey(name))) if key in known), None)
 
     def identify(self, name: str, login: str) -> BranchId | None:
-        """Return the branch of a name that a person sees, with its birth."""
+        """Return the id of the branch that `name` means to a person, or None.
+
+        Unlike the key, the id differs from that of an earlier branch with the same name.
+        """
         key = self.find(name, login)
         found = self.branches.find(key) if key is not None else None
         return BranchId(*found.key, found.born) if found is not None else None
 
     def seen_by(self, login: str) -> list[Branch]:
-        """Return the branches that a person sees, sorted by name."""
+        """Return branches that everybody or this person sees, sorted by name."""
         return [one for one in self.branches.all() if one.key.person in ("", login)]
 
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
-        """Return branches that have the code of a memory, which `here` lacks.
+        """Return branches that have code of a memory, if `here` lacks this code.
 
-        Branches that the caller does not see are left out.
+        Only links to code that the main line lacked when the memory was written are considered. Branches that the caller does not see are
+        left out.
 
         Args:
             memory: id of the memory.
-            here: the branch that is asked; None for the main line.
+            here: the branch that answers the request; None for the main line.
         """
         if self._links is None:
             self._links = self.branches.links()
@@ -121,7 +128,7 @@ class Overlays:
     # ---- states
 
     def layer(self, key: BranchKey) -> Layer:
-        """Return the state of a branch, as far as it differs from the main line.
+        """Return the differences of a branch from the main line.
 
         Raises:
             BadInputError: the branch is unknown, or the main line was restored or rebuilt since the branch was pushed.
@@ -137,9 +144,10 @@ class Overlays:
         return Layer(self.branches.own(key), dict(branch.facts["meta"]), keys, branch.generation)
 
     def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
-        """Return the difference from the main line to a branch.
+        """Return the changes of the graph from the main line to a branch.
 
-        `own` has the digest of each path that differs. With `before`, the difference is from these rows instead of the main line's.
+        `own` maps each path that differs to its digest on the branch. With `before`, the changes start from these rows instead of the main
+        line's rows.
         """
         view = self.runs.projections.graph()
         new = _rows(rows_in(self.branches.bodies(filter(None, own.values())).values()))
@@ -153,7 +161,10 @@ class Overlays:
         return difference(old, new, external_uses(view, ends))
 
     def judging(self, own: Mapping[str, str]) -> Judging:
-        """Return the state on a branch of the code that memories link to."""
+        """Return the state, on a branch, of the code that memories link to.
+
+        The code may be unchanged, moved, changed or missing on the branch. `own` maps each path in which the branch differs to its digest.
+        """
         if not own:
             return _NO_LINKS
         delta = self.delta_to(own)
@@ -171,9 +182,9 @@ class Overlays:
     # ---- opening
 
     def prepare(self, key: BranchKey) -> tuple[Path, OverlayStore]:
-        """Make the directory and the store of a branch that is opened.
+        """Create the directory and the store for opening a branch.
 
-        The caller holds `runs.turn` until it has called `attach`.
+        The caller must hold the lock `runs.turn` until after its call of `attach`.
 
         Raises:
             BadInputError: the branch is unknown or unusable.
@@ -190,13 +201,16 @@ class Overlays:
         return root, store
 
     def attach(self, overlay: Overlay) -> None:
-        """Update an open branch from now on, when it or the main line is pushed."""
+        """Register an open branch, to be updated after pushes.
+
+        A push of the branch or of the main line then updates `overlay`.
+        """
         overlay.seen = self.runs.projections.memories().generation
         with self._lock:
             self._live[overlay.key] = overlay
 
     def detach(self, overlay: Overlay) -> None:
-        """Forget a branch that was closed, and delete its directory."""
+        """Unregister a branch that was closed, and delete its directory."""
         with self._lock:
             if self._live.get(overlay.key) is overlay:
                 del self._live[overlay.key]
@@ -207,7 +221,10 @@ class Overlays:
         shutil.rmtree(self.data_dir / FOLDER, ignore_errors=True)
 
     def follow_memories(self, key: BranchKey) -> None:
-        """Show the newest memories of the project on an open branch."""
+        """Show memories that were changed on the main line on an open branch.
+
+        Nothing happens if the branch is not open, or shows the newest memories already.
+        """
         overlay = self._live.get(key)
         if overlay is None or self.runs.projections.memories().generation == overlay.seen:
             return
@@ -227,8 +244,8 @@ class Overlays:
         Args:
             key: the branch on which the memory was written.
             info: the memory, as the main line describes it.
-            files: paths that its writer gave.
-            symbols: references that its writer gave.
+            files: paths that the writer of the memory gave.
+            symbols: references to symbols that the writer of the memory gave.
         """
         overlay = self._live.get(key)
         branch = self.branches.find(key)
@@ -251,7 +268,10 @@ class Overlays:
             overlay.seen = -1
 
     def _adopt_links(self) -> None:
-        """Link memories to code that came to the main line from a branch."""
+        """Link memories on the main line to code that a branch brought there.
+
+        Until then, the links were stored for the branch only.
+        """
         view = self.runs.projections.graph()
         there = [one for _, one in self.branches.links() if one.target in view.index_of]
         if not there:
@@ -281,10 +301,10 @@ class Overlays:
             key: the branch.
             pushed_by: login of the person who pushes.
             commit_sha: the pushed commit; "" if unknown.
-            facts: meta values, contracts and framework keys of the branch.
+            facts: meta values of the graph, contracts and framework keys (such as routes) of the branch.
             digests: the digest of each file of the branch.
             line: the digest of each file of the main line.
-            bodies: rows of files by digest, of those that were sent.
+            bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.
         """
         own = {path: digest for path, digest in digests.items() if line.get(path) != digest}
         own |= dict.fromkeys(line.keys() - digests.keys(), GONE)
@@ -322,11 +342,13 @@ class Overlays:
         return generation
 
     def before_line(self, old: Mapping[str, str], new: Mapping[str, str], mark: str) -> None:
-        """Keep files of the main line for branches, before a push changes them.
+        """Store files that a push of the main line changes, for the branches.
+
+        A branch with the present version of such a file keeps this version. The call must precede the push.
 
         Args:
             old: the digest of each file of the main line; {} if unknown.
-            new: the digests after the push.
+            new: the digest of each file of the main line after the push.
             mark: identifies the state of the main line after the push.
         """
         if not self.branches.all():
@@ -372,7 +394,7 @@ class Overlays:
     def drop(self, key: BranchKey) -> bool:
         """Delete a branch; return whether it existed.
 
-        Requests that use it now end; the next one finds no branch.
+        A request that is using the branch may still finish. Later requests find no branch.
         """
         with self._lock:
             self._live.pop(key, None)
@@ -403,9 +425,10 @@ class Overlays:
             return None
 
     def _write_tree(self, root: Path, own: Mapping[str, str], touched: Iterable[str] | None = None) -> None:
-        """Make a directory with the texts of a branch's files.
+        """Write the texts of a branch's files to the directory `root`.
 
-        Files of the main line are linked, not copied. `touched` limits the work to some paths.
+        `own` maps each path that differs to its digest. Other files are hard links to those of the main line. If `touched` is given, only
+        these paths are written.
         """
         line = self.data_dir.parent
         replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project
@@ -440,7 +463,10 @@ def _rows(own: OwnRows) -> Rows:
 
 
 def _cached_rows(branches: Branches) -> Callable[[Iterable[str]], OwnRows]:
-    """Return a function that reads rows by digest, and keeps some decoded."""
+    """Return a function that reads the rows of files, given their digests.
+
+    The function caches the decoded rows of up to `_CACHED` files.
+    """
 
     @lru_cache(maxsize=_CACHED)
     def one(digest: str) -> OwnRows:

@@ -1,9 +1,8 @@
 """Paragraphs about modules and flows, written by a language model.
 
-They are written in the background, if a model is configured. An answer includes the paragraphs that exist and does not wait for others. The
-model's output is untrusted: each sentence may only name what the model was shown, and must not give instructions. Other sentences are
-dropped. The paragraph consists of the remaining sentences. A paragraph is stored under a hash of the text that the model was shown. So the
-paragraph is rewritten only when the text changes.
+The paragraphs are written in the background, if a model is configured. An answer includes the paragraphs that exist and does not wait for
+others. The model's output is untrusted. A sentence is dropped if it names something that the model was not shown, or gives an instruction.
+A paragraph is stored under a hash of the model's input, and is written again when the input changes.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ EXPORTS: Final = ("json", "markdown", "claude")
 class PeopleFiles:
     """Imports memories from people's files, and exports them to files.
 
-    The class also reads the rules for agents that people wrote.
+    The class also reads rule files, in which people write instructions for agents.
     """
 
     book: MemoryRepository
@@ -57,8 +57,8 @@ class PeopleFiles:
         """Export all memories as text.
 
         Args:
-            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (lines of plain text). The
-                last two omit memories that wait for a person's review.
+            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (lines of plain text).
+                markdown and claude omit memories that wait for a person's review.
             personal: include personal memories; claude never includes them.
 
         Raises:
@@ -189,7 +189,7 @@ class PeopleFiles:
     def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
         """Refuse to write memories into a file that must not contain any.
 
-        For example, a file with instructions for agents.
+        An example is a file with instructions for agents. `target` is the file, and `root` the project's root.
 
         Raises:
             BadInputError: the file is refused; the message names the setting that would allow it, if one exists.

@@ -1,6 +1,7 @@
-"""Choose which types of memories matter in which phase of work.
+"""Choose how much each type of memory counts in each phase of work.
 
-A phase is for example implement or validate. Weights are proposed from counts of past sessions. A person decides whether they are used.
+Examples of phases are implement and validate. Weights are proposed from the use of memories in past sessions. A person decides whether the
+proposed weights are used.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class PhaseWeighing:
     def phase_weights(self) -> PhaseWeights:
         """Return how types of memories are weighed in each phase of work.
 
-        The answer also has proposed weights, once 30 ended sessions were shown a memory in any phase. The call changes nothing.
+        The answer has proposed weights, too, if enough was recorded: at least 30 ended sessions were shown or used a memory in a phase. The
+        call changes nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}
@@ -70,11 +72,11 @@ class PhaseWeighing:
         Search and the selection of context for agents use the weights at once.
 
         Args:
-            choice: "proposed" puts the proposed weights in force, "built-in" the built-in ones.
+            choice: "proposed" applies the proposed weights, and "built-in" the built-in weights.
 
         Raises:
             BadInputError: the choice is unknown, or nothing is proposed; `sessions`, `needed` and `missing` give the counts.
-            DiskFullError: the disk is full; the weights in force stay.
+            DiskFullError: the disk is full; the present weights are kept.
         """
         if choice not in CHOICES:
             raise BadInputError(
@@ -101,7 +103,8 @@ class PhaseWeighing:
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
         """Count how often memories of each (phase, type) were shown and used.
 
-        The second result is the number of sessions in which memories were shown or used. Deleted memories do not count.
+        The first result maps (phase, type of memory) to the counts. The second result is the number of sessions with such a use. Deleted
+        memories do not count.
         """
         bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
         rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))

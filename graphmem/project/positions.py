@@ -85,7 +85,7 @@ class Text(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Positions:
-    """Answers which symbol the name at a position of a file means."""
+    """Finds the symbol that the name at a position of a file refers to."""
 
     graph: GraphSource
     _kept: dict[tuple[int, str, str], list[_Found]] = field(default_factory=dict)
@@ -138,13 +138,13 @@ class Positions:
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
         """Return the positions in a file at which a name refers to symbol `node`.
 
-        The second result tells whether the file changed since it was indexed.
+        The second result is True if the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
             node: the symbol.
             targets: ids of the symbol, and of nodes that count as the symbol, such as the constructor of a class. A file without edges to
-                them is not read.
+                any of these nodes is not read.
         """
         view = self.graph.view()
         written = self._written(path)
@@ -159,8 +159,8 @@ class Positions:
     def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
         """Return the positions at which names in a file refer to given nodes.
 
-        Each item is the stored name, its range, and the innermost definition around it. The definition is a node, or -1 if there is none.
-        The second result tells whether the file changed since it was indexed.
+        The first result has one item for each position: the stored name, its range, and the graph node of the innermost definition around
+        it (or -1). The second result is True if the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
@@ -233,8 +233,7 @@ class Positions:
 def _bytes(root: Path, path: str) -> bytes:
     """Read a file of the working tree; b"" if it cannot be indexed.
 
-    If a symbolic link has replaced the file since the index run, it is not followed. The link may lead to an excluded file, or outside the
-    project.
+    A symbolic link gives b"": it may lead to an excluded file, or out of the project.
     """
     if inside(root, path) != root.resolve() / path:
         return b""
@@ -248,8 +247,8 @@ def _bytes(root: Path, path: str) -> bytes:
 def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
     """Return all names in a file with their symbols, sorted by position.
 
-    `written` has the names that the index stored: uses and imports. Definitions come from the graph. If a position has a definition and a
-    use, only the definition is returned.
+    `written` has the uses and imports that the index stored; definitions are taken from `view`. `lines` is the current text of the file. If
+    a position has a definition and a use, only the definition is returned.
     """
     found: dict[_Place, _Found] = {}
     around = _enclosing_by_line(view, path)
@@ -278,8 +277,8 @@ def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: S
 def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return the symbols that a written name may mean, most likely first.
 
-    Each item is a node and its confidence. Symbols with the name `text`, or in `alias`, are preferred: if there are any, the others are
-    left out. The preference is needed because a call may also have edges to a constructor, or to functions in its arguments.
+    Each item is a node and its confidence. If the index stored edges to symbols that are named `text` or are in `alias`, only these symbols
+    are returned. A constructor counts as its class. Without this rule, `Cart(total)` could also refer to `Cart.__init__`.
 
     Args:
         view: the graph.
@@ -325,10 +324,10 @@ def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[t
 
 
 def _enclosing_by_line(view: GraphView, path: str) -> npt.NDArray[np.int32]:
-    """Return an array of the innermost definition around each line of a file.
+    """Return the innermost definition around each line of a file.
 
-    The index is the line number, from 1. The value is a node, or -1 for a line outside of any definition. The array ends with the last
-    definition.
+    Item `n` of the array is the graph node of the definition around line `n`, counted from 1; -1 if no definition is there. The array ends
+    at the last line of the last definition.
     """
     nodes = [int(node) for node in view.by_path(path) if NODE_KINDS[view.kind[node]] != "module"]
     found = np.full(max((int(view.end_line[node]) for node in nodes), default=0) + 1, -1, np.int32)
@@ -338,7 +337,7 @@ def _enclosing_by_line(view: GraphView, path: str) -> npt.NDArray[np.int32]:
 
 
 def _parent(view: GraphView, node: int) -> int:
-    """Return the definition that contains another one; -1 at module level."""
+    """Return the definition that contains `node`; -1 at module level."""
     parent = int(view.parent[node])
     return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
 
@@ -391,7 +390,7 @@ def _units(line: str, column: int, unit: str) -> int:
 def _characters(line: str, column: int, unit: ColumnUnit) -> int:
     """Convert a column in UTF-16 or UTF-8 units to characters.
 
-    `line` is the text of the line. A column beyond its end stays beyond the end.
+    `line` is the text of the line. A column beyond the end of the line is still beyond the end after conversion.
     """
     if unit == "characters" or line.isascii():
         return column

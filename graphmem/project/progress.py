@@ -19,7 +19,7 @@ MAX_WAITING = 256
 class Feed(Generic[T]):
     """A listener for events: `with feed as events:` begins to listen.
 
-    In the `with` block, `events` yields each new event. Iteration ends on exit from the context. Usable from any thread.
+    Iteration over `events` yields each event that is sent during the `with` block, and ends when the block is left. Usable from any thread.
     """
 
     def __init__(self, hub: Hub[T]) -> None:
@@ -37,7 +37,7 @@ class Feed(Generic[T]):
     def put(self, step: T | None) -> None:
         """Add an event; if too many are unread, drop the oldest one.
 
-        None ends the listener's iteration.
+        `step` is the event; None ends the listener's iteration.
         """
         while self._queue.qsize() >= MAX_WAITING:
             try:
@@ -48,12 +48,12 @@ class Feed(Generic[T]):
 
 
 class Hub(Generic[T]):
-    """Passes events to every listener, such as the progress of indexing.
+    """Sends each event, such as a step of indexing, to every listener.
 
     Thread-safe.
 
     Args:
-        replay: send the newest event to new listeners first. Set it when each event describes a complete state.
+        replay: first send the newest earlier event to a new listener. Set `replay` if each event describes a complete state.
     """
 
     def __init__(self, *, replay: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The branch of a Git repository that `graphmem push` sends."""
+"""Find the Git branch that `graphmem push` sends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAIN: Final = ("main", "master", "trunk")
 class CheckedOut(NamedTuple):
     """The checked-out branch, and the main branch of a repository.
 
-    Both are "" outside a repository. The branch is "" if a commit is checked out, as CI runners do.
+    Both are "" outside a repository. The branch is also "" if a commit is checked out instead of a branch, as CI runners do.
     """
 
     branch: str
@@ -35,7 +35,7 @@ def checked_out(root: Path) -> CheckedOut:
 
 
 def own_commit(root: Path) -> str:
-    """Return the checked-out commit; "" if the main branch has it already."""
+    """Return the checked-out commit; "" if the main branch contains it."""
     main = checked_out(root).main
     if main and any(_is_ancestor(root, "HEAD", f"refs/{where}/{main}") for where in ("heads", "remotes/origin")):
         return ""
@@ -43,7 +43,10 @@ def own_commit(root: Path) -> str:
 
 
 def holds(root: Path, commit: str) -> bool:
-    """Whether the checked-out commit contains a commit; False if unknown."""
+    """Whether `commit` is the checked-out commit or an ancestor of it.
+
+    The result is False if the commit is unknown.
+    """
     return bool(commit) and _is_ancestor(root, commit, "HEAD")
 
 

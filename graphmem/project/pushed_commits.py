@@ -30,10 +30,10 @@ def digest_of(keys: Iterable[str]) -> str:
 
 
 def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
-    """Yield the newest commits of a log that a server lacks, in parts.
+    """Yield the commits of a log that a server lacks, in parts.
 
-    A part is small enough for one request. It lists commits, each as a list of JSON values that `commit_of` reads. There are at
-    most `MOST` commits; older ones follow with the next push.
+    A part is a list of commits that is small enough for one request. A commit is a list of JSON values, which `commit_of` reads. If the
+    server lacks more than `MOST` commits, only the newest `MOST` are yielded; the next push sends older ones.
 
     Args:
         log: the log of this machine.
@@ -55,7 +55,7 @@ def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
 
 
 def commit_of(row: list[Any]) -> Change:
-    """Return a commit that another machine sent.
+    """Convert a commit that another machine sent to a change of the history.
 
     `row` is the commit as a list of JSON values; see `lacking`.
 

@@ -1,6 +1,6 @@
-"""The rows of single files in the graph, as `graphmem push` sends them.
+"""Graph rows of each file, as `graphmem push` sends and stores them.
 
-A digest is a hash of all rows of a file. Files with equal digests have equal rows, edges included.
+Rows are the nodes of a file and the edges that start at them. A digest is a hash of all rows of a file.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequenc
 
     Args:
         rows: the rows of each table, as JSON values.
-        externals: rows of the external names in the graph, by id. Those to which no edge leads are left out.
+        externals: rows of all external names in the graph, by id. Only those to which an edge of the file leads are stored.
         text: the text of the file; None if it is unknown.
     """
     targets = {row[2] for row in rows.get("edges", ())}
@@ -69,7 +69,7 @@ def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequenc
 
 
 def rows_in(bodies: Iterable[bytes]) -> OwnRows:
-    """Return the rows in stored bodies; see `body_of`."""
+    """Unpack the rows of all files in `bodies`, which `body_of` made."""
     found = OwnRows.none()
     for body in bodies:
         content = unpacked(body, MOST)

@@ -162,7 +162,7 @@ class Pushing:
     def _text(self, path: str, wanted: str) -> str | None:
         """Return the text of a file as it was indexed; None if it has changed.
 
-        `wanted` is the hash of the indexed content.
+        `wanted` is the content hash in the index. If the file now has another content hash, the result is None.
         """
         try:
             data = read_regular(str(self.graph.root() / path), LARGEST)

@@ -63,7 +63,7 @@ class ImpactQuestions:
         Raises:
             BadInputError: a bound is out of range, no target is given, or the graph of `as_of` is not kept.
             SymbolNotFoundError, AmbiguousSymbolError: no target matches exactly one symbol or file; the error is about the first target. If
-                some targets are found, the others are in `missed`.
+                at least one target is found, the others are listed in `missed` instead.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
         earlier = self.earlier.of(as_of) if as_of is not None else None
@@ -83,7 +83,8 @@ class ImpactQuestions:
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
         """Add memories and code of other projects to an impact report.
 
-        The memories are about the code in the report. The code of other projects shares contracts with it.
+        The added memories are about the code in the report. The added code of other projects shares contracts (such as routes) with the
+        code in the report.
         """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
@@ -189,17 +190,17 @@ class ImpactQuestions:
 
         Raises:
             BadInputError: a bound is out of range.
-            SymbolNotFoundError, AmbiguousSymbolError: no seed matches exactly one symbol or file; the error is about the first seed. If
-                some seeds are found, the others are in `missed`.
+            SymbolNotFoundError, AmbiguousSymbolError: no seed matches exactly one symbol or file; the error is about the first seed. If at
+                least one seed is found, the others are listed in `missed` instead.
         """
         view = self.graph.view()
         nodes, missed = self._targets(view, seeds)
         return dataclasses.replace(subgraph(view, nodes, self.graph.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
 
     def _runs(self, view: GraphView) -> Runs:
-        """Return facts of the last test runs, such as which code a test ran.
+        """Return recorded test runs: the functions that each test ran.
 
-        The facts decide which tests an answer lists.
+        The records decide which tests an answer lists.
         """
         return self.evidence.runs(view, self.graph.project)
 
@@ -207,20 +208,19 @@ class ImpactQuestions:
 def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
     """Whether an added definition is a method of a class that is not new.
 
-    `new` has all definitions that the diff adds. A method that is added to an existing class may hide an inherited method: calls that
-    reached the inherited one may now reach the added one. Other added definitions need no such check, because code that uses them must have
-    changed, too.
+    `new` has all definitions that the diff adds, as graph nodes. A method added to an existing class may override an inherited method, so
+    unchanged calls may now reach it. Other added definitions can only be used by code that has changed, too.
     """
     owner = int(view.parent[node])
     return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"
 
 
 def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
-    """Return the users of added methods, and the still valid test runs.
+    """Return the users of added methods, and test runs that are still valid.
 
-    The runs were recorded before the methods existed, so no test ran an added method. A test that ran a user of the method may now run the
-    method. So the first result has the functions outside tests that use an added method, as graph nodes. The second result is `runs`
-    without the tests that use an added method themselves. Classes and modules are not returned, because runs record only functions.
+    The runs were recorded before the methods in `added` existed, so no run shows an added method. But a test that ran a user of the method
+    may now run the method. The first result has these users: functions outside tests with an edge to an added method, as graph nodes. The
+    second result is `runs` without the tests that have such an edge themselves.
     """
     users: list[int] = []
     cases: set[str] = set()

@@ -1,7 +1,7 @@
 """Receive an index that `graphmem push` sends.
 
-The parts of a push are kept in files until its end. Then one transaction changes the graph, and the projections (its copies for fast reads)
-are updated. An interrupted push changes nothing.
+A push arrives in parts, which are kept in files until all have arrived. Then one transaction changes the graph. After it, the projections
+(copies of the graph for fast reads) are updated. An interrupted push changes nothing.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvali
 
 
 class Pusher(NamedTuple):
-    """The person who pushes, as far as it decides about branches.
+    """The person who pushes, and whether they may change others' branches.
 
-    Without people of the server, the login is "".
+    The login is "" on a server without accounts of people.
     """
 
     login: str = ""
@@ -64,10 +64,10 @@ class Receiving:
     overlays: Overlays
 
     def held(self, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
-        """Return the state of the project here, so that a push sends the rest.
+        """Return the server's state of a project, so that a push sends the rest.
 
         The result has the project's name, the generation of the graph, and a hash of the commits. It also has a digest (hash of the rows)
-        for each file. The digests are missing if the graph was changed by anything but a push. Then the client must send all files.
+        for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
 
         Args:
             branch: the branch that is pushed; "" for the main line. A new branch has the files of the main line.
@@ -105,7 +105,7 @@ class Receiving:
 
         Raises:
             BadInputError: the branch is unknown, or hidden from the person.
-            ForbiddenError: another person pushed it.
+            ForbiddenError: another person pushed the branch first, and `who` may not change branches of others.
         """
         key = self.overlays.find(branch, who.login)
         known = self.overlays.branches.find(key) if key is not None else None
@@ -143,7 +143,7 @@ class Receiving:
         return {"added": self.runs.history.log().append(commits)}
 
     def take(self, push: str, number: int, body: bytes) -> None:
-        """Store one part of a push until the push is finished.
+        """Store one part of a push until `finish` applies the push.
 
         `push` is the name of the push, and `number` the position of the part, from 0.
 
@@ -161,7 +161,7 @@ class Receiving:
             raise disk_refusal(error, "keeping a part of a push", folder) from error
 
     def drop_expired(self, days: float) -> list[BranchKey]:
-        """Delete branches that were not pushed for some days; return them."""
+        """Delete the branches that were not pushed for `days` days; return them."""
         with self.runs.turn:
             return self.overlays.drop_expired(days)
 
@@ -175,7 +175,7 @@ class Receiving:
             who: the person who pushes.
 
         Raises:
-            BadInputError: a part is missing, or its rows do not fit together.
+            BadInputError: a part is missing, or rows of a file are missing or unexpected.
             GenerationChangedError: another push was applied since this one began.
         """
         folder = self._folder(push)
@@ -217,7 +217,7 @@ class Receiving:
     # ---- inside
 
     def _apply_branch(self, branch: str, who: Pusher, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
-        """Store the pushed state of a branch; return its generation."""
+        """Store the pushed state of a branch; return its new generation."""
         digests, _, sent = _checked(last, parts)
         with self.runs.turn:
             if not self.runs.store.generation():
@@ -250,7 +250,10 @@ class Receiving:
             return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, line, bodies)
 
     def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
-        """Apply a push of the main line; return generation and dropped branches."""
+        """Apply a push of the main line; return generation and dropped branches.
+
+        The dropped branches are those that the main line now contains.
+        """
         digests, new, sent = _checked(last, parts)
         runs = self.runs
         with runs.turn:
@@ -349,10 +352,12 @@ def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:
 
 
 def _checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
-    """Return the digests of a push, its rows, and the paths that have rows.
+    """Check a push; return digest of each path, rows, and paths with rows.
+
+    `last` describes the push, and `parts` are its parts with rows. The last result has the paths whose rows were sent.
 
     Raises:
-        BadInputError: a path is invalid, or the rows do not fit the digests.
+        BadInputError: a path is invalid, or a part has rows of a file that has no digest.
     """
     digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
     if bad := next((path for path in digests if not is_inside(path)), None):

@@ -123,8 +123,8 @@ class Reviews:
     ) -> tuple[list[TestToRun], dict[str, Named]]:
         """Return the tests to run for a change, most certain first.
 
-        `named_in` has the tests from `_by_name`, which possibly reach the change. The second result has, for each test's id, its name for
-        the test runner.
+        `hits` are the tests that reach the change in the graph. `named_in` are tests from `_by_name`, which possibly reach the change. The
+        second result maps the id of each test to its runner, and to its id in this runner.
         """
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
@@ -147,7 +147,8 @@ class Reviews:
     ) -> Iterable[tuple[int, float, str]]:
         """Yield the tests to run for a diff, as (node, confidence, reason).
 
-        The reason is "changed", "ran", "reaches" or "maybe"; the last is for the tests in `named_in`. A test may be yielded twice.
+        The reason is "changed" (the test itself), "ran" (in a recorded run), "reaches" (in the graph) or "maybe" (in `named_in`). A test
+        may be yielded several times.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)
@@ -163,7 +164,8 @@ class Reviews:
     def _memories_of_change(self, found: DiffImpact, own: frozenset[str]) -> list[KnownHere]:
         """Return live memories about changed symbols and files, warnings first.
 
-        Lessons of the reviewed commits (`own`, by their hashes) are left out, because they only repeat the commit's message.
+        `own` has the hashes of the reviewed commits. Memories made from the messages of these commits are left out, because they only
+        repeat the messages.
         """
         index, describe = self.book.index(), self.book.describer().info
         project = self.graph.project
@@ -188,9 +190,9 @@ class Reviews:
         )
 
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
-        """Return files that usually change with a diff's files, but did not.
+        """Return files that usually change together with a diff's, but did not.
 
-        The second result gives reasons why the list may be incomplete. A review does not fail because the history is damaged.
+        The second result gives reasons why the list may be incomplete, such as a damaged history. A damaged history raises no error.
         """
         if not found.files:
             return [], []
@@ -210,9 +212,10 @@ class Reviews:
 
 
 def _case_of(view: GraphView, node: int) -> int:
-    """Return the test that a node of the graph belongs to; -1 if none.
+    """Return the test that contains a node of the graph; -1 if there is none.
 
-    The test is the node itself or a test that contains it. A module of tests counts as a test.
+    The node can be the test itself. If tests are nested, the innermost one that is a call with a title, such as `it("adds")`, is returned.
+    Without a title, the outermost is returned. A module of test code counts as a test.
     """
     first, found = node, -1
     while node >= 0:
@@ -227,10 +230,10 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
-    """Yield tests that may call a changed method, judged by its name.
+    """Yield tests that may call a changed method, judged by its name alone.
 
-    Such a test calls a method of the same name, on an object of unknown type. A method that ran in a recorded test run is left out, because
-    its tests are known.
+    Such a test calls a method of that name on an object of unknown type. Methods that ran in a recorded test run are left out, because
+    their tests are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {
@@ -247,9 +250,9 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
 
 
 def _places(view: GraphView, node: int) -> Iterable[Place]:
-    """Yield the places where a test runner finds a test.
+    """Yield where a test runner finds a test: file, qualified name and line.
 
-    A method has one place for each class that runs it; see `classes_of`.
+    A test method has one such place for each class that inherits and runs it; see `classes_of`.
     """
     info = view.info(node)
     classes = classes_of(view, node)

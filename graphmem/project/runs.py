@@ -42,7 +42,7 @@ STEP_S: Final = 0.02  # between two looks whether an index run has begun
 
 @dataclass(eq=False, repr=False)
 class IndexRuns:
-    """Updates the index from the tree, once or after each change.
+    """Updates the index from the files, once or after each change of a file.
 
     Runs are serialized.
     """
@@ -75,10 +75,10 @@ class IndexRuns:
         """Bring the index up to date with the files. Runs are serialized.
 
         Args:
-            repo: the tree; None for the tree indexed before.
-            full: whether to rewrite everything.
+            repo: root directory of the files; None for the directory that was indexed before.
+            full: rewrite the rows of all files, not only those of changed files.
             on_progress: called with every step of the run, like every listener of `subscribe_progress`.
-            cancelled: polled often; when it returns true, nothing is written.
+            cancelled: called often; when the function returns true, the run ends and nothing is written.
 
         Raises:
             RepositoryError, IndexCancelledError, DiskFullError: see `indexing.pipeline`.
@@ -93,7 +93,7 @@ class IndexRuns:
         cancelled: Callable[[], bool] | None = None,
         paths: Collection[str] | None = None,
     ) -> IndexSummary:
-        """Update the index from the tree, or only from some of its files.
+        """Update the index from all files of the project, or only from some.
 
         `paths` are the files to read, as paths from the root. They must include every file that changed since the last run. None stands for
         all files. The other arguments are those of `index`.
@@ -158,7 +158,7 @@ class IndexRuns:
     def _run_quietly(self, repo: str | None, full: bool) -> None:
         """Bring the index up to date; called in a background thread.
 
-        A failure is sent to the listeners of progress as the last step.
+        A failure raises no error; the listeners of progress receive the failure as the last step.
         """
         try:
             self.index(repo, full)
@@ -181,9 +181,9 @@ class IndexRuns:
         self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Index the files that a watcher saw change, or all files.
+        """Index the changed files that a watcher reports, or all files.
 
-        None stands for all files.
+        `paths` are the changed files; None stands for all files.
 
         Raises:
             GraphMemError: see `index`.
@@ -228,7 +228,10 @@ class IndexRuns:
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
-        """Whether the index matches a file's content, or both lack the file."""
+        """Whether the index and the file at `path` have the same content.
+
+        The result is also True if neither the index nor the project has the file.
+        """
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:
@@ -248,9 +251,9 @@ class IndexRuns:
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
-        """Resume the computation of vectors if a lack of resources stopped it.
+        """Resume computing vectors if a full disk or similar had stopped it.
 
-        An example is a full disk. Returns whether the computation had stopped.
+        Returns True if the computation had stopped and is resumed.
         """
         memories = self.book.embed_again()
         return self.vectors.try_again() or memories
@@ -261,8 +264,8 @@ class IndexRuns:
     def fill_vectors(self, background: bool = True) -> None:
         """Compute missing vectors of memories and code.
 
-        The work runs in the background. With `background=False` it runs in this thread, and returns when all vectors are computed. Memories
-        come first, because they are few. After a switch of models all vectors are missing.
+        The work runs in the background. With `background=False`, the call returns only when all vectors are computed. Memories come first,
+        because they are few. After a change of the embedding model, all vectors are missing.
 
         Raises:
             EmbedderError: the model cannot be loaded; in the background, a note in `state()` reports the fault instead.
@@ -282,7 +285,7 @@ class IndexRuns:
     def let_go(self, unused_s: float = 0.0) -> bool:
         """Release memory that is kept for the next index run.
 
-        Nothing is released during a run, and for `unused_s` seconds after one. Returns whether any memory was released.
+        Nothing is released during a run, or less than `unused_s` seconds after the last run. Returns whether any memory was released.
         """
         if time.monotonic() - self._ended < unused_s or not self.turn.acquire(blocking=False):
             return False
@@ -292,7 +295,7 @@ class IndexRuns:
             self.turn.release()
 
     def forget_indexer(self) -> None:
-        """Discard data of earlier index runs after the graph was replaced."""
+        """Discard data kept for the next index run, after the graph was replaced."""
         self.indexers.newest = None
 
     def begin_closing(self) -> None:

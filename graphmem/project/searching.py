@@ -90,11 +90,11 @@ class SearchQuestions:
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
         """Add modules and flows to the hits of a search, if its filters allow it.
 
-        If the search names no kinds, only results that are derived already are added, at most a quarter of all hits. Their scores are
-        fractions of the best hit's score.
+        If the search requests modules or flows by kind, they are derived if necessary. If it requests no kinds, only those derived already
+        are added, as at most a quarter of all hits. Their scores are multiplied by the best hit's score.
 
         Returns:
-            The hits. A dict maps "modules" and "flows" to the reason why they are missing, if they are not derived.
+            All hits, best first; and a dict from "modules" or "flows" to the reason why these are missing.
         """
         asked = request.kinds & SYSTEM_KINDS
         if (request.kinds and not asked) or request.types or request.within or request.as_of is not None or not self._is_indexed:

@@ -42,8 +42,8 @@ class Seeding:
     def refresh(self, root: Path) -> None:
         """Update the memories from files (seeds) to match the indexed files.
 
-        A seed that a person deleted is not made again, and one that a person changed stays changed. A seed that was confirmed, verified or
-        pinned outlives its file.
+        If a file no longer has a seed's sentence, the seed is removed, unless it was confirmed, verified or pinned. A seed that a person
+        deleted is not made again. A seed that a person changed stays changed.
         """
         if not self.settings.seeds:
             return
@@ -82,7 +82,7 @@ class Seeding:
 
 
 def is_only_seed(row: MemoryRow) -> bool:
-    """Whether a memory is live, comes from a file, and was never confirmed.
+    """Whether a memory is live, comes from a file, and is not confirmed.
 
     A memory that was verified or pinned counts as confirmed.
     """

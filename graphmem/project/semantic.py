@@ -89,9 +89,9 @@ class SystemQuestions:
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
-        """Return the index of a module, given by name, id or the path of a file.
+        """Return a module's position in `modules.groups`.
 
-        The index is that in `modules.groups`.
+        `ref` is the name or id of the module, or the path of a file in it.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -191,7 +191,7 @@ class SystemQuestions:
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
         """Return a page of entry points, such as routes and commands.
 
-        They are ordered by kind, then path and line.
+        Entry points are ordered by kind, then path and line.
 
         Returns:
             The page. Its counts by kind include tests and fixtures.
@@ -224,7 +224,7 @@ class SystemQuestions:
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
         """Map the id of each symbol to the names that frameworks use for it.
 
-        An example of such a name is the path of a route.
+        An example is the route "/users/<id>" of the function that handles it.
         """
         found: dict[str, list[FrameworkName]] = {}
         for row in self.store.framework_keys():

@@ -1,7 +1,6 @@
-"""Combine the results of several projects into one answer.
+"""Combine the answers of several projects on a server into one answer.
 
-A server with one project returns results of its own project. A server with many projects (`graphmem.server.hosting`) uses the same
-functions.
+A server of one project and a server of many projects (`graphmem.server.hosting`) use the same functions.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """The two functions of a project that queries of several projects use."""
+    """Two functions of one project, which queries over projects call."""
 
     search: Callable[..., SearchAnswer]
     impact: Callable[..., ImpactReport]
@@ -78,7 +77,7 @@ class OwnProject:
 
 
 def expect_known(requested: Iterable[str], known: Sequence[str]) -> None:
-    """Check that the named projects exist and may be read.
+    """Check that all `requested` projects are among `known`.
 
     Raises:
         BadInputError: a project is unknown, or hidden from the caller.
@@ -98,7 +97,8 @@ def served(name: str, path: str, project: Project, *, is_open: bool) -> ServedPr
 def search_each(query: str, projects: Mapping[str, Askable], limit: int, notes: list[str]) -> ProjectsSearch:
     """Search several projects, and merge the hits by their ranks.
 
-    Hits of the same rank are ordered by their scores, then by project. A project that fails is left out. Its error is added to `notes`.
+    All first hits come first, then all second hits, and so on. Hits of the same rank are ordered by score, then by project. A project that
+    fails is left out, and its error is added to `notes`.
     """
     found: list[tuple[int, str, SearchHit]] = []
     answered: list[str] = []
@@ -120,8 +120,8 @@ def impact_across(
 ) -> ProjectsImpact:
     """Find the code of several projects that a change of a symbol may break.
 
-    Each project is asked for the dependents of its own code. Links between contracts lead from one project to the next. A project is asked
-    once for each place in it that uses a contract of affected code.
+    First, the dependents in the project `home` are found. Code of another project that uses a contract (such as a route) of affected code
+    is affected, too. Its dependents are found in that project, and so on. Each using place is followed once.
 
     Args:
         target: the symbol.

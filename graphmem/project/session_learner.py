@@ -27,9 +27,9 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 
 
 class BookClock:
-    """A clock that gives the time of the memory repository's clock.
+    """A clock that shows the time of the memory repository's clock.
 
-    If the repository's clock is replaced, the new one is used.
+    If the repository gets another clock, such as a test's, that clock is used from then on.
     """
 
     def __init__(self, book: MemoryRepository) -> None:
@@ -96,7 +96,10 @@ class SessionLearner:
             self._behind_answers("ending quiet sessions", self.finish_quiet_sessions)
 
     def finish_left_soon(self) -> None:
-        """End sessions that an earlier process left open, in the background."""
+        """End sessions left open by an earlier process, and learn from them.
+
+        The work runs in the background.
+        """
         now = self.clock.now().timestamp()
         if not self.folder.is_dir():
             return
@@ -133,8 +136,8 @@ class SessionLearner:
     def _learn_now(self, record: SessionRecord, unit: str | None) -> None:
         """Learn from a session or a task in it; called in the thread for learning.
 
-        `unit` is the label of the task; None for the whole session. A failure is logged. The record is kept, and `end_session` repeats the
-        work.
+        `unit` is the label of the task; None for the whole session. A failure is logged. The record is kept, so that a later call of
+        `end_session` can learn from it.
         """
         try:
             self.learn_from(record, unit)

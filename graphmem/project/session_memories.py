@@ -1,4 +1,4 @@
-"""Record which memories sessions were shown, and what they read."""
+"""Record the memories that sessions were shown; find what they read."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class SessionMemories:
     injector: Injector
 
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
-        """Return the sources of external text that a session has read.
+        """Return the sources of untrusted external text that a session has read.
 
-        A source is a page, tool, command or file. If the session is unknown and `others` is true, the sources of all running sessions are
-        returned.
+        A source is a page, tool, command or file. If `session` is unknown or "" and `others` is true, the sources of all running sessions
+        are returned.
         """
         if not self.observer.is_made and not self.folder.is_dir():
             return ()
@@ -41,14 +41,15 @@ class SessionMemories:
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
         """Record memories that a running session was shown.
 
-        The phase of work is `phase`, or the session's phase if `phase` is "". A session that is not running is not started.
+        `phase` is the phase of work in which they were shown; "" for the session's present phase. Nothing is recorded for a session that is
+        not running.
         """
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
         """Record that a session was shown memories or, if `used`, used them.
 
-        If `session` is "", a use counts for every session that was shown the memory.
+        If `session` is "", the use of a memory is recorded for every session that was shown this memory.
         """
         if not used:
             self.tell_shown(session, ids, "")

@@ -72,7 +72,7 @@ class Session:
 class Sessions:
     """Starts, observes, ends and lists sessions of agents.
 
-    The graph contains nothing of a session before the session ends.
+    Nothing about a session is written to the graph before the session ends.
     """
 
     book: MemoryRepository
@@ -213,7 +213,8 @@ class Sessions:
     def session(self, id: str | None = None, **told: Any) -> Iterator[Session]:  # noqa: A002
         """Run a session for a `with` block; takes `start_session`'s arguments.
 
-        The session ends with the block, with the `outcome` that the block set. An exception makes the outcome "failed", and propagates.
+        At the end of the block, the session ends with the `outcome` that the block has set. If the block raises an exception, the outcome
+        is "failed", and the exception propagates.
 
         Example:
             >>> with memory.session(kind="build", agent="mine") as work:
@@ -231,7 +232,7 @@ class Sessions:
     def _keep_wish(self, wish: Wish) -> None:
         """Store a memory that a person asked for in a session, as confirmed.
 
-        If the memory cannot be stored, it is tried again at the end of the session.
+        If storing fails, the end of the session tries again.
         """
         item = {
             "content": wish.statement,

@@ -1,8 +1,8 @@
 """Open a graph in PostgreSQL for an index directory.
 
-The directory keeps projections (copies of the graph for fast reads), the memories' journal and caches. These files belong to one graph and
-to its last writer. If the directory is opened with another graph, projections are deleted. If another server has written to the graph since
-this directory was last used, the journal is renamed.
+The directory keeps projections (copies of the graph for fast reads), the memories' journal and caches. These files fit only one graph, and
+only if no other server has written to it since. If the directory is opened with another graph, the projections are deleted. If another
+server has written to the graph, the journal is renamed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _DERIVED: Final = (GRAPH_FILE, MEMORIES_FILE, "words-*", "inputs.sqlite*", "expl
 
 
 class _Mark(NamedTuple):
-    """The identity of the PostgreSQL graph that an index directory is for.
+    """The PostgreSQL graph to which an index directory belongs.
 
-    It is the content of the file `graph.shared`.
+    The fields are stored in the file `graph.shared` of the directory.
     """
 
     address: str  # without a password

@@ -172,7 +172,7 @@ class Sharing:
     def _beside(self) -> Path | None:
         """Return the directory that contains `.graphmem`, or None.
 
-        It is used as the project's root before the first index run.
+        Before the first index run, this directory counts as the project's root.
         """
         return self.data_dir.parent if self.data_dir.name == ".graphmem" else None
 

@@ -117,10 +117,10 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 
 
 def _names(found: list[Occurrence]) -> dict[str, Any]:
-    """Return where names are in a file, and the symbols they mean.
+    """Return the positions of names in a file, and the symbols they refer to.
 
-    The result has two tables, `names` and `refs`. A table maps its columns to equally long lists. The column `ref` of `names` has row
-    numbers of `refs`.
+    The result has two tables, `names` and `refs`. Each table is a dict from column names to equally long lists. The column `ref` of `names`
+    has, for each name, the row number of its symbol in `refs`.
     """
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}

@@ -13,7 +13,7 @@ from collections.abc import Collection
 class StaleFiles:
     """The paths of files that changed since they were indexed.
 
-    The paths are sorted. Thread-safe, and cheap to read.
+    Thread-safe. Reading the sorted paths is cheap.
     """
 
     def __init__(self) -> None:
@@ -23,9 +23,10 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return the number of the latest mark, to pass to `settle` later.
+        """Return the current moment, to pass to `settle` later.
 
-        The number is called a moment, and counts the calls that marked files. A file that is marked later has a larger moment.
+        A moment is a number: it counts the calls of `mark` without `moment`. A file that is marked later has a larger moment, so `settle`
+        leaves it marked.
         """
         with self._lock:
             return self._count
@@ -35,8 +36,8 @@ class StaleFiles:
 
         Args:
             paths: paths of the files, from the root, with '/'.
-            moment: None for a new moment. For a change that an index run found, the result of `now` before the run, so that the end of the
-                run unmarks the files.
+            moment: None for a change that happens now. For a change that an index run found, the result of `now` before the run; then
+                `settle` after the run unmarks the files.
         """
         with self._lock:
             if moment is None:

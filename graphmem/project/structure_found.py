@@ -26,7 +26,7 @@ class _Part(NamedTuple):
 
 
 class Structure:
-    """Modules and flows prepared for searches: the stems of their texts.
+    """Modules and flows prepared for searches: the word stems of their texts.
 
     Args:
         modules: the modules; None for those that are not derived yet.
@@ -44,15 +44,15 @@ class Structure:
     def is_of(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> bool:
         """Whether the object was made from the given lists.
 
-        The lists are compared by identity, because they never change.
+        The lists are compared by identity (`is`), because lists of modules and flows never change.
         """
         return self._of[0] is modules and self._of[1] is flows
 
     def found(self, query: str) -> list[SearchHit]:
         """Return modules and flows that have a query's words, best first.
 
-        The score is the share of the query's words that the name or the description has. Rare words count more. Hits with a share below one
-        half are left out. The score is lower if the name has none of the words.
+        The score is the share of the query's words that occur in the name or description; rare words count more. Hits with a share below
+        one half are left out. If no word occurs in the name, the score is multiplied by 0.7.
         """
         wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
         if not wanted:

@@ -1,7 +1,7 @@
 """Texts about modules and flows, from which a model writes paragraphs.
 
-The input of the model has only facts in the code: paths, names, signatures, first sentences of documentation. Facts that can change while
-the code does not, such as heat, are omitted. So a paragraph stays valid until the code changes, which changes the hash of the input.
+The texts have only facts from the code: paths, names, signatures, first sentences of documentation. Facts that change without the code,
+such as heat (a score of risk), are omitted. So a paragraph stays valid until the code changes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Subject(NamedTuple):
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
     """Return facts about a module, from which a language model describes it.
 
-    The facts are its files, its most used definitions and its neighbouring modules.
+    The facts are the module's files, its most used definitions, its dependencies and its dependents.
     """
     view, files = modules.view, modules.files
     at = modules.find(info.id)

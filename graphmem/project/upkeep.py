@@ -105,7 +105,7 @@ class Upkeep:
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:
-        """Run `compact` if it would free at least half of the file and 24 MB."""
+        """Compact the database file if that frees at least half of it, and 24 MB."""
         local = self.store.local
         if local is None:
             return None
@@ -132,7 +132,7 @@ class Upkeep:
     def rest(self, unused_s: float) -> bool:
         """Close the database if it was unused for `unused_s` seconds.
 
-        The next request opens it again. Returns whether it was closed now.
+        The next request opens the database again. Returns True if this call closed it.
         """
         local = self.store.local
         return local is not None and local.rest(unused_s)

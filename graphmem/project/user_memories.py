@@ -37,10 +37,10 @@ class UserMemories:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def refresh(self) -> None:
-        """Copy changes of the person's file of memories to the project.
+        """Update the project's copies from the person's file of memories.
 
-        The call is cheap if the person has no such file. If the file is missing, copies in the project stay: the home directory may have
-        changed or not be mounted.
+        If the file is missing, the copies in the project stay: the home directory may have changed or not be mounted. The call is cheap if
+        nothing has changed.
         """
         now = self.own.state()
         if now is None or now == self._seen:

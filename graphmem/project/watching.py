@@ -1,8 +1,8 @@
 """Follow the files of a served tree: mark changes stale, then index them.
 
-One thread listens and marks changes. Another waits until nothing has happened for half a second, then indexes all pending changes in one
-run. So a branch switch, a rebase or a flood of events is one batch. After an edit of one or two files the thread waits less. A save by
-writing a new file and renaming it counts as one edit. Only folders that can hold indexable files are watched.
+One thread listens and marks changed files. Another thread waits until nothing has happened for half a second, then indexes all pending
+changes in one run. So a branch switch or a rebase causes only one run. After an edit of one or two files, the wait is shorter. An editor
+that saves by writing a new file and renaming it causes one edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
 # ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH118
@@ -48,7 +48,10 @@ class Host(Protocol):
     """Interface of the index whose files are watched."""
 
     def is_current(self, path: str) -> bool:
-        """Whether the index matches a file: same content, or both lack the file."""
+        """Whether the index and the file at `path` have the same content.
+
+        The result is also True if neither the index nor the project has the file.
+        """
 
     def indexed_folders(self) -> set[str]:
         """Return the paths of the folders that contain indexed files.
@@ -65,7 +68,7 @@ class Host(Protocol):
     def follow(self, paths: Collection[str] | None) -> None:
         """Bring the index up to date with given files, or with all files.
 
-        None stands for all files.
+        `paths` are the changed files; None stands for all files.
 
         Raises:
             GraphMemError: the run failed; the index is unchanged.
@@ -85,7 +88,7 @@ class Watcher:
         root: the root directory, as a path without symbolic links.
         options: rules for skipping files, as for discovery.
         host: receives the changes.
-        notifier: called with folders and a flag; reports changes in the folders. With the flag, the folders are polled.
+        notifier: called with (folders, whether to poll them); returns an object that reports changes in these folders.
 
     Attributes:
         note: one sentence about a fault; "" when all works.
@@ -173,7 +176,7 @@ class Watcher:
         return sorted(self._folders | ({self._git} if self._git else set()))
 
     def _absolute(self, relative: Collection[str]) -> set[str]:
-        """Return the absolute paths of those given folders that exist."""
+        """Convert paths of folders from the root to absolute ones, if they exist."""
         found = (os.path.join(self._root, folder) if folder else self._root for folder in relative)
         return {folder for folder in found if os.path.isdir(folder)}
 
@@ -195,7 +198,7 @@ class Watcher:
         return self._notifier(watched, True)
 
     def _listen_with(self, notifier: RustNotify) -> None:
-        """Process events of files until `stop`, or other folders need watching."""
+        """Process file events until `stop`, or until the watched folders change."""
         is_moved = False
         self._moved.clear()
         while True:
@@ -232,7 +235,7 @@ class Watcher:
     def _received_of_git(self, name: str) -> None:
         """Process a change of the file `name` in git's directory.
 
-        Only the file `index` matters, because it decides which files are tracked. Tracked files count even if an ignore rule matches them.
+        Only the file `index` matters, because it lists the tracked files. A tracked file is indexed even if an ignore rule matches it.
         """
         if name == "index":
             forced = self._forced_files()
@@ -297,7 +300,8 @@ class Watcher:
     def _wait(self) -> bool:
         """Wait until files have changed and no more changes arrive.
 
-        If changes keep arriving, the wait ends after `LONGEST_S`. Returns False after `stop`.
+        If changes keep arriving, the wait ends after `LONGEST_S` seconds. Returns True if there are changes to index, and False after
+        `stop`.
         """
         while not self._stopping.is_set():
             with self._news:
