@@ -1,7 +1,7 @@
 """Connect to the server that owns an index, or open the index in process.
 
-One process owns an index (see `graphmem.server.owner`); later processes are its clients. `connect` hides the difference:
-both results have the same operations and return the same dataclasses.
+Only one process can own an index (see `graphmem.server.owner`); other processes are clients of the owner. `connect` returns a client or an
+open index. Both have the same operations and return the same dataclasses.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
     Args:
         location: the directory of the existing or new index.
-        settings: settings for opening the index in process; a server has its own.
+        settings: settings for opening the index in process; a running server uses its own settings.
         create: create a missing index.
-        patience_s: maximum wait for another process that has the index open without serving it. The wait restarts for each further process,
-            so that simultaneous commands run one after the other.
+        patience_s: maximum wait for another process that has the index open without serving it. The wait restarts if yet another process
+            opens the index, so that simultaneous commands run one after the other.
 
     Raises:
         NotIndexedError: the index is missing, and `create` is not set.
@@ -99,7 +99,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 def is_local(service: Service) -> TypeGuard[GraphMem]:
     """Return whether `connect` opened the index in this process.
 
-    The question imports neither class.
+    Neither class is imported for the check, because imports take time.
     """
     return hasattr(service, "parts")
 
@@ -108,7 +108,7 @@ class Turns:
     """Limits the wait for other processes that have an index open in turn.
 
     Args:
-        patience_s: maximum wait for each of these processes. The wait for all of them together is limited, too.
+        patience_s: maximum wait in seconds for each such process. The wait for all of them together is limited to `QUEUE_PATIENCE_S`.
     """
 
     def __init__(self, patience_s: float = BUSY_PATIENCE_S) -> None:
@@ -120,13 +120,13 @@ class Turns:
     def wait(self, busy: StoreBusyError) -> None:
         """Sleep until the next attempt to open the index.
 
-        The sleep ends when the lock file says that the process closed the index, and after a second at the latest.
+        The sleep ends as soon as the lock file shows that the process named in `busy` closed the index. It lasts at most a second.
 
         Args:
-            busy: the error of the last attempt.
+            busy: the error of the last attempt to open the index.
 
         Raises:
-            StoreBusyError: `busy`, when one process or all of them together have kept the index open for longer than the maximum wait.
+            StoreBusyError: the maximum wait for this process or for all processes is over; the error is `busy`.
         """
         now = time.monotonic()
         holder = busy.facts.get("owner")
@@ -142,9 +142,9 @@ class Turns:
 
 
 def expect_index(location: Location, *, create: bool) -> None:
-    """Check that a directory has an index, or may get one.
+    """Check that a directory has an index, or can become one.
 
-    With `create`, a missing directory is accepted, too, and one without other files.
+    With `create`, a missing directory and a directory without other files are accepted, too.
 
     Raises:
         NotIndexedError, BadInputError: see `connect`.

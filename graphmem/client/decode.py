@@ -21,15 +21,15 @@ Decode = Callable[[Any], Any]
 
 
 def variable(parameter: Parameter, value: Any) -> Any:
-    """Convert the argument of a call to JSON for a GraphQL variable."""
+    """Convert an argument of an operation to JSON for a GraphQL variable."""
     return _encoder(parameter.hint)(value)
 
 
 @cache
 def decoder(hint: Any) -> Decode:
-    """Return a function that decodes GraphQL data to a value of a type.
+    """Return a function that converts GraphQL data to the type `hint`.
 
-    A decoder raises GraphMemError for an object that lacks a field; a server of another version may send such an object.
+    The function raises GraphMemError if an object lacks a field. A server of another version may send such an object.
     """
     hint, marks = split(hint)
     origin = typing.get_origin(hint)
@@ -55,7 +55,7 @@ def decoder(hint: Any) -> Decode:
 
 
 def raw_id(text: str) -> str:
-    """Return the id inside a Relay global id (`Type:id` in base64).
+    """Return the id in a Relay global id, which is `Type:id` in base64.
 
     Any other text is returned unchanged.
     """
@@ -112,7 +112,7 @@ def _same(value: Any) -> Any:
 
 @cache
 def _words(hint: Any) -> dict[str, str]:
-    """Map the names of a GraphQL enum to the words of a `Literal` type.
+    """Map GraphQL enum names to the words of the `Literal` type `hint`.
 
     For example, `IN_USE` is mapped to `in use`.
     """

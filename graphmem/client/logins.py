@@ -42,7 +42,7 @@ def join(address: str, code: str, machine: str) -> tuple[str, Path]:
 def token_for(address: str) -> str:
     """Return the stored token for a server; "" if there is none.
 
-    Scheme, host and port must be those of the login.
+    Scheme, host and port of `address` must be the same as when the token was stored.
     """
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))

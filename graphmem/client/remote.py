@@ -1,7 +1,7 @@
 """Client that calls a server's operations by stored GraphQL documents.
 
-Answers are decoded to their declared types. An operation that needs more than one request is a method of this module, for example because
-it splits its input, copies files or reports progress.
+Answers are decoded to their declared types. Most operations need no code here. An operation has a method of its own if it needs more than
+one request: to split its input, copy files or report progress.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class RemoteGraphMem(Operations):
     Args:
         address: address of the server, such as `http://127.0.0.1:8420`.
         token: the token for the server; "" when it needs none.
-        index: id of the expected index, from its `owner.json`; "" to expect the index of the first answer. Answers of another index are
-            errors.
+        index: id of the expected index, from its `owner.json`; "" to expect the index from which the first answer comes. Answers of another
+            index are errors.
 
     Example:
         >>> with RemoteGraphMem("http://127.0.0.1:8420") as memory:
@@ -142,10 +142,10 @@ class RemoteGraphMem(Operations):
         return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
 
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
-        """Call an operation that answers with rows of a list; return the answer.
+        """Call an operation that returns a page of rows; return the page.
 
-        The answer has at most `limit` rows, from row `offset` on, and the number of all rows. Both numbers are taken from `variables`, or
-        else are the defaults. One request is sent for each page.
+        The page has at most `limit` rows, from row `offset` on, and the total number of rows. Both come from `variables`, or else from the
+        operation's defaults. The server limits the rows of an answer, so several requests may be sent.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
@@ -221,7 +221,7 @@ class RemoteGraphMem(Operations):
     def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
         """Request an index run and wait for its answer, without a time limit.
 
-        `variables` are those of the run, such as `full`.
+        `variables` are the arguments of the index run, such as `full`. `cancelled` is called from time to time.
 
         Raises:
             IndexCancelledError: `cancelled` returned True; the run continues on the server.
@@ -251,9 +251,9 @@ class RemoteGraphMem(Operations):
 
     @contextlib.contextmanager
     def _followed(self, on_progress: Callable[[IndexProgress], None] | None) -> Iterator[None]:
-        """Report the progress of the server's index runs while a block runs.
+        """Report progress of the server's index runs during a `with` block.
 
-        If the connection is lost, the reports end and the block continues, because only the answer of the run matters.
+        `on_progress` is called for each step. If the connection is lost, the reports end without an error.
         """
         if on_progress is None:
             yield
@@ -290,7 +290,7 @@ class RemoteGraphMem(Operations):
     ) -> RememberManyAnswer:
         """Store many memories; see `MemoryOperations.remember_many`.
 
-        Items beyond the server's limit are sent in several requests, each of them one write.
+        More items than the server accepts at once are sent in several requests. Each request is one write.
         """
         given = {"source": source or "imported", **({"embedding_model": embedding_model} if embedding_model else {})}
         renamed = self._operation("remember").hints.renamed
@@ -350,7 +350,7 @@ class RemoteGraphMem(Operations):
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
         """Record events of agents' sessions; see `SessionOperations.observe`.
 
-        Events beyond the server's limit are sent in several requests, in order.
+        More events than the server accepts at once are sent in several requests, in order.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
             raise BadInputError(f"events is of type {type(events).__name__}; pass a list of session events", argument="events")
@@ -482,9 +482,10 @@ def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
 
 
 def _sendable(value: Any, depth: int = 4) -> Any:
-    """Convert a value to JSON; cut out the middle of long strings.
+    """Convert a value to JSON, and shorten long strings and lists.
 
-    The server would cut the strings in the same way. Values deeper than `depth`, and values without an equivalent in JSON, become None.
+    A long string loses its middle, as it would on the server. Values nested deeper than `depth`, and values without an equivalent in JSON,
+    become None.
     """
     if isinstance(value, str):
         half = TEXT_CHARACTERS // 2

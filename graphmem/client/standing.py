@@ -1,4 +1,4 @@
-"""A connection that restarts the project's server if it has ended."""
+"""A client of the project's server that restarts an ended server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Standing:
     def service(self) -> RemoteGraphMem:
         """Return a client of the running server; start the server if necessary.
 
-        The server counts as running while the process named in `owner.json` runs. No request is sent to check it.
+        No request is sent to check the server while the process named in `owner.json` is unchanged and runs. Otherwise, one request decides
+        whether to start a server.
         """
         from graphmem.client.connecting import connect_or_start
 

@@ -1,6 +1,6 @@
 """GraphQL over HTTP for the Python client, one request for each operation.
 
-It uses only the standard library, because the command line uses it and must start fast.
+The module uses only the standard library, so that the command line starts fast.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RETRY = "check the server and try again"
 
 
 class Wire:
-    """Requests to one server. Thread-safe.
+    """Sends requests to one server. Thread-safe.
 
     Each request has its own connection. Proxies are not used.
 
@@ -42,8 +42,8 @@ class Wire:
         address: address of the server.
         token: the token for the server; "" when it needs none.
         timeout_s: maximum wait for the next bytes of an answer.
-        index: id of the expected index (see `graphmem.runtime.identity`); "" to expect the index of the first answer. A server of another
-            index rejects requests, and its answers are errors.
+        index: id of the expected index (see `graphmem.runtime.identity`); "" to expect the index from which the first answer comes. An
+            answer from another index is an error.
     """
 
     def __init__(self, address: str, token: str, timeout_s: float, index: str = "") -> None:
@@ -63,7 +63,7 @@ class Wire:
     ) -> dict[str, Any]:
         """Run an operation in `queries/operations` and return its data.
 
-        Variables that are None keep their defaults.
+        A variable that is None is not sent, so the operation uses its default.
 
         Args:
             operation: name of the operation.
@@ -101,7 +101,7 @@ class Wire:
     def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         """Send a JSON request to a path; return the object `data` of the answer.
 
-        `plain` returns the whole answer. Both raise the same errors as `ask`.
+        The method `plain` returns the whole answer. Both methods raise the same errors as `ask`.
         """
         return dict(self.plain(path, body, timeout_s)["data"])
 
@@ -122,7 +122,7 @@ class Wire:
                         yield step["data"]
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
-        """Yield the JSON objects of a resource that has one object in each line."""
+        """Yield the JSON objects of a resource with one object in each line."""
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
@@ -166,7 +166,7 @@ class Wire:
         """Check that an answer comes from the expected index.
 
         Raises:
-            WrongIndexError: the answer comes from another index, or from a program without an index.
+            WrongIndexError: the answer comes from another index, or from a program that is not a graphmem server.
         """
         found = response.getheader(INDEX_HEADER, "")
         if not self._index:
