@@ -37,7 +37,7 @@ IDLE_S: Final = 600.0  # without a request, after which a project is closed
 
 @dataclass(eq=False)
 class _Held:
-    """An open project, with the number of requests that use it now."""
+    """An open project or branch, with the number of requests that use it."""
 
     service: GraphMem
     close: Callable[[], None]
@@ -55,7 +55,7 @@ class Hosting:
     Args:
         folder: the server's directory.
         settings: settings of every project.
-        most_open: number of projects that may be open at a time, unless more are in use.
+        most_open: maximum number of open projects; more are open only while requests use all of them.
         idle_s: seconds without a request, after which a project is closed.
     """
 
@@ -101,7 +101,7 @@ class Hosting:
 
     @property
     def branch_days(self) -> int:
-        """Days after its newest push at which a branch is deleted."""
+        """Days after which a branch that is not pushed again is deleted."""
         return self._settings.branch_days
 
     def make(self, name: str, key: str) -> None:
@@ -145,7 +145,7 @@ class Hosting:
     def acquire(self, name: str, branch: BranchId | None = None) -> GraphMem:
         """Open a project if necessary, and keep it open until `release`.
 
-        With `branch`, this branch of the project is opened, too; the result is its service.
+        With `branch`, this branch of the project is opened, too, and the service of the branch is returned.
         """
         if not self.exists(name):
             raise BadInputError(f"unknown project {name[:80]!r}; `graphmem projects` lists them", argument="project", value=name[:80])
@@ -186,9 +186,9 @@ class Hosting:
             stored.close()
 
     def drop_expired(self, name: str) -> list[BranchKey]:
-        """Delete the branches of a project that were not pushed for too long.
+        """Delete branches of a project not pushed for `branch_days` days.
 
-        Returns the deleted branches. A project that is not open is opened only if it has such a branch.
+        Returns the deleted branches. A closed project is opened only if it has a branch to delete.
         """
         with self.branches(name) as stored:
             if not stored.expired(self.branch_days):
@@ -203,7 +203,7 @@ class Hosting:
             held.last = time.monotonic()
 
     def close_idle(self) -> list[str]:
-        """Close projects that were unused for a while; return their names."""
+        """Close projects unused for `idle_s` seconds; return their names."""
         with self._lock:
             idle = [name for name, one in self._open.items() if not one.users and one.idle_seconds() >= self.idle_s]
         return [name for name in idle if self._close(name)]
@@ -237,7 +237,7 @@ class Hosting:
         return held
 
     def _opened_branch(self, name: str, branch: BranchId, line: GraphMem) -> _Held:
-        """Open a branch; its main line stays open as long."""
+        """Open a branch, and keep its main line open until the branch is closed."""
         from graphmem.project.opening_branches import open_branch
 
         service, close_branch = open_branch(line.parts, branch.key, replace(self._settings, store=""))
@@ -266,7 +266,10 @@ class Hosting:
             raise _stopping()
 
     def _make_room(self) -> None:
-        """Close the least recently used projects if too many are open."""
+        """Close unused projects so that one more fits into `most_open`.
+
+        The least recently used project is closed first.
+        """
         with self._lock:
             free = sorted((one.last, name) for name, one in self._open.items() if not one.users)
             excess = len(self._open) + 1 - self._most_open
@@ -287,7 +290,7 @@ class Hosting:
 
 
 def _full(name: str, branch: BranchId | None) -> str:
-    """Return the key of an open project, or of one of its branches."""
+    """Return the key of a project or branch in the table of open ones."""
     return name if branch is None else BETWEEN.join((name, *branch))
 
 

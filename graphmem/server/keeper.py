@@ -1,7 +1,8 @@
 """Background maintenance of an idle server.
 
-The tasks checkpoint, compact and back up the database, and unload the model. One thread runs one task at a time, after the task's own idle
-time. A failed task is logged and retried later, and the server continues.
+Examples of tasks: checkpoint, compact and back up the database; unload the embedding model. One thread runs one task at a time. Each task
+starts only when the server has been idle for the task's own minimum time. A failed task is logged and retried later, and the server
+continues.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class Owner(NamedTuple):
     """The content of `owner.json`: the server process that owns an index.
 
-    It has the address and token of the server, and identifies its process.
+    The fields are the server's address, its token, and the identity of its process.
     """
 
     address: str  # http://127.0.0.1:8420
@@ -64,10 +64,10 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 
 
 def still_busy(busy: StoreBusyError) -> bool:
-    """Return whether the process named in `busy` still has its database open.
+    """Return whether the process named in `busy` still keeps the index open.
 
-    False if it has become the server of that index, and if it is unknown. Two small files answer, because an attempt to open an index
-    starts a process of Git.
+    False if the process is unknown, or has become the index's server: then a client can connect. Only two small files are read, which is
+    cheaper than an attempt to open the index.
     """
     path, holder = busy.facts.get("path"), busy.facts.get("owner")
     if path is None or holder is None or open_in(database := Path(path)) != holder:
@@ -95,12 +95,12 @@ def read(path: Path) -> Owner | None:
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
     """Find the running server of an index by `owner.json`; None without one.
 
-    A server counts as running if it answers. If it does not answer, the process table decides whether to wait for it. The table alone is
-    not enough: a server in another container answers, but is missing from it. A process number that was reused after a crash is detected by
-    the start time.
+    A server counts as running if it answers. If it does not answer, graphmem waits while its process is in the process table, for at most
+    `patience_s`. The table alone does not decide: a server in another container answers, but is not in the table. A process number that was
+    reused after a crash is detected by the process's start time.
 
-    Two kinds of `owner.json` are ignored. One with an address on another machine came with the project's files. One with another
-    directory's id came with a copy of the project.
+    Two kinds of `owner.json` are ignored: a file whose address is on another machine, and a file with the id of another directory. Both
+    were copied together with a project.
 
     Raises:
         OwnerUnreachableError: the process exists but does not answer within `patience_s`, or is stopped.
@@ -148,7 +148,7 @@ def is_running(owner: Owner) -> bool:
 
 
 def process_start(pid: int) -> str:
-    """Return the boot id and start time of a process.
+    """Return the boot id of the system and the start time of a process.
 
     A later process with the same number has a different result. The result is "" if the process is gone or unknown.
     """

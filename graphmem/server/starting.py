@@ -1,7 +1,7 @@
 """Start the server of an index for a client that found none.
 
-Editors start one client for each window, all at once. Each client looks for a server. If several clients find no server, only one at a time
-may start it, and the others look again. If two servers start anyway, for example one by hand, the lock of the database stops one of them.
+An editor may start one client for each window, all at once. If several clients find no server, one of them starts it, and the others look
+for the server again. If two servers start anyway, for example one by hand, the lock of the database stops one of them.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
 
 def _make_room(log: Path) -> None:
-    """Rotate the server's log if it is too long.
+    """Rename the server's log if it is too long, so that a new one begins.
 
-    The previously rotated log is replaced.
+    The log that was renamed before is replaced.
     """
     with contextlib.suppress(OSError):  # another client rotated it, or the folder is read-only, which the server will report
         if log.stat().st_size > LOG_BYTES:
@@ -147,7 +147,10 @@ def _make_room(log: Path) -> None:
 
 
 def _said_since(log: Path, start: int) -> list[str]:
-    """Return the lines that a server has added to its log after byte `start`."""
+    """Return the lines of a server's log after byte `start`.
+
+    If the log is shorter than `start`, because it was rotated, all its lines are returned.
+    """
     try:
         with log.open("rb") as file:
             file.seek(start if start <= log.stat().st_size else 0)
