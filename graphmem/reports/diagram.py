@@ -29,7 +29,7 @@ ZONE: Final = 24  # folders shown in a zone; the others become one box
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node of a diagram: a module or symbol, with text and position."""
+    """A node of a diagram: a module, symbol or folder, with text and position."""
 
     id: str
     title: str
@@ -67,7 +67,10 @@ class Diagram:
 
 
 def of_modules(found: ModuleMap, title: str) -> Diagram:
-    """Make a diagram of modules: a box per module, layers from top to bottom."""
+    """Make a diagram of modules, with one box for each module.
+
+    The boxes have the positions of the module map, in layers from top to bottom.
+    """
     rows: dict[float, int] = {}
     for one in found.modules:
         rows[one.y] = rows.get(one.y, 0) + 1
@@ -96,7 +99,8 @@ def of_modules(found: ModuleMap, title: str) -> Diagram:
 def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
     """Make a diagram of the code that a change could break.
 
-    The changed code is in the middle. Its dependencies are on the left and its dependents on the right, with one box for each folder.
+    The changed code is in the middle. Its dependencies (`down`) are on the left and its dependents (`up`) on the right, with one box for
+    each folder.
     """
     focus = [(one.ref, one.qualname or one.path, one.path) for one in up.targets]
     zones = ((down, "dependency", 0.14), (up, "dependent", 0.86))

@@ -22,12 +22,13 @@ _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
 def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict[str, Any]]:
     """Yield the graph as JSON objects: nodes, then edges.
 
-    Nodes are ordered by label and id, edges by (kind, source id, destination id). Framework keys follow the other nodes, and edges from
-    functions to framework keys come last.
+    Nodes are ordered by label and id, edges by (kind, source id, destination id). Framework keys (such as routes) follow the other nodes.
+    Edges from functions to framework keys come last.
 
-    A node has the fields of its row; its `kind` is the label, and a symbol's own kind is in `symbol_kind`. An edge is `{"kind", "src":
-    {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. In `src` and `dst`, a file has the qualname "".
-    Externals and framework keys have the path "". The qualname of a framework key is its kind, name and framework.
+    A node has the columns of its table. The key `kind` is the label of the node, such as Symbol; a symbol's own kind, such as "class", is
+    in `symbol_kind`. An edge is `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. In
+    `src` and `dst`, a file has the qualname "". Externals and framework keys have the path "". The qualname of a framework key is its kind,
+    name and framework.
 
     Args:
         tables: the code graph.
@@ -112,7 +113,8 @@ def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield the graph as a GraphML document with all non-empty fields.
 
-    networkx, yEd and Gephi can read the document. Edges name their ends by path and name; `_Keys` gives the ids of these nodes.
+    networkx, yEd and Gephi can read the document. Ids of nodes are readable, such as `shop/cart.py::Cart.total`; see `_Keys`. `rows` are
+    the objects that `export` yields.
     """
     yield GRAPHML
     for name in _NODE_FIELDS:
@@ -149,8 +151,8 @@ def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 class _Keys:
     """Gives the nodes of a graph unique, readable names.
 
-    A file is named by its path, a symbol `path::qualname`, and an external by package and name. If a name is taken, the line is added:
-    `path::name@12`.
+    A file is named by its path, a symbol `path::qualname`, and an external by package and name. If a second node would get the same name,
+    its line is added: `path::name@12`.
     """
 
     def __init__(self) -> None:
@@ -158,7 +160,7 @@ class _Keys:
         self._taken: set[str] = set()
 
     def node(self, row: dict[str, Any]) -> str:
-        """Return a unique name for a node, and store it for `end`."""
+        """Return a unique name for a node, and remember the name for `end`."""
         place = _end(row["kind"], row)
         end = (place["path"], place["qualname"], place["line"])
         name = end[1] if not end[0] else end[0] if not end[1] else f"{end[0]}::{end[1]}"

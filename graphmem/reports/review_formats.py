@@ -31,7 +31,10 @@ _SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "�
 
 
 def why(hit: ImpactHit) -> str:
-    """Describe the edge by which a change reaches a symbol: `calls b (rule)`."""
+    """Describe the last edge from a change to a symbol: `calls b (rule)`.
+
+    Here, the symbol of `hit` calls `b`; "rule" is the rule by which the edge was found.
+    """
     edge = hit.path[-1]
     near = edge.dst if edge.src.id == hit.symbol.id else edge.src
     return f"{edge.kind.lower().replace('_', ' ')} {near.qualname or near.name or near.path} ({edge.rule})"
@@ -64,9 +67,9 @@ def markdown(review: Review) -> str:
 
 
 def _share(sizes: list[int], room: int) -> int:
-    """Return the most lines of one part, so that all parts fit into a room.
+    """Return the maximum lines for each part, so that all fit into `room`.
 
-    Short parts leave their room to long ones.
+    `sizes` are the lengths of the parts. A part that is shorter than the maximum leaves its unused lines to longer parts.
     """
     for number, size in enumerate(sorted(sizes)):
         share = room // (len(sizes) - number)
@@ -148,9 +151,9 @@ def _surest(review: Review) -> list[ImpactHit]:
 
 
 def _html(text: str, most: int = MOST_CELL) -> str:
-    """Escape a string for a Markdown comment, on one line of at most `most`.
+    """Escape a string for a Markdown comment, as one line.
 
-    Nothing in the result acts as markup or mentions a person.
+    Text beyond `most` characters is cut. Nothing in the result acts as HTML, ends a table cell or mentions a person.
     """
     flat = inert(" ".join(text.split()))
     cut = flat if len(flat) <= most else flat[: most - 1] + "…"

@@ -1,6 +1,6 @@
 """Write a diagram as self-contained SVG, for light and dark backgrounds.
 
-It has no scripts and loads no fonts or pictures.
+The SVG has no scripts and loads no fonts or pictures.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def svg(view: Diagram, *, style: bool = True) -> str:
 
     Args:
         view: the diagram, with positions.
-        style: include `STYLE`; a page with several pictures includes it once.
+        style: include the style sheet `STYLE`. In a page with several pictures, one of them includes `STYLE`.
     """
     width = view.columns * (BOX_WIDTH + GAP_X) + GAP_X
     height = view.rows * (BOX_HEIGHT + view.gap) + view.gap / 2

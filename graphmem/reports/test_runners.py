@@ -71,8 +71,8 @@ class Project:
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
         """Return the directory and name of the nearest file with given names.
 
-        The file must have one of `names`. The search starts at `path` and goes up. In one directory, the first name is preferred. The root
-        directory is "".
+        The file must have one of `names`. The search starts in the directory of `path` and continues with the directories above. If a
+        directory has several such files, the first of `names` counts. The root directory is returned as "".
         """
         for folder in PurePosixPath(path).parents:
             base = "" if str(folder) == "." else str(folder)
@@ -85,7 +85,7 @@ class Project:
 def named(project: Project, place: Place) -> Named:
     """Return the runner of a test, and the id that this runner uses for it.
 
-    For an unknown runner, the id is the path.
+    If the runner is unknown, `runner` is "" and the id is the path of the test's file.
     """
     for suffixes, name in _BY_SUFFIX:
         if place.path.endswith(suffixes):
@@ -96,8 +96,8 @@ def named(project: Project, place: Place) -> Named:
 def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[TestCommand]:
     """Return for each test runner a command line that runs its tests.
 
-    The runners are in the order of their first tests. Tests without a known runner are left out. If a command line is too long, it runs
-    whole files.
+    The command lines are in the order of the runners' first tests. Tests without a known runner are left out. A command line that would be
+    too long runs whole files instead of single tests.
 
     Args:
         tests: the selected tests.
@@ -181,16 +181,16 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 
 
 def _run_by_vitest(project: Project, path: str) -> bool:
-    """Whether Vitest's nearest configuration makes it run a test file.
+    """Whether the nearest Vitest configuration includes a test file.
 
-    True without any configuration.
+    The result is True if a configuration does not exist.
     """
     found = project.nearest(path, *VITEST_CONFIGS)
     return found is None or vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))
 
 
 def _by_bun_script(project: Project, path: str) -> bool:
-    """Whether a script in the root's `package.json` runs a file with Bun."""
+    """Whether a `bun test` script in the root's `package.json` runs a file."""
     scripts = _BUN_SCRIPT.findall(project.text("package.json") or "")
     named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
     return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))
@@ -212,15 +212,15 @@ def _deno(project: Project, place: Place) -> Named:
 
 
 def _titles(qualname: str) -> str:
-    """Return a test's full title, as its runner prints it.
+    """Return a test's full title as its runner prints it: titles with spaces.
 
-    In the graph, dots in titles are replaced by `·`.
+    `qualname` is the name in the graph: titles joined by dots. A dot inside a title is replaced by `·` there.
     """
     return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
 
 
 def _manifests(project: Project, path: str, name: str) -> list[str]:
-    """Return directories, at or above a path, that contain a named file.
+    """Return the directories above a file that contain a file `name`.
 
     The nearest directory comes first.
     """

@@ -1,6 +1,6 @@
 """Read from a Vitest configuration which files it runs as tests.
 
-The configuration is a program, so only its lists of literal strings are read. Where it has none, Vitest's defaults hold.
+The configuration is a program, which is not run. Only lists of literal strings in it are read. Without such lists, Vitest's defaults apply.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TOKEN: Final = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`[^`]
 
 
 def runs(config: str, path: str) -> bool:
-    """Whether a configuration makes Vitest run a file.
+    """Whether Vitest, with a given configuration, runs a file as a test.
 
     A file is run if a pattern in an `include` list matches it, and no pattern in an `exclude` list does. Without an `include` list,
     Vitest's default patterns apply. Lists about coverage are ignored.
