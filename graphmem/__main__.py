@@ -17,7 +17,10 @@ spent on scanning modules and classes, which are never garbage."""
 
 
 def run() -> None:
-    """Run the command; Ctrl-C at any moment prints one sentence."""
+    """Run the command that the arguments of the process name.
+
+    Ctrl-C at any moment prints one sentence instead of a traceback.
+    """
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     # A command multiplies at most one vector with a matrix. Starting numpy's threads for that takes a third of its loading time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -15,7 +15,7 @@ class GraphMemError(Exception):
 
     Args:
         message: one sentence for a person that ends with what to do.
-        **facts: values for programs, kept as attributes and in `facts`.
+        **facts: values for programs, such as `path`; each becomes an attribute and an item of `facts`.
     """
 
     code: ClassVar[str] = "INTERNAL"
@@ -156,7 +156,7 @@ class MemoryNotFoundError(GraphMemError, LookupError):
 
 
 class AmbiguousMemoryError(GraphMemError, LookupError):
-    """The prefix of an id matches several memories.
+    """Several memories have an id that begins with the given prefix.
 
     Facts: `id`, `candidates` (list of {id, title}).
     """
@@ -218,9 +218,9 @@ class IndexCancelledError(IndexingError):
 
 
 class EvidenceError(GraphMemError):
-    """A file of outside evidence is unusable (`path`, `reason`).
+    """A file with facts from another tool is unusable (`path`, `reason`).
 
-    Evidence that was imported before is intact.
+    Such a file is, for example, a coverage report. Facts that were imported before are intact.
     """
 
     code = "BAD_INPUT"
@@ -229,7 +229,7 @@ class EvidenceError(GraphMemError):
 class HistoryError(GraphMemError):
     """The history log cannot be read or written (`path`, `reason`).
 
-    Entries that were acknowledged before are intact.
+    The log has commits and agents' sessions. Entries that were acknowledged before are intact.
     """
 
     code = "CONFLICT"

@@ -22,7 +22,7 @@ class Anchor(StrEnum):
 
 
 class Judged(Protocol):
-    """The fields that decide whether an agent may see a memory."""
+    """The fields of a memory that decide whether agents may see it."""
 
     @property
     def contaminated(self) -> bool:
@@ -44,7 +44,7 @@ class Judged(Protocol):
 def is_held(one: Judged) -> bool:
     """Whether a memory is hidden from agents until a person reviews it.
 
-    Such a memory contains text from untrusted sources, and no person has verified it.
+    A hidden memory contains text from untrusted sources, and no person has verified, pinned or taught it.
     """
     return one.contaminated and not (one.user_verified or one.status == "pinned" or one.source == "user_taught")
 
@@ -114,7 +114,7 @@ class RelatesRow(NamedTuple):
 
 
 class SessionRow(NamedTuple):
-    """One run of an agent, or one commit."""
+    """One session of an agent, or one commit: the origin of memories."""
 
     id: str
     agent: str
@@ -139,7 +139,7 @@ class LearntRow(NamedTuple):
 class NamedFile(NamedTuple):
     """A file that a memory names.
 
-    If the file is not indexed, the store has a stale node for it.
+    If the file is not indexed, the store creates a node for it that is marked as stale.
     """
 
     id: str  # model.file_id
@@ -147,12 +147,12 @@ class NamedFile(NamedTuple):
 
 
 class KnowledgeDelta(NamedTuple):
-    """All changes of one accepted write.
+    """All changes of the graph by one accepted write of memories.
 
     The rows of `memories` and `sessions` are new, or replace the stored rows with the same ids. Rows of `relates` and `learnt` are new, or
-    replace stored ones with the same ends and kind. `anchored` has ids of memories: their ABOUT edges are replaced by those in `about`,
-    while other memories keep theirs. Removing a memory removes its edges, and its vector unless another memory shares the vector.
-    `removed_sessions` has ids of sessions that have no memories after the write.
+    replace stored ones with the same ends and kind. `anchored` has ids of memories whose ABOUT edges (links to code) are replaced by those
+    in `about`; other memories keep their ABOUT edges. Removing a memory removes its edges, and its vector unless another memory shares the
+    vector. `removed_sessions` has ids of sessions that have no memories after the write.
     """
 
     memories: Sequence[MemoryRow] = ()

@@ -1,8 +1,8 @@
 """A small client of a language model, for all features that use one.
 
-It uses only the chat completions of the OpenAI-compatible protocol over HTTP/1.1, and only if a model is configured.
-Answers are untrusted data. The client limits sizes, times and attempts, and validates JSON answers against a schema. The caller
-decides how to use an answer. Redirects are never followed, so texts and the key are sent only to the configured host.
+The client uses only chat completions of the OpenAI-compatible protocol over HTTP/1.1, and only if a model is configured. Answers are
+untrusted data. The client limits sizes, times and attempts, and validates JSON answers against a schema. The caller decides how to use an
+answer. Redirects are never followed, so texts and the key are sent only to the configured host.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class LanguageModel:
             instructions: the task, from graphmem.
             data: the input of the task, which is not trusted as an instruction.
             max_tokens: maximum length of the answer.
-            timeout_s: time limit of this request with all its attempts; at most the client's own.
+            timeout_s: time limit of this request with all its attempts; at most the client's own limit, which is the default.
 
         Raises:
             LanguageModelError: `reason` is resting (paused after failures), too_large, unreachable, timeout, refused, malformed or
@@ -158,7 +158,7 @@ class LanguageModel:
 
 
 def configured(settings: Settings) -> LanguageModel | None:
-    """The language model configured in the settings, or None.
+    """The language model that the settings name; None if they name none.
 
     Raises:
         SettingsError: the settings of the model are invalid.

@@ -1,8 +1,8 @@
 """The types of the code graph: nodes, edges and deltas. No I/O.
 
-Only the standard library is used. Rows are NamedTuples, because a large repository has hundreds of thousands of them. They are cheap
-to create, to send between processes and to convert to Arrow columns. Field order is column order in
-`queries/schema` and may only be appended to.
+Only the standard library is used. Rows are NamedTuples, because a large repository has hundreds of thousands of rows. NamedTuples are cheap
+to create, to send between processes and to convert to Arrow columns. The fields of a row are in the order of the columns in
+`queries/schema`; add new fields only at the end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 
 class SymbolKind(StrEnum):
-    """Kinds of symbols, the same for all languages."""
+    """Kinds of symbols; the same kinds are used for all languages."""
 
     MODULE = "module"  # the code of a file outside any definition; qualname "<module>"
     CLASS = "class"
@@ -27,7 +27,7 @@ class SymbolKind(StrEnum):
 
 
 class EdgeKind(StrEnum):
-    """Kinds of edges, with one relationship table each."""
+    """Kinds of edges; each kind has a relationship table in the database."""
 
     DEFINES = "DEFINES"  # file -> module symbol; symbol -> symbol written inside it
     IMPORTS = "IMPORTS"  # file -> file or external
@@ -41,7 +41,7 @@ class EdgeKind(StrEnum):
 
 
 class EdgeSource(StrEnum):
-    """Sources of evidence for an edge."""
+    """Kinds of evidence for an edge, such as the syntax tree (`ast`)."""
 
     AST = "ast"
     SCIP = "scip"
@@ -59,7 +59,7 @@ MODULE_QUALNAME: Final = "<module>"
 
 
 def stable_id(*parts: str) -> str:
-    """A hash, of 20 hex digits, of some strings in order."""
+    """Return a hash of some strings in their order, as 20 hex digits."""
     return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
@@ -69,22 +69,22 @@ def file_id(project: str, path: str) -> str:
 
 
 def symbol_id(project: str, path: str, qualname: str, kind: str, ordinal: int) -> str:
-    """The id of a symbol, which does not depend on its line.
+    """The id of a symbol, which stays the same when the symbol's line changes.
 
-    `ordinal` counts definitions with the same name in a file, from 0.
+    `ordinal` counts the definitions with the same name and kind in a file, from 0.
     """
     return stable_id("symbol", project, path, qualname, kind, str(ordinal))
 
 
 def external_id(project: str, package: str, name: str) -> str:
-    """The id of an external package (`name` is "") or of a symbol in one."""
+    """The id of an external symbol, or of a package if `name` is ""."""
     return stable_id("external", project, package, name)
 
 
 def chunk_id(project: str, path: str, anchor: str, ordinal: int) -> str:
-    """The id of a chunk.
+    """The id of a chunk (a piece of a file's text).
 
-    `anchor` is the qualified name of the definition in the chunk, or a heading; `ordinal` starts at 0.
+    `anchor` is the qualified name of the definition in the chunk, or a heading; `ordinal` counts chunks with the same anchor, from 0.
     """
     return stable_id("chunk", project, path, anchor, str(ordinal))
 
@@ -106,7 +106,7 @@ class FileRow(NamedTuple):
 
 
 class SymbolRow(NamedTuple):
-    """A definition, or the module symbol of a file."""
+    """A definition, or the symbol for a file's code outside definitions."""
 
     id: str
     path: str
@@ -155,7 +155,7 @@ class ChunkRow(NamedTuple):
 class PackedChunkRow(NamedTuple):
     """A ChunkRow with compressed prefix and text.
 
-    A first load and the store use this form; see `graphmem.runtime.compression`.
+    The first index run and the store use this form; see `graphmem.runtime.compression`.
     """
 
     id: str
@@ -183,7 +183,7 @@ class EdgeRow(NamedTuple):
 
 
 class HandlesRow(NamedTuple):
-    """A function that handles a framework key, such as a route or an event."""
+    """A function that a framework calls for a key: a route, event or command."""
 
     kind: str  # route | event | command | task
     name: str  # as written: "/users/<id>"; for an event the variable that holds it
@@ -197,7 +197,7 @@ class HandlesRow(NamedTuple):
 class UnresolvedRow(NamedTuple):
     """A call site with an unknown target.
 
-    With these rows, an answer can report that it may lack some calls.
+    Because of such rows, an answer can report that it may lack some calls.
     """
 
     id: str
@@ -211,7 +211,7 @@ class UnresolvedRow(NamedTuple):
 class OccurrencesRow(NamedTuple):
     """Every position in a file where the name of a symbol is written.
 
-    The positions are packed into bytes.
+    All positions in a file are packed into one bytes object.
     """
 
     id: str  # of the file
@@ -224,9 +224,9 @@ WRITTEN_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "USES_TYPE", "IMPORTS
 
 
 class Before(NamedTuple):
-    """The rows that a delta changes, as stored before the change.
+    """Rows that a delta changes or removes, as stored before the change.
 
-    The code that made the delta has already read these rows, so the store does not read them again.
+    The code that makes a delta has already read these rows. So the store does not read them again.
     """
 
     files: Mapping[str, FileRow]  # by id
@@ -238,9 +238,9 @@ class Before(NamedTuple):
 class GraphDelta(NamedTuple):
     """All changes of one index run, from the old graph to the new one.
 
-    `removed_*` hold ids (edges: (kind, src, dst)). The other sequences of rows are upserts: new rows, and rows that replace stored ones
-    with the same id. A changed edge is in both `removed_edges` and `edges`. A first load has only upserts. In a first load, either all
-    chunks are packed or none. `moves` lists removed files and symbols that exist under a new id.
+    `removed_*` hold ids of removed rows; for edges, (kind, src, dst). The other sequences hold new rows, and rows that replace stored rows
+    with the same id. A changed edge is in both `removed_edges` and `edges`. The first index run removes nothing, and either all chunks are
+    packed or none. `moves` lists (old id, new id) of files and symbols that were moved or renamed.
     """
 
     removed_files: Sequence[str]
@@ -271,9 +271,9 @@ class GraphDelta(NamedTuple):
         return not any(rows for rows in self if rows is not self.before)
 
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
-        """Whether a chunk differs from the stored chunk only in line numbers.
+        """Whether a chunk equals the stored chunk except for line numbers.
 
-        False if the stored chunk is not in `before`, or if `chunk` is packed.
+        The stored chunk is the one with the same id in `before`. The result is False if it is not there, or if `chunk` is packed.
         """
         old = self.before.chunks.get(chunk.id)
         if old is None or isinstance(chunk, PackedChunkRow):
@@ -282,7 +282,7 @@ class GraphDelta(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """A problem with one file; data, not an exception."""
+    """A problem found in one file. Diagnostics are listed, not raised."""
 
     path: str
     severity: str  # error | warning | note

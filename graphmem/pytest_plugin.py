@@ -1,8 +1,8 @@
 """`pytest --graphmem`: record calls and the functions that each test runs.
 
-Without the option only this module is loaded. With the option, a recorder runs during the whole test session. A function is assigned to the
-test that runs it. A function that a fixture runs is assigned to every test that uses the fixture. At the end a trace file is written into
-the directory of the index, and the next `graphmem index` imports it.
+Without the option, only this module is loaded. With the option, a recorder runs during the whole test session. A function is recorded for
+the test that runs it. A function that a fixture runs is recorded for every test that uses the fixture. At the end, a trace file is written
+to the index directory, and the next `graphmem index` imports the file.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 class _Fixture:
-    """A fixture value, with the functions that its setup and teardown ran."""
+    """A value of a fixture, with the functions run by its setup and teardown."""
 
     def __init__(self) -> None:
         self.reached: set[int] = set()
@@ -92,9 +92,9 @@ class _Recording:
         self._recorder.start()
 
     def _place(self, given: str | None) -> tuple[Path, Path | None]:
-        """Return the trace's path, and the directory of its index (or None).
+        """Return the path of the trace file, and the index directory or None.
 
-        `given` is the value of the option `--graphmem-trace`. With it, no index is needed.
+        `given` is the value of the option `--graphmem-trace`. If it is given, no index is used, and the second result is None.
         """
         if given:
             return Path(given).absolute(), None
@@ -110,7 +110,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Assign to a test all code that runs from its setup to its teardown."""
+        """Record all code that runs from a test's setup to its teardown."""
         test = self._running[item.nodeid] = _Test(item)
         self._tests.append(test)
         before = self._recorder.into(test.reached)
@@ -128,9 +128,9 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Record which fixture values a test uses, before their teardown.
+        """Record the fixture values that a test uses, before their teardown.
 
-        Values made for earlier tests and values requested by name are included.
+        Values that were made for earlier tests, and values that the test requested at run time, are included.
         """
         test = self._running.get(item.nodeid)
         used = getattr(getattr(item, "_request", None), "_fixture_defs", {})
@@ -140,7 +140,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """Assign to a fixture value the code that its setup and teardown run."""
+        """Record the code that the setup and teardown of a fixture value run."""
         value = self._values[fixturedef] = _Fixture()
         before = self._recorder.into(value.reached)
         try:
@@ -151,12 +151,12 @@ class _Recording:
             fixturedef.addfinalizer(lambda: self._taken_away.append((fixturedef, self._recorder.into(value.reached))))
 
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        """Stop assigning code to a fixture value at the end of its teardown."""
+        """Stop recording code for a fixture value at the end of its teardown."""
         if self._taken_away and self._taken_away[-1][0] is fixturedef:
             self._recorder.into(self._taken_away.pop()[1])
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Mark a test as partial if some of its parameter sets are deselected."""
+        """Mark tests as incompletely run if parameter sets are deselected."""
         self._partly += [code for item in items if (code := _code_of(item)) is not None]
 
     # at the end
@@ -201,7 +201,7 @@ class _Recording:
                 terminalreporter.write_line(line)
 
     def _run(self) -> Run:
-        """Return what this process recorded: tests and the functions they ran."""
+        """Return the recording of this process: tests and the functions they ran."""
         from graphmem.evidence.run import ItemRun, run_of
 
         tests = []
@@ -244,9 +244,9 @@ class _Recording:
 
 
 def _code_of(item: pytest.Item) -> CodeType | None:
-    """The code of a test function without decorators; None if not found.
+    """Return the code of a test's function without decorators, or None.
 
-    Hypothesis keeps the decorated function as `inner_test`, and other decorators as `__wrapped__`.
+    Hypothesis stores the original function as `inner_test`, and other decorators store it as `__wrapped__`.
     """
     function = getattr(item, "function", None)
     for _ in range(_MAX_WRAPPERS):

@@ -1,8 +1,8 @@
-"""Settings, read once by an interface, each with the origin of its value.
+"""Settings of graphmem; each value has its origin, such as a file.
 
-Precedence, lowest first: defaults, `[tool.graphmem]` in the project's pyproject.toml, the project's graphmem.toml, `GRAPHMEM_*` variables,
-command line. Nothing is read at import. Packages below the interfaces never read settings from files or the environment; they receive a
-`Settings`.
+Later sources override earlier ones: defaults, `[tool.graphmem]` in the project's pyproject.toml, the project's graphmem.toml, `GRAPHMEM_*`
+variables, command line. Nothing is read at import. An interface, such as the command line, reads the settings once. Other packages receive
+a `Settings` and never read files or the environment.
 """
 
 from __future__ import annotations
@@ -210,11 +210,14 @@ class Settings:
         return getattr(getattr(self, section) if section else self, name)
 
     def origin(self, key: str) -> str:
-        """The origin of a value: `default`, a file, `GRAPHMEM_PORT`, `--port`."""
+        """The origin of a setting's value, such as `default` or `GRAPHMEM_PORT`.
+
+        Other origins are the name of a file, and a command-line option such as `--port`.
+        """
         return self.origins.get(key, DEFAULT_ORIGIN)
 
     def shown(self, key: str) -> Any:
-        """The value for display; secrets are masked."""
+        """The value of a setting for display; a secret value is masked."""
         value = self.value(key)
         return "********" if key in _SECRET and value else value
 
@@ -363,10 +366,10 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
 
 
 def _is_inside(project: Path, value: Any) -> bool:
-    """Whether the path of an index lies inside the repository that sets it.
+    """Whether an index path in a repository's settings is inside it.
 
-    `value` is the path, from a settings file of the repository `project`. A value that is not a string also gives True, because a later
-    check rejects it.
+    `value` is the path, from a settings file of the repository `project`. A value that is empty or not a string also gives True, because a
+    later check handles it.
     """
     if not isinstance(value, str) or not value:
         return True
@@ -431,7 +434,10 @@ def _unknown(key: str, known: Mapping[str, Any], where: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """The directory of an index, which may be moved or deleted as a whole."""
+    """The directory of an index, and the root of its project if known.
+
+    The directory contains the whole index, so it can be moved or deleted as a whole.
+    """
 
     data_dir: Path
     root: Path | None  # root of the project, if known without opening the index
@@ -467,7 +473,7 @@ def find_project(start: Path) -> Path:
     """Find the root of the project for a command without a path.
 
     The root is the nearest directory at or above `start` that has an index. Without one, it is the nearest directory with a git repository,
-    or else `start`. The search ends at the root of a linked git worktree.
+    or else `start`. The search does not go above the root of a linked git worktree.
     """
     start = start.resolve()
     line = [start, *start.parents]
@@ -490,7 +496,7 @@ def _is_worktree(directory: Path) -> bool:
 
 
 def _is_persons(directory: Path) -> bool:
-    """Whether `.graphmem` in a directory is a user's folder, not an index.
+    """Whether `.graphmem` in a directory has a user's files and no index.
 
     That is the case only in the home directory, and only if `.graphmem` contains no database there.
     """
@@ -500,8 +506,8 @@ def _is_persons(directory: Path) -> bool:
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
     """Determine the location of a project's index.
 
-    The setting `db` takes precedence. Then the setting `home` selects the user's data directory. Without both, the index is in the project,
-    unless only the user's data directory has one.
+    If the setting `db` is given, it is the directory. If the setting `home` is on, the index is in the user's data directory. Otherwise, it
+    is in `.graphmem` of the project, unless only the user's data directory has an index of the project.
 
     Raises:
         SettingsError: neither a project nor `db` is given, or `db` is a file.
@@ -529,12 +535,12 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
 
 
 def models_dir(environ: Mapping[str, str]) -> Path:
-    """The directory of prepared models, shared by all of a user's projects."""
+    """The directory of prepared embedding models, shared by a user's projects."""
     return user_data_dir(environ) / "graphmem" / "models"
 
 
 def user_data_dir(environ: Mapping[str, str]) -> Path:
-    """The directory for a user's data, from `XDG_DATA_HOME`."""
+    """The directory for a user's data: `XDG_DATA_HOME`, or `~/.local/share`."""
     given = environ.get("XDG_DATA_HOME", "")
     return Path(given) if given.startswith("/") else Path("~/.local/share").expanduser()
 
