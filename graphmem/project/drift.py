@@ -41,7 +41,7 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
         base: the older revision.
         head: the newer revision; None for the current index.
         here: the modules and entry points of the current index.
-        index: called with a tree of files and a directory for its index; a `with` block receives the graph.
+        index: called with (directory of the files, directory for their index); returns a context manager that yields the graph.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.

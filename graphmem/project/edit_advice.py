@@ -140,7 +140,7 @@ class EditAdvice:
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
         """Return the innermost definitions that an edit touches, as graph nodes.
 
-        The list is empty if the edit replaces a whole file, or if its old and new text are both absent.
+        The list is empty if the edit replaces a whole file. It is also empty if the file contains neither the old nor the new text.
         """
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:

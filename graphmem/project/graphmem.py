@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 class GraphMem(Operations):
     """An open project and its index; use as a context manager, or `close` it.
 
-    Every operation is bound to the part that implements it. `parts` is internal to the package and its tests, and may change at any time.
+    Each operation is a method, which calls the object that implements it. These objects are in `parts`, which is internal to graphmem and
+    may change at any time.
 
     Example:
         >>> with GraphMem.open("/tmp/index") as memory:
-        ...     memory.index("path/to/repository")
-        ...     report = memory.impact("Flask.dispatch_request", max_depth=3)
+        ... memory.index("path/to/repository")
+        ... report = memory.impact("Flask.dispatch_request", max_depth=3)
     """
 
     def __init__(self, parts: Parts) -> None:

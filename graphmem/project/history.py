@@ -67,10 +67,10 @@ class CoAccess:
         """Record that files were touched together. Durable on return.
 
         Args:
-            files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given. A session of
-                more than 30 files counts for each file, but not as evidence that its files belong together.
+            files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given. A session of more
+                than 30 files counts for each file, but not as evidence that its files belong together.
             at: an aware time, or ISO 8601; None for now.
-            session: name of the session; recording it again replaces the earlier record. "" for a new name.
+            session: name of the session. If the name was recorded before, the new record replaces the old one. "" generates a new name.
             offsets: seconds from the beginning of the session to the first touch of each file.
 
         Raises:

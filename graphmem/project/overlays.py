@@ -403,7 +403,7 @@ class Overlays:
         return gone
 
     def drop_expired(self, days: float) -> list[BranchKey]:
-        """Delete branches that were not pushed for some days; return them."""
+        """Delete the branches that were not pushed for `days` days; return them."""
         found = self.branches.expired(days)
         for key in found:
             self.drop(key)

@@ -150,10 +150,10 @@ class Sharing:
     def _key(self, given: str) -> str:
         """Return the project's key (its name in the team's database).
 
-        The first call chooses the key. Later calls return it.
+        The first call chooses the key: `given`, or else one derived from the repository. Later calls return the same key.
 
         Raises:
-            SharingError: another key was given than the one in use.
+            SharingError: `given` is another key than the one in use.
         """
         kept = self._kept_key()
         if given and kept and checked_key(given) != kept:
