@@ -158,7 +158,7 @@ class CallSites:
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
         """Return the definitions (targets) that a call `name()` can run.
 
-        `index` is the expression of the callee. A call without targets is counted as unresolved.
+        `index` is the position of the callee in the file's list of expressions. A call without targets is counted as unresolved.
         """
         entry = self.entry
         written = self.value(reference, index)
@@ -252,7 +252,10 @@ class CallSites:
         return False
 
     def is_anything(self, base: Type) -> bool:
-        """Whether a value comes from an unknown library function."""
+        """Whether a library function returned the value, so it may be any object.
+
+        `base` is the type of the value. The result is always False in languages where `libraries_give_anything` is False.
+        """
         rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(
             atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
@@ -303,9 +306,9 @@ class CallSites:
         return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
-        """Count a call as unresolved, unless `value` cannot be a project function.
+        """Count a call as unresolved, unless it cannot run a project function.
 
-        `value` is the type of the callee; built-in methods and containers are not counted.
+        `value` is the type of the callee. Calls of built-in methods, containers and lambdas are not counted.
         """
         if value is TOP:
             self.give_up(reference, "too_many_candidates")
@@ -345,7 +348,7 @@ class CallSites:
                 evidence.edge(kind, src, evidence.outside(*outside), rule, line)
 
     def decorate(self, reference: Reference) -> None:
-        """Add the call of a decorator, which gets the decorated definition."""
+        """Add the call of a decorator, whose argument is the decorated definition."""
         value = self.value(reference, reference.term)
         rule = "scope" if self.terms[reference.term][0] in (NAME, ATTR) else "function_value"
         self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
@@ -382,7 +385,7 @@ class CallSites:
     def add_implied(self, reference: Reference) -> None:
         """Add edges for calls that the language implies, such as `a + b` in C++.
 
-        If only one of several functions can run, the confidence is divided among them.
+        If only one of several functions runs, the confidence is divided equally among them.
         """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
@@ -390,7 +393,8 @@ class CallSites:
     def add_conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Add edges for constructors that convert a call's arguments.
 
-        Edges are added only if the call may run a single function, because several functions could accept the arguments without conversion.
+        Edges are added only if the call can run just one function. If it can run several, one of them may accept the arguments without
+        conversion.
         """
         called = [target.symbol for target in targets if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
         for function in called if len(called) == 1 else ():
@@ -439,7 +443,8 @@ class CallSites:
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
         """For each class in a type, add a call of the first method that it has.
 
-        `value` is the type of the receiver. `names` are the methods in order of preference. A confidence of 0 means the default.
+        `value` is the type of the receiver. `names` are the methods in order of preference. A confidence of 0 means the default of the
+        rule.
         """
         likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
@@ -470,8 +475,8 @@ class CallSites:
     def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
         """Add the calls that a container makes to methods of a key.
 
-        `names` are the methods: first the hash, such as `__hash__`, then the comparison. A list or a tuple only compares. Containers of the
-        project's own classes add nothing.
+        `names` are the method for the hash, such as `__hash__`, and then the comparison. For a list or a tuple, only the comparison is
+        called. For containers of the project's own classes, nothing is added.
         """
         inside = self.value(reference, container)
         if not any(atom[0] in (INST, CLASS) for atom in inside):
@@ -482,7 +487,7 @@ class CallSites:
     def contained(self, value: Type) -> Type:
         """Return the type of the elements of containers, through two levels.
 
-        The second level is that of tuples inside a container: `list[tuple[A, B]]` also gives `A` and `B`.
+        For a `list[A]`, the result is `A`. For a `list[tuple[A, B]]`, the result has the tuple, `A` and `B`.
         """
         found = EMPTY
         for atom in value:
@@ -515,9 +520,10 @@ class CallSites:
             self.add_reads(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
 
     def add_reads(self, reference: Reference, targets: Iterable[Target]) -> None:
-        """Add edges to methods that the language calls.
+        """Add edges to methods that the language calls, such as properties.
 
-        A method that stores its result, such as a `cached_property`, gets a reference instead of a call. A library calls it, and only once.
+        Each target gets a call edge. A method that stores its result, such as a `cached_property`, gets a reference edge, because a library
+        calls it and only once.
         """
         self.add_calls(reference, [one._replace(kind=EdgeKind.REFERENCES) if self.is_stored(one.symbol) else one for one in targets])
 
@@ -541,8 +547,8 @@ class CallSites:
 def shared_among(value: Type) -> float:
     """Return the confidence of an implicit call on an object of a given type.
 
-    An implicit call is one that the source does not write, such as `__add__` for `a + b`. The confidence is `SEVERAL_CLASSES` if `value`
-    has several classes. Otherwise it is 0, which stands for the default of the rule.
+    An implicit call is one that the source does not write, such as `__add__` for `a + b`. If `value` has several classes, the confidence is
+    `SEVERAL_CLASSES`. Otherwise the result is 0, which means the default confidence of the rule.
     """
     classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
     return 0.0 if classes < 2 else SEVERAL_CLASSES
@@ -551,8 +557,8 @@ def shared_among(value: Type) -> float:
 def settled(inference: Inference, value: Type) -> Type:
     """Mark a class in a type as exact if the type has an exact subclass of it.
 
-    A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. An abstract
-    class with an exact subclass is removed instead of marked.
+    A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. If `B` derives
+    from `A` and `value` is `A | exact B`, the result is `exact A | exact B`. An abstract class `A` is removed instead.
     """
     if len(value) < 2:
         return value

@@ -29,7 +29,10 @@ def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
-    """Return the definitions of a file without edges, after a failure."""
+    """Return the definitions of a file without edges, after a failure.
+
+    `fault` describes the failure and becomes part of the result.
+    """
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()
     return resolving.evidence.rows()._replace(fault=fault)
@@ -141,9 +144,9 @@ class _Resolving(NamedSites):
         return {target.symbols[0].id} if target is not None else set()
 
     def only_named(self, reference: Reference) -> None:
-        """Record the positions of type names, without adding edges.
+        """Record where type names are written, without adding edges.
 
-        The edges are added for the declaration or header that contains the names.
+        The edges are added elsewhere, for the declaration or the class header that contains the names.
         """
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))

@@ -1,6 +1,6 @@
 """Find the keys under which functions are registered, such as routes.
 
-Other keys are events, commands and tasks. A key is recorded if it is a literal (`path("x/", view)`, `@app.route("/x")`,
+Other keys are the names of events, commands and tasks. A key is recorded if it is a literal (`path("x/", view)`, `@app.route("/x")`,
 `@task(name="mail.send")`) or an event object (`saved.connect(f)`, `@receiver(saved)`). Computed keys are not recorded.
 """
 
@@ -34,7 +34,7 @@ By default it is the first argument.
 def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
     """Return the key, such as a route, under which a call registers functions.
 
-    `row` describes the framework's calls. The result is "" if the call has no key.
+    `row` is the row of the framework tables that fits the call. The result is "" if the call has no key.
     """
     return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
 

@@ -2,7 +2,7 @@
 
 The tables in `frameworks.toml` list the calls that register functions. The registering code gets an edge to the function, with a rule that
 names the purpose, such as `route`. The function becomes an entry point. Code that sends a signal, queues a task or requests an injected
-value gets a call edge to the function. All values come from type inference, which records the inputs of each edge.
+value gets a call edge to the function.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ class Handing:
     def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
         """Yield the functions that an argument of a registering call contains.
 
-        `term` is the argument, and `row` describes the call. Functions inside lists and object literals are included.
+        `term` is the argument, and `row` is the row of the framework tables for the call. Functions inside lists and object literals are
+        included.
         """
         terms = self.entry.terms
         found = terms[term]
@@ -207,7 +208,8 @@ class Handing:
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
         """Return the name of an event that a call connects or sends.
 
-        The name is `saved` for `saved.send()` and `bus.emit("saved")`. `given` are the arguments of the call.
+        The name is `saved` for `saved.send()` and `bus.emit("saved")`. `given` are the arguments of the call, and `receiver` is the object
+        before the dot.
         """
         if event.is_text:
             return string_of(entry.terms[given[0]]) if given else ""
@@ -216,7 +218,7 @@ class Handing:
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
         """Yield the functions that a call connects to a sent event.
 
-        `site` is the call. `name` and `sent` are the name and the identities of the sent event, as in `_identities`.
+        `site` is the call in the file `entry`. `name` is the name of the sent event, and `sent` are the results of `_identities` for it.
         """
         terms = entry.terms
         found = terms[site.term]
@@ -244,8 +246,9 @@ class Handing:
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
         """Whether a sent event and a connected event are the same.
 
-        Both are given by their identities, as in `_identities`. They are the same if they share a variable, or if the classes of their
-        owners are equal or related.
+        `sent` and `connected` are the identities of the events, which `_identities` returns. The events are the same if they share an
+        identity. Events that are named by strings are also the same if the class of one event's owner is the class or a base of the
+        other's.
         """
         if sent & connected:
             return True
@@ -256,8 +259,8 @@ class Handing:
     def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
         """Return the identities of an event, for comparison with other events.
 
-        An identity is the variable or attribute that holds the event in `term`. If strings name events, `term` is their owner, and its
-        classes are identities, too.
+        An identity is the variable or attribute that holds the event in the expression `term`. For events that are named by strings, `term`
+        is the object with the events, such as `bus`. Then the classes of this object are identities, too.
         """
         found = set(self._held(entry, scope, term, line))
         if event.is_text:
@@ -288,8 +291,8 @@ class Handing:
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
         """Yield the variable that a binding of a name refers to.
 
-        `place` is the binding. An import is followed, also through re-exports, to the file that defines the variable. `seen` has the files
-        already followed.
+        `place` is the binding. If it is an import, the import is followed to the file that defines the variable, also through re-exports.
+        `seen` has the paths of the files already followed.
         """
         entry, scope, slot = place
         if slot.kind == "binding":

@@ -38,7 +38,7 @@ class Overloads:
     def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
         """Return the targets whose parameters fit the arguments of a call.
 
-        The targets are functions of one name. If none in a class fits, functions of that name in base classes are tried.
+        The targets are functions of one name. If no function of a class fits, the functions of this name in base classes are tried.
         """
         groups: dict[tuple[str, int, str], list[Target]] = {}
         found: list[Target] = []
@@ -81,17 +81,17 @@ class Overloads:
         return _shared(best)
 
     def _is_of_interface(self, symbol: Symbol | None) -> bool:
-        """Whether a method is called only through its interface.
+        """Whether a method can be called only through its interface.
 
         In C#, an example is `void IList.Clear()`, which names the interface `IList`.
         """
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:
-        """Whether a call can refer to the only function of its name in a class.
+        """Whether a call can run a function that has no overloads in its class.
 
-        True if the arguments of the call fit. Always True for constructors, and in languages where a separate declaration gives the default
-        values.
+        `target` is the function. The arguments of the call must fit. For a constructor the result is always True. It is also True in
+        languages that declare default values apart from the function.
         """
         symbol = target.symbol
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
@@ -102,7 +102,7 @@ class Overloads:
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
         """Whether a function cannot have overloads in base classes.
 
-        False only for a method of a class that has bases in the project.
+        The result is False only for a method of a class that has base classes in the project.
         """
         if symbol is None:
             return True
@@ -113,8 +113,8 @@ class Overloads:
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return the methods of one class that override a chosen overload.
 
-        `group` are the methods, and `plain` are the chosen overloads of each class. In languages that do not inherit overloads, the methods
-        that fit the arguments best are returned instead.
+        `group` are the methods. `plain` has, for each class without overrides, the overloads that were chosen there. In languages that do
+        not inherit overloads, the methods of `group` that fit the arguments best are returned instead.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
@@ -191,7 +191,7 @@ class Overloads:
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
-        """Whether a parameter's type, such as `int`, does not accept null.
+        """Whether the type of a parameter does not accept null, as `int` in Java.
 
         `annotation` is the declared type of a parameter of `symbol`.
         """
@@ -201,8 +201,8 @@ class Overloads:
     def _given(self, reference: Reference, argument: int) -> Type:
         """Return the type of an argument of a call.
 
-        The argument may be a parameter of the calling function that is declared with a type parameter `T`. Callers pass different types for
-        `T`. So the result is the bound of `T`, or empty if `T` has no bound.
+        The argument may be a parameter of the calling function, declared with a type parameter `T`. Then the result is the bound of `T`, or
+        empty if `T` has no bound, because each caller may pass another type.
         """
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
@@ -215,7 +215,10 @@ class Overloads:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
 
     def _is_of_any_type(self, reference: Reference, argument: int) -> bool:
-        """Whether an argument is a variable declared with an unbounded type `T`."""
+        """Whether an argument is a parameter declared with a type parameter `T`.
+
+        The result is False if `T` has a bound.
+        """
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
         for entry, scope, slot in places or ():
@@ -227,10 +230,10 @@ class Overloads:
         return bool(places)
 
     def _points_of_any_type(self, entry: FileEntry, symbol: Symbol, annotation: int) -> int:
-        """Score how well a value of any type `T` fits a parameter.
+        """Score how well an argument of an unbounded type `T` fits a parameter.
 
-        A parameter declared with a type parameter fits exactly. A parameter of the class of all objects, or of an unknown type, fits after
-        a conversion. Any other parameter does not fit.
+        The score is `EXACT` if the parameter's type is also a type parameter. It is `CONVERTED` if that type is unknown or the class of all
+        objects. For any other type the score is `IMPOSSIBLE`.
         """
         if annotation >= 0 and is_type_parameter(entry, symbol.index, annotation):
             return EXACT
@@ -242,7 +245,7 @@ class Overloads:
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
         """Yield (argument, parameter, is single) for each argument of a call.
 
-        The last item is True if the argument is the only one for a parameter that collects arguments, such as `*args`.
+        A parameter such as `*args` collects arguments. `is single` is True if the argument is the only one that this parameter collects.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)
@@ -255,7 +258,10 @@ class Overloads:
             yield from ((argument, parameter, False) for parameter in parameters if parameter.name == name)
 
     def _points(self, entry: FileEntry, symbol: Symbol, annotation: int, given: Type) -> int:
-        """Score how well an argument's type fits a parameter; 0 if one is unknown."""
+        """Score how well an argument's type fits a parameter's type.
+
+        `given` is the argument's type, and `annotation` the parameter's type. If one of them is unknown, the score is usually 0.
+        """
         scope = symbol.index if symbol.kind in CLASS_KINDS else entry.definitions[symbol.index].parent
         declared = self.inference.declared(entry, scope, annotation)
         if not given or not declared:
@@ -302,8 +308,8 @@ class Overloads:
     def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
         """Return (score, function) of fitting functions in the nearest base class.
 
-        The functions have the name of `target`. Functions that one of `below` overrides are left out. The result is empty if no base class
-        has a fitting function.
+        The functions have the name of `target`. Functions that a function in `below` overrides are left out. Base classes without a fitting
+        function are skipped. The result is empty if no base class has one.
         """
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only

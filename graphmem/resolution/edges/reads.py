@@ -66,7 +66,8 @@ class ReadSites(VariableSites):
     def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
         """Add an edge for `module.name`: a variable of another module.
 
-        `path` is the file of the module. If it re-exports the variable, the import is followed, except into the files `seen`.
+        `path` is the file of the module. If that file re-exports the variable, the import is followed. `seen` are the files already
+        followed.
         """
         for place in self.inference.module_places(path, name) or ():
             if place.slot.kind == "binding":
@@ -171,7 +172,7 @@ class ReadSites(VariableSites):
     def is_read_of_itself(self, reference: Reference) -> bool:
         """Whether an expression reads an attribute of its receiver: `self.name`.
 
-        Always False in languages where a mixin cannot use members of the classes that inherit it.
+        The result is always False in languages where a mixin cannot use members of the classes that inherit the mixin.
         """
         term = self.terms[reference.term]
         rules = rules_of(self.entry)

@@ -104,7 +104,7 @@ class Requests:
     def linked(self, text: str) -> Sequence[Symbol]:
         """Return the handlers of the route that `text` (`blueprint.name`) names.
 
-        If several routes match, handlers in a file or folder with the blueprint's name are preferred. Of the remaining ones, the nearest to
+        If several routes match, handlers in a file or folder with the blueprint's name are preferred. Of these, the handlers nearest to
         this file are returned. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         found = self._named_routes(text, "")
@@ -131,8 +131,8 @@ class Requests:
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
         """Yield (call, route) for each call that registers a route under a key.
 
-        `key` is "/" and the last fixed segment of the route's path, or the prefix and name of a named route. A registration in a test file
-        is used only for requests in the same scope or an inner scope.
+        `key` is "/" and the last fixed segment of the route's path, or a prefix and the name of the route. A registration in a test file is
+        used only for requests in the same scope or in a scope inside it.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -187,7 +187,7 @@ def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
 
 
 def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
-    """Yield the functions and classes in an argument for a framework.
+    """Yield the functions and classes in an argument passed to a framework.
 
     `value` is the type of the argument: a function, a class, or a list or object that contains them. For a class, its methods that `row`
     lists are added.
@@ -212,10 +212,10 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 
 
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """Yield the arguments of a call that the framework calls as functions.
+    """Yield the arguments of a registering call that the framework will call.
 
-    `row` is a row of `frameworks.toml` that lists the arguments. They come from `receiver`, `positional` and `named`, the expressions of
-    the call.
+    `row` is a row of `frameworks.toml` that says which arguments these are. They are taken from `receiver`, `positional` and `named`, the
+    expressions of the call.
     """
     for which in row.functions:
         if isinstance(which, int):

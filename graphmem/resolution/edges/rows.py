@@ -81,7 +81,10 @@ class Evidence:
         return found.id
 
     def handles(self, kind: str, name: str, framework: str, symbol: Symbol, rule: str, line: int) -> None:
-        """Record that a framework knows a function by a key such as a route."""
+        """Record the key, such as a route, by which a framework knows a function.
+
+        `kind` is the kind of key, `name` is the key, and `symbol` is the function.
+        """
         line = line if symbol.path == self.path else 0
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 

@@ -79,8 +79,8 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        `rule` is the rule by which the value was found, and `name` is the called name. If a function has another name, it was passed as a
-        value, and gets the rule `function_value`.
+        `rule` is the rule by which the value was found, and `name` is the name in the call. If a function in `value` has a name other than
+        `name`, it was passed as a value. Then its rule is `function_value`, unless `rule` is `import`.
         """
         rules = rules_of(self.entry)
         for atom in ordered(value):
@@ -185,8 +185,8 @@ class Targets:
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 
-        `atom` is the mixin, which uses the member `name`. The classes are found through classes that inherit the mixin. The result is empty
-        if the mixin or one of its bases defines the member.
+        `atom` is the mixin, which uses the member `name`. Classes that inherit the mixin lead to the classes in the result. The result is
+        empty if the mixin or one of its bases defines the member.
         """
         rules = rules_of(self.project.entry(atom[1]))
         if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -212,8 +212,8 @@ class Targets:
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the targets of a method call on an object, with overrides.
 
-        `plain` are the targets without overrides. A method that no object can run gets a reference edge instead of a call edge. Examples
-        are an abstract method, and a method that all instantiated classes override.
+        `plain` are the targets without overrides. A method that no object can run gets a reference edge instead of a call edge. Such a
+        method is abstract, or is overridden in all classes that are instantiated.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -240,7 +240,10 @@ class Targets:
         yield from (Target(symbol, None, "override") for symbol in overrides)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call of the methods in `plain` can run the override `method`."""
+        """Whether a call that can run `plain` can also run the override `method`.
+
+        `plain` are the targets of the call without overrides.
+        """
         entry = self.project.entry(method)
         rules = rules_of(entry)
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
@@ -249,10 +252,10 @@ class Targets:
         return rules.may_run(self.entry, entry)
 
     def may_meet(self, scope: int, override: Symbol | None) -> bool:
-        """Whether the object of a `self` call may have a given override.
+        """Whether a call on `self` in `scope` can run the method `override`.
 
-        `scope` contains the call. For `self.b()` in `A.a`, a subclass may override both `a` and `b`. Its objects then run their own `a`,
-        and so not this call, unless the subclass calls `a` of its base.
+        In `A.a`, consider the call `self.b()`. A subclass that overrides both `a` and `b` runs its own `a`, so the call in `A.a` does not
+        reach its `b`. The exception is a subclass that calls `a` of its base.
         """
         if override is None or not rules_of(self.entry).first_parameter_is_receiver:
             return True
@@ -298,8 +301,8 @@ class Targets:
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether no object of the class `symbol` runs a given method.
 
-        `owner` defines the method `name`. It runs if `symbol`, or a subclass that inherits the method, may have objects. Only methods that
-        are overridden, or that a protocol declares, can be idle.
+        `owner` defines the method `name`. Objects may run it if they belong to `symbol`, or to a subclass that inherits the method. The
+        result is always False for a method that is neither overridden nor declared by a protocol.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -311,8 +314,8 @@ class Targets:
     def stands_in(self, scope: int, function: Symbol) -> bool:
         """Whether a call is inside the wrapper that replaces a decorated function.
 
-        `scope` contains the call, and `function` is the decorated function. The wrapper, which the decorator returns, is a function or a
-        callable object.
+        `scope` is the scope of the call, and `function` is the decorated function. The wrapper is the function or callable object that the
+        decorator returns.
         """
         if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
             return False
@@ -343,7 +346,8 @@ class Targets:
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
         """Keep one part of each class that is split over several declarations.
 
-        An example is a `partial class` in C#. The part with a constructor is kept, or the first part if none has one.
+        An example of a split class is a `partial class` in C#. The first part with a constructor is kept. If no part has one, the first
+        part is kept.
         """
         found = list(targets)
         parts: dict[str, list[Symbol]] = {}
@@ -367,8 +371,8 @@ class Targets:
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
         """Return the definitions with a call's bare name, unless there are many.
 
-        Used when the type of the receiver is unknown. With `bound`, methods are returned, otherwise functions. They must accept the call's
-        arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions.
+        Used when the type of the receiver is unknown. If `bound` is True, the definitions are methods, else functions. They must accept the
+        call's arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions.
         """
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
@@ -384,8 +388,8 @@ class Targets:
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
         """Return the result of `of_name` for calls with given arguments.
 
-        `positional` is the number of positional arguments, or -1 if it is unknown. `keywords` are the names of the others. The result is
-        the same for all such calls in this file.
+        `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the names of the keyword arguments. The result
+        is the same for all such calls in this file.
         """
         found = []
         for symbol in self.project.named(name):
@@ -425,7 +429,8 @@ class Targets:
     def rule_of(self, places: Sequence[Place]) -> str:
         """Return the rule by which a name was found, given its bindings.
 
-        `places` are the bindings. The rule is `scope`, `import` or `function_value`. A rule states how the target of an edge was found.
+        `places` are the bindings. The rule is `scope` for a definition in this file, and `import` for an import or a definition in another
+        file. For a variable or a parameter the rule is `function_value`.
         """
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:

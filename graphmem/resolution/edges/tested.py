@@ -1,9 +1,9 @@
 """Find what a test is about: code that it calls and is named after.
 
-A test has a TESTS edge to a function or class that it calls itself and whose words its name begins with, as in `test_parse_empty` for
-`parse`. If the name of the test begins with no called name, the names around it count (`class TestParser`, `describe("parser")`). Among
-several called names the longest one counts. A name alone never makes an edge: in recorded test runs, tests seldom ran code that has the
-same name and to which no call leads.
+A test has a TESTS edge to a function or class that the test itself calls. The name of the test must begin with the words of that function
+or class, as in `test_parse_empty` for `parse`. If it begins with no called name, the definitions around the test are compared (`class
+TestParser`, `describe("parser")`). Of several called names, the longest one is used. A name alone never makes an edge. In recorded test
+runs, tests seldom ran code of the same name that they did not call.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ def add_subjects(entry: FileEntry, project: Project, called: list[Called], evide
 
 
 def _test_around(entry: FileEntry, scope: int) -> int:
-    """Return the test that a definition is or is nested in, or -1."""
+    """Return the definition itself if it is a test, or the test around it.
+
+    `scope` and the result are positions of definitions in the file. The result is -1 outside of tests.
+    """
     while scope > 0 and not is_test_case(entry, entry.definitions[scope]):
         scope = entry.definitions[scope].parent
     return scope if scope > 0 else -1

@@ -54,7 +54,7 @@ class VariableSites(CallSites):
     def receive(self, reference: Reference, receiver: int) -> None:
         """Add an edge to the variable or class `a` for an access `a.b`.
 
-        `receiver` is the expression `a`. Nothing is added for other expressions than a bare name.
+        `receiver` is the expression `a`. If it is not a bare name, nothing is added.
         """
         term = self.terms[receiver]
         if term[0] != NAME:
