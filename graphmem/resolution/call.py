@@ -81,11 +81,12 @@ class Call:
         """Return the index of the expression that the call passes for a parameter.
 
         Args:
-            position: position of the parameter after the receiver, or -1 if it is only given by name.
+            position: position of the parameter, without counting the receiver; -1 if callers can pass the parameter only by name.
             name: name of the parameter.
 
         Returns:
-            The index in `FileFacts.terms`; -1 if the call leaves the parameter to its default. None if that is unknown, as with `f(*args)`.
+            The index in `FileFacts.terms`. The result is -1 if the call does not pass the parameter, and None if that is unknown:
+                `f(*args)`.
         """
         if self.callee < 0 or self.passed:
             return None
@@ -102,7 +103,7 @@ class Call:
     def rest(self, position: int) -> Type:
         """Return the union of the types of the call's last positional arguments.
 
-        `position` is the first argument to include. Spread arguments (`*args`) are left out.
+        `position` is the position of the first argument to include. Spread arguments (`*args`) are left out.
         """
         found = join_all(self.passed[position:])
         for term in self.args[max(0, position - len(self.passed)) :]:

@@ -247,7 +247,10 @@ class Classes:
         return False
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a hook for missing attributes (`__getattr__`)."""
+        """Whether a class defines a hook for missing attributes (`__getattr__`).
+
+        The result is False if `name`, the missing attribute, begins with `__`.
+        """
         method = rules_of(self.project.entry(symbol)).fallback_method
         return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
 
@@ -295,7 +298,10 @@ class Classes:
         return found
 
     def _overridden(self, receiver: Receiver, name: str) -> Type:
-        """Return the type of the values that subclasses give an attribute."""
+        """Return the type of the values that subclasses assign to an attribute.
+
+        Properties of subclasses are included. `receiver` is the class, or an object of it.
+        """
         found = EMPTY
         in_tests = self.project.files[receiver[1].path].in_tests
         for child in self.inference.below(receiver[1]):
@@ -307,7 +313,7 @@ class Classes:
         return found
 
     def _gives(self, entry: FileEntry, symbol: Symbol, name: str) -> bool:
-        """Whether a class itself gives an attribute a value, or has a property."""
+        """Whether a class itself assigns an attribute or has it as a property."""
         slots = entry.names(symbol.index).get(name, ())
         return any(
             slot.kind == "binding" or (slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers)
@@ -338,8 +344,9 @@ class Classes:
     def _of_one_side(self, value: Type, owner: FileEntry, receiver: Receiver) -> Type:
         """Keep the class methods for a class, or the object methods for an object.
 
-        In Ruby a class and its objects have separate methods. If the receiver is a class and `value` has no class method, other functions
-        are kept. They come from a mixin that extends the class.
+        In Ruby a class and its objects have separate methods. `value` has the methods, and `receiver` is a class or an object. If
+        `receiver` is a class and `value` has no class methods, `value` is returned unchanged. Such methods come from a mixin that extends
+        the class.
         """
         if not rules_of(owner).sides_are_apart:
             return value
@@ -448,8 +455,8 @@ def _informs(entry: FileEntry, position: int) -> bool:
 def _merge(lines: list[list[Base]], head: Symbol) -> list[Base]:
     """Merge the resolution orders of the bases of a class by the C3 algorithm.
 
-    `lines` are the resolution orders and the list of direct bases. `head` is the class itself, which is left out. For an inconsistent
-    hierarchy, the first remaining class is used.
+    `lines` has the resolution order of each base, and at the end the list of the direct bases. `head` is the class itself, which is not in
+    the result. In an inconsistent hierarchy, C3 finds no next class. Then the next class is the first one that remains.
     """
     found: list[Base] = []
     lines = [[c for c in line if c is not head] for line in lines]

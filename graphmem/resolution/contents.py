@@ -53,10 +53,10 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
 
 
 def _holding(inference: Inference, kind: str, given: Type) -> Type:
-    """Return the type of a new container that takes over other elements.
+    """Return the type of a container made from elements of other containers.
 
-    `kind` is the kind of the new container, such as `list`. `given` is the type of the containers with the elements. The elements of a
-    `dict` are its values; if the new container is a `dict`, keys are kept, too.
+    An example is `list(xs)`. `kind` is the kind of the new container, here `list`. `given` is the type of the other containers, here of
+    `xs`. The elements of a `dict` are its values. A `dict` made from a `dict` also gets the keys.
     """
     found = EMPTY
     for atom in given:
@@ -70,8 +70,8 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
     """Extend the type of an attribute by the values that statements add to it.
 
-    `value` is the type without the added values. The attribute holds a container, as in `item.names.append(x)`. The statements may be in
-    any file.
+    An example of such a statement is `item.names.append(x)`, in any file. `value` is the type of the attribute `name` of the class `owner`,
+    without the added values.
     """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value

@@ -48,8 +48,8 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
     """Return the definitions that one binding of a name refers to.
 
-    A binding is a definition, an import or an assignment. Classes, types and aliases are returned. If `anything` is True, functions and
-    variables are returned, too.
+    `place` is the binding: a definition, an import or an assignment. Classes, types and aliases are returned. If `anything` is True,
+    functions and variables are returned, too.
     """
     entry, scope, slot = place
     if slot.kind == "definition":
@@ -82,7 +82,7 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
 def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
     """Return the definitions of a name that is a member of `owner`.
 
-    The owner is a module, a package or a class. A package has the members that the importing file can see.
+    `owner` is a module, a package or a class. For a package, only members that the file `entry` can see are returned.
     """
     if owner[0] == CLASS:
         return _of_class(inference, owner[1], name, anything)

@@ -1,8 +1,8 @@
 """Find the `return` statements that a call cannot reach.
 
-An argument of the call fails the test before such a statement. An example is `def f(x=None)` with `if x is None: return A()`, then `return
-B()`. The call `f(1)` cannot reach `return A()`, and `f()` cannot reach `return B()`. Only literals and defaults are tested, for parameters
-that the function does not assign before.
+An example is `def f(x=None)` with `if x is None: return A()`, then `return B()`. The call `f(1)` cannot reach `return A()`, and `f()`
+cannot reach `return B()`. The result of a test is known only for a literal argument or a default value. The function must not assign the
+parameter before the test.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def unreached(entry: FileEntry, scope: int, call: Call, offset: int) -> tuple[in
 
 
 def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: int) -> bool | None:
-    """Whether a call's argument passes a test; None if that is not known.
+    """Whether the argument that a call passes meets a test; None if unknown.
 
-    `test` is one test of `binding`, such as `x is None` before a `return`. `offset` is the number of parameters that the receiver fills.
+    `binding` stands for the code that the test guards, such as a `return`. `test` is one test before this code, such as `x is None`.
+    `offset` is the number of parameters that the receiver fills, such as `self`.
     """
     if test[0] != OPERATOR:
         return None
@@ -60,10 +61,10 @@ def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: 
 
 
 def holds(literal: Term, demand: str) -> bool | None:
-    """Whether a literal passes a test; None if that is not known.
+    """Whether a literal meets a test; None if unknown.
 
-    `demand` is `none`, `true` or `false` for that literal, or `truthy` for any value that counts as true. The prefix "not " negates the
-    test.
+    `demand` is the test. `none`, `true` and `false` each require that literal. `truthy` requires any value that counts as true. A prefix
+    "not " negates the test.
     """
     if demand.startswith("not "):
         found = holds(literal, demand.removeprefix("not "))

@@ -1,9 +1,10 @@
 """Indexes that map an input to the cached answers computed from it.
 
 `solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a set of inputs
-that has a number. A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects only
-some dozens of groups and answers. Both indexes, of groups and of answers, are arrays of numbers that are built when first used. Items added
-later are scanned until there are enough of them to rebuild the index. The indexes only save time; a full scan would find the same answers.
+that has a number. One index finds the groups that contain an input, and the other finds the answers that used an input or a group. Large
+projects have a hundred thousand groups and twice as many answers; an edit affects only dozens of them. An index is built at its first use.
+Items that are added later are scanned until there are many; then the index is built again. The indexes only save time: a full scan would
+find the same answers.
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ class GroupsOf:
         self._covered = 0
 
     def forget(self) -> None:
-        """Drop the index of groups (sets of inputs); some were removed."""
+        """Drop the index, because groups (sets of inputs) were removed."""
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to `stale` all groups that contain one of its numbers.
+        """Add to `stale` each group that contains a number that is in `stale`.
 
         A group is a set of inputs (facts of files) that has a number. Groups that contain an added group are added, too.
 

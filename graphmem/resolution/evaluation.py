@@ -288,8 +288,8 @@ class Evaluation:
     def _narrow(self, value: Type, tested: Type) -> Type:
         """Narrow the type of a value to a tested type, as `isinstance` does.
 
-        `value` is the type before the test, and `tested` the type that it tests. The result is `tested`, with the subclasses of its classes
-        that `value` contains.
+        `value` is the type before the test, and `tested` is the type that the test names. The result is `tested`, plus each alternative of
+        `value` that is a subclass of a tested class. If `B` derives from `A`, `B | C` narrowed to `A` gives `A | B`.
         """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
@@ -348,7 +348,10 @@ class Evaluation:
         return value
 
     def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:
-        """Return the value of `super(Class, receiver)` in Python."""
+        """Return the value of `super(Class, receiver)` in Python.
+
+        `given` are the arguments, as indices of expressions. Without a second argument, the result is that of `super()`.
+        """
         classes = [atom[1] for atom in self.expanded(self.term(entry, scope, given[0], line)) if atom[0] == CLASS]
         if not classes or len(given) < 2:
             return self.super_object(entry, scope)
@@ -358,8 +361,8 @@ class Evaluation:
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
         """Return the result of calling a function parameter, as in `cls()`.
 
-        If the parameter may hold a class, the new object refers to the parameter by a `MADE` tuple. For each caller, `substituted` replaces
-        the tuple by an object of the class that is passed.
+        If the parameter may hold a class, the result has a `MADE` tuple: a placeholder for an object of the class that the caller passes.
+        For each caller, `substituted` replaces the placeholder by such an object.
         """
         found = EMPTY
         for atom in callee:
@@ -374,8 +377,8 @@ class Evaluation:
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
         """Return the result of `self.factory()` if the attribute holds a class.
 
-        A subclass may assign another class to the attribute. So the new object refers to the receiver by a `MADE` tuple, which
-        `substituted` replaces for each caller. The result is empty for other calls.
+        A subclass may assign another class to the attribute. So the result is a `MADE` tuple: a placeholder that refers to the receiver.
+        For each caller, `substituted` replaces it by an object. The result is empty for other calls.
         """
         term = entry.terms[called]
         if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):

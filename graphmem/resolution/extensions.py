@@ -33,7 +33,10 @@ class ExtensionRules(Protocol):
     has_extensions: bool
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the type that owns a method defined outside of the type's body."""
+        """Return the type that owns a method defined outside of the type's body.
+
+        `position` is the position of the method in the file.
+        """
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names of the packages to which a file belongs."""
@@ -42,7 +45,7 @@ class ExtensionRules(Protocol):
         """Return the name of the type that an extension function extends."""
 
     def converted_to(self, name: str) -> Sequence[str]:
-        """Return the types to which the language converts a type implicitly."""
+        """Return the types to which the language converts type `name` implicitly."""
 
     def containers_of(self, kind: str) -> Sequence[str]:
         """Return the names of the container types of a kind, such as `list`."""
@@ -51,9 +54,9 @@ class ExtensionRules(Protocol):
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
     """Return the best fitting extension functions of a given name.
 
-    `receiver` is the object on which the function is called. An extension of the receiver's own type fits better than one of a base type. A
-    function must belong to the file's package or an imported package. If no function does, the only function in the project is returned, if
-    there is a single one.
+    `receiver` is the object on which the function is called. An extension of the receiver's own type fits better than one of a base type.
+    Only functions of the file's package and of imported packages are considered. If none of these fits, but exactly one function in the
+    project fits, that function is returned.
     """
     if not inference.project.knows_name(name):
         return []
@@ -83,7 +86,8 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
     """Return the extension functions that may fit a value of unknown type.
 
-    `receiver` is the type of the value. The result is empty if the type is known, or if a method that is not an extension has the name.
+    `receiver` is the type of the value. The result is empty if the type is known. It is also empty if any method named `name` in the
+    project is not an extension.
     """
     if not inference.project.knows_name(name):
         return []
@@ -113,8 +117,8 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
     """Return the distance of an extended type from the receiver's type.
 
     `written` is the extended type, and `names` are the names of the receiver's type and its bases. The distance is 0 for the receiver's own
-    type and 1 for its nearest base. A type parameter or a type of all objects is the farthest. The result is -1 if the receiver does not
-    have the extended type.
+    type, 1 for its nearest base, and so on. The distance is greatest for a type parameter and for the type of all objects. The result is -1
+    if the receiver does not have the extended type.
     """
     if written in ANYTHING:
         return len(names) + 1
@@ -132,8 +136,8 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 def _aliased(rules: ExtensionRules, inference: Inference, entry: FileEntry, symbol: Symbol, receiver: Instance) -> int:
     """Return the distance of an extended type that is written as an alias.
 
-    `symbol` is the extension function. The distance is 0 for the receiver's own class and 1 for its nearest base. It is -1 if the receiver
-    does not have the type.
+    `symbol` is the extension function. The distance is 0 for the class of `receiver` and 1 for the nearest base. The result is -1 if the
+    receiver does not have the extended type.
     """
     owners = {atom[1] for atom in rules.owner_apart(inference, entry, symbol.index) if atom[0] == CLASS}
     return next((rank for rank, base in enumerate(inference.mro(receiver[1])) if base in owners), -1) if owners else -1

@@ -29,10 +29,9 @@ class Slot(NamedTuple):
 
 
 class FileRules(Protocol):
-    """Language rules that need only the facts of one file.
+    """Interface of the language rules that need only the facts of one file.
 
-    Facts are the result of parsing a file. `language.Rules` implements this interface and depends on this module; `language.rules_of`
-    returns the rules of a file.
+    Facts are the result of parsing a file. `language.Rules` implements the interface, and `language.rules_of` returns the rules of a file.
     """
 
     methods_are_inputs: bool
@@ -72,9 +71,10 @@ class FileRules(Protocol):
         ...
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of the receiver `self` or `this`; -1 otherwise.
+        """Return the class of the receiver `self` or `this`.
 
-        `base` is the expression. The class is given by its position among the file's definitions.
+        `base` is the expression. The class is given by its position among the file's definitions. The result is -1 if `base` is not the
+        receiver.
         """
         ...
 
@@ -169,7 +169,8 @@ class FileEntry:
     def _leave_to_outer(self) -> None:
         """Remove local bindings of names that are fields of an enclosing class.
 
-        Only in languages with declared types. There, `x = f()` in a method refers to the field `x`, unless the method declares its own `x`.
+        In languages with declared types, `x = f()` in a method refers to the field `x`, unless the method declares its own `x`. For other
+        languages, nothing is removed.
         """
         if not self.rules.types_are_declared:
             return
@@ -208,10 +209,10 @@ class FileEntry:
                     self.calls.setdefault(f"+{target[2]}", []).append(position)
 
     def fills_at(self, site: CallSite) -> Iterator[int]:
-        """Yield the statements that add values to a container at a call site.
+        """Yield the statements at a call site that add values to a container.
 
-        A statement such as `a.items.append(x)` is given by its position among the file's bindings. For the attribute `items`,
-        `call_sites("+items")` yields the sites.
+        An example is `a.items.append(x)`. A statement is given by its position among the file's bindings. `site` is an item of
+        `call_sites("+items")`, where `items` is the attribute.
         """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]
@@ -270,8 +271,8 @@ class FileEntry:
     def _decorator_names(self, decorator: int, decorated: str) -> Iterator[str]:
         """Yield the keys under which a decorator is indexed.
 
-        The key of `@name` is "name", and the key of a call `@name(…)` is "@name". An event to which the decorator connects the function
-        adds a key that begins with "!". A route adds a key that begins with "/".
+        The key of `@name` is "name", and the key of a call `@name(…)` is "@name". A decorator that connects the function to an event also
+        has a key that begins with "!". A decorator that registers a route also has a key that begins with "/".
         """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
@@ -290,9 +291,11 @@ class FileEntry:
     def call_sites(self, name: str) -> Iterator[CallSite]:
         """Yield calls of a name and uses of it as a decorator, in this file.
 
-        `name` is a key of the file's index. "@name" finds decorators that are calls (`@name(…)`). A key that begins with "!" finds
-        functions that are connected with an event. "+name" finds statements that add to a container in the attribute `name` of another
-        object.
+        `name` may also be one of these keys:
+
+        - "@name" finds decorators that are calls, such as `@name(…)`.
+        - A key that begins with "!" finds code that connects a function to an event.
+        - "+name" finds statements that add to a container in the attribute `name` of another object.
         """
         if name.startswith("+"):
             for position in self.calls.get(name, ()):
@@ -310,10 +313,10 @@ class FileEntry:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """Map each unannotated parameter to the attributes that code reads of it.
+        """Map each unannotated parameter to the attributes that are read from it.
 
-        A key is (position of the function, position of the parameter). For the parameter `a` and `a.b`, the value contains `b`. Uses in
-        nested functions are included. Parameters to which the function assigns are left out.
+        A key is (position of the function, position of the parameter). If the code reads `a.b` of the parameter `a`, the value contains
+        `b`. Uses in nested functions are included. Parameters to which the function assigns are left out.
         """
         known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("attributes of parameters")
         if known is not None:
@@ -398,8 +401,8 @@ class FileEntry:
     def top_name(self, scope: int) -> str:
         """Return the name of the part of the file that contains a scope.
 
-        Other files record their dependencies on this file by parts. A part is an outermost definition, or "<module>" for the module's own
-        code. In languages where other files depend on single methods, each method is a part, too.
+        A part is an outermost definition, or "<module>" for the module's own code. Other files record their dependencies on this file by
+        parts. In languages where other files depend on single methods, each method is a part, too.
         """
         return self.parts[scope]
 
@@ -465,8 +468,8 @@ class Place(NamedTuple):
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
     """Return, for each definition of a file, the name of its part.
 
-    A part is an outermost definition, on which other files depend. If `apart` is True, each method of a class is a part of its own; see
-    `FileEntry.top_name`.
+    A part is an outermost definition. Other files record their dependencies by parts. If `apart` is True, each method of a class is a part
+    of its own.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

@@ -1,7 +1,7 @@
 """Hashes of the parts of a file on which other files can depend.
 
 Edits that other files cannot see, such as most edits inside a function, leave the hashes (the fingerprint) unchanged. Hashes contain no
-positions. Line numbers are replaced by their ranks among the relevant lines, because only the order of lines can change a type.
+line numbers, only the order of the hashed lines, because only the order can change a type.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def labels(term: Term) -> Row:
 class Fingerprints:
     """Hashes of the parts of one file on which other files can depend.
 
-    The keys of `hashes` are inputs, as `Project.key` lists them. If `entry` is None, the file does not exist, and `hashes` is empty.
+    `hashes` maps an input, a fact on which answers depend, to its hash. `Project.key` lists the inputs. If `entry` is None, the file does
+    not exist, and `hashes` is empty.
     """
 
     def __init__(self, entry: FileEntry | None) -> None:
@@ -154,8 +155,8 @@ class Fingerprints:
     ) -> int:
         """Return the hash of a top-level part of the file, such as a class.
 
-        `positions` are the definitions in the part. `methods` are methods of the part whose content is hashed separately; this hash
-        contains only the facts of `_mention`.
+        `positions` are the definitions in the part, and `bindings` and `imports` are its statements. `methods` are methods of the part that
+        have hashes of their own. For them, this hash contains only the facts of `_mention`.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -227,10 +228,10 @@ class Fingerprints:
         )
 
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
-        """Return the facts about a method that its class depends on.
+        """Return the facts about a method on which its class depends.
 
-        The facts decide which names lead to the method, and which class has the attributes that the method sets. `lines` maps line numbers
-        to their ranks.
+        The facts decide under which names the method is found, and to which class the attributes belong that the method sets. `lines` maps
+        line numbers to their ranks.
         """
         return (
             definition.kind,

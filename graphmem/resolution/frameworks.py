@@ -1,6 +1,6 @@
 """Read the framework tables: `frameworks.toml` in folders of `grammars/`.
 
-There are six tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
+There are seven tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
 with an event. `edges.frameworks` then resolves the function and the event by type inference.
 """
 
@@ -239,9 +239,9 @@ class Frameworks:
 
     @cached_property
     def makers(self) -> Collection[str]:
-        """Return the methods that register their own receiver.
+        """Return the methods that register the object on which they are called.
 
-        An example is `Field` in `checkout_create = CheckoutCreate.Field()`.
+        An example is `Field` in `CheckoutCreate.Field()`, which registers the class `CheckoutCreate`.
         """
         return {call.rpartition(".")[2] for row in self.hands_over if "." in row.functions for call in row.calls}
 
@@ -282,8 +282,8 @@ class Frameworks:
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
         """Return the `HandsOver` rows that may apply to a method call.
 
-        A row describes calls that register functions with a framework. The type of the receiver is unknown. So a row is excluded if the
-        receiver's name or the text of the first argument does not fit it.
+        A row describes calls that register functions with a framework. The receiver's type is unknown here. So a row is chosen by the
+        method's name, the receiver's name, and the first argument if that is a string.
         """
         _, called, arguments, _ = call
         callee = terms[called]
@@ -353,7 +353,7 @@ class Frameworks:
 def event_terms(terms: Sequence[Term], given: Sequence[TermIndex]) -> Iterator[TermIndex]:
     """Yield the expressions that name events, including those in lists.
 
-    For `@receiver([saved, deleted])`, they are `saved` and `deleted`.
+    `given` are the arguments of a call. For `@receiver([saved, deleted])`, the results are `saved` and `deleted`.
     """
     for index in given:
         term = terms[index]

@@ -104,7 +104,7 @@ class Functions:
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """Return the type of the arguments that callers pass for a parameter.
 
-        With too many callers, only a part of them is read, and only objects are returned, no functions or classes.
+        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes.
         """
         entry = self.project.entry(symbol)
         name = symbol.name
@@ -158,8 +158,8 @@ class Functions:
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
         """Return the number of parameters that the receiver of a call fills.
 
-        For `x.f()` in Python the number is 1, because `self` is a parameter. It is 0 in languages whose methods do not declare their
-        receiver.
+        For `x.f()` in Python the number is 1, because `x` is passed for the parameter `self`. The number is 0 in languages whose methods do
+        not declare their receiver as a parameter.
         """
         if receiver is None or symbol.kind != "method":
             return 0
@@ -199,7 +199,8 @@ class Functions:
     def _excluded(self, function: Func, call: Call) -> tuple[int, ...]:
         """Return the `return` bindings that a call cannot reach, by position.
 
-        The result is empty for a function with a declared result type, which holds for all calls. `demands` explains the test.
+        The module `demands` finds them. The result is empty for a function with a declared result type, because that type holds for all
+        calls.
         """
         _, symbol, receiver = function
         entry = self.project.files[symbol.path]
@@ -257,10 +258,10 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether a called object `made` only replaces a called function: `@Task`.
+        """Whether an object `made` only stands for a decorated function: `@Task`.
 
-        The class of the object decorates many functions, so its `__call__` joins the results of all. The caller then uses the function's
-        own result, which is more exact.
+        After `@Task` on a function `f`, the type of `f` has two alternatives: the function and a `Task` object. `__call__` of `Task` joins
+        the results of all functions with the decorator. So the caller uses the function's own result, which is more exact.
         """
         functions = [atom[1] for atom in callee if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)
@@ -354,7 +355,7 @@ class Functions:
     def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom | None, offset: int) -> dict[str, Type]:
         """Infer type parameters such as `T` from the arguments of a call.
 
-        The result maps names to types. `offset` is the number of parameters that the receiver fills.
+        The result maps names to types. `symbol` is the called function. `offset` is the number of parameters that `receiver` fills.
         """
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]

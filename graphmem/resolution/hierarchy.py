@@ -91,7 +91,7 @@ class Hierarchy:
         """Return the project's methods that a call on a library's type may run.
 
         For `x.name()`, `package` and `dotted` name the type of `x`. The methods belong to project classes that extend this type. If there
-        are none, classes that extend any other type of `package` are tried, because that type may itself extend `dotted`. The method
+        are none, project classes that extend any other type of `package` are used, because the other type may extend `dotted`. The method
         `caller` and private methods are left out. The result is empty for more than `MAX_IMPLEMENTED` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
@@ -166,8 +166,8 @@ class Hierarchy:
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         """Return the overrides of a method in classes that are instantiated.
 
-        If neither `owner` nor any of its subclasses is instantiated, all overrides are returned. The result is empty for more than
-        `MAX_OVERRIDES` methods.
+        If neither `owner` nor any of its subclasses is instantiated, all overrides are returned. `in_tests` also includes classes of test
+        files. The result is empty for more than `MAX_OVERRIDES` methods.
         """
         found: list[Symbol] = []
         running: list[Symbol] = []

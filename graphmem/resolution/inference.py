@@ -1,7 +1,7 @@
 """Interfaces of type inference, for its own parts and for language rules.
 
-`evaluation.Evaluation` implements these interfaces. Callers import only this module. So `names`, `classes`, `functions` and the rules of a
-language do not depend on each other.
+`evaluation.Evaluation` implements these interfaces. The modules `names`, `classes` and `functions` and the rules of a language use only the
+interfaces. So they do not depend on each other.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class AsksClasses(Protocol):
         """Return the class that defines an attribute, in method resolution order.
 
         If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if the class
-        has no such base.
+        has no such base. With `after`, only classes after this one in the order are searched, as `super()` does.
         """
         ...
 
@@ -106,7 +106,10 @@ class AsksClasses(Protocol):
         ...
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class defines a hook for missing attributes (`__getattr__`)."""
+        """Whether a class defines a hook for missing attributes (`__getattr__`).
+
+        The result is False if `name`, the missing attribute, begins with `__`.
+        """
         ...
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:

@@ -72,7 +72,7 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
 def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
     """Whether a use of a class is only an annotation or a type test.
 
-    `annotated` is the result of `_annotated`, and `tests` are the calls of type tests.
+    `reference` is the use. `annotated` maps expressions in annotations to their lines, and `tests` are calls such as `isinstance(x, A)`.
     """
     place = (reference.scope, reference.line)
     if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):

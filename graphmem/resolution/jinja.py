@@ -28,7 +28,8 @@ class JinjaRules(ScopedRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the function that Python code registers for templates by a name.
 
-        An example is `@app.template_filter("name")`. Without such a function, the result is the type of a name of the template language.
+        An example is `@app.template_filter("name")`. Without such a function, the result is the type of the built-in filter or function of
+        Jinja.
         """
         sites, _ = inference.project.call_sites(f"{TEMPLATE}{name}")
         found = [value for site in sites for value in _registered(inference, site, name)]

@@ -195,7 +195,10 @@ def _scripts(path: str, text: str, document: Any) -> set[Script]:
 
 
 def _script(path: str, target: object, kind: str) -> set[Script]:
-    """Parse a target `module:function [extra]`; empty for other values."""
+    """Parse a target `module:function [extra]` to a set with one `Script`.
+
+    The set is empty if `target` does not have this form. `kind` is the kind of script, and `path` is the file that declares it.
+    """
     found = _TARGET.match(target) if isinstance(target, str) and len(target) <= MAX_WRITTEN else None
     return {Script(path.rpartition("/")[0], found[1], found[2] or "", kind)} if found else set()
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The meaning of a name in a scope, as far as its file determines it.
+    """The bindings that a name in a scope refers to, or its type if simple.
 
-    `input` is the number of the input (fact of a file) that answers depend on if they use the name.
+    Only the file of the name is considered. Answers that use the name depend on an input, a fact of a file; `input` is the input's number.
     """
 
     input: int  # the input it was read from
@@ -95,7 +95,10 @@ class Names:
         return not meaning.slots and not meaning.local
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
-        """Return what a name in a scope refers to, cached in the file's entry."""
+        """Return the meaning of a name in a scope, cached in the file's entry.
+
+        The meaning has the bindings that the name refers to, as far as the file determines them.
+        """
         local = entry.locals.get((scope, name), ())
         here = scope
         slots = entry.names(here).get(name)
@@ -130,7 +133,8 @@ class Names:
     def _plain(self, place: Place, key: int) -> Type | None:
         """Return the type that a binding gives a name, from its file alone.
 
-        `key` is the number of the input for the name. The result is None if the type also depends on other files or on decorators.
+        `place` is the binding. `key` is the number of the input (fact of a file) for the name. The result is None if the type also depends
+        on other files or on decorators.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -169,7 +173,7 @@ class Names:
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name that the file itself does not define.
 
-        The name is shared by the package, or comes from a star import. The result is None if neither has it.
+        Another file of the package may define the name, or a star import may provide it. Otherwise the result is None.
         """
         return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
 
@@ -265,7 +269,7 @@ class Names:
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
         """Return the value of the name `b` in `from a import b`.
 
-        A name that a package imports from itself is a submodule.
+        `module` is `a`. If `a` is the package of the importing file itself, the name is a submodule.
         """
         if module[0] == MODULE and module[1] == entry.path and rules_of(entry).own_names_are_below:
             return rules_of(entry).submodule(self.inference, module, name)
@@ -330,9 +334,9 @@ class Names:
 
 
 def _is_read(entry: FileEntry, position: int) -> bool:
-    """Whether a definition is a property that its bare name reads.
+    """Whether a definition is a property that a bare name reads.
 
-    In some languages, `size` in a method means `this.size`.
+    In some languages, the bare name `size` in a method means `this.size`.
     """
     return rules_of(entry).this_is_implied and "property" in entry.definitions[position].modifiers
 
@@ -364,8 +368,8 @@ def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
     """Return the innermost of several bindings of a name on a line.
 
-    Each binding is valid on a range of lines, such as a lambda's parameter. Among the bindings valid on the line, the innermost is the one
-    that begins last. `positions` and the result are positions in the file's list of bindings. The result is -1 if no binding is valid.
+    A binding such as a lambda's parameter is valid on a range of lines. Of the bindings that are valid on `line`, the innermost begins
+    last. `positions` and the result are positions in the file's list of bindings. The result is -1 if no binding is valid.
     """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))
@@ -390,9 +394,12 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
     """Return the bindings of a name that can give its value at a line.
 
-    `slots` are the bindings in the order of their lines. The result begins with the last earlier binding whose block also contains `line`.
-    All later bindings before `line` follow. If no block contains `line`, all earlier bindings are returned. Without earlier ones, those on
-    the line are returned, or else all.
+    `slots` are the bindings in the order of their lines. The first rule that finds bindings decides:
+
+    - The last binding before `line` whose block also contains `line`, and all bindings between it and `line`.
+    - All bindings before `line`.
+    - The bindings on `line`.
+    - All bindings.
     """
     if len(slots) == 1:
         return slots

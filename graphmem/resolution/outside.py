@@ -1,7 +1,7 @@
 """Names of external values: results and attributes of library objects.
 
-`requests.get().json()` is such a name: it stands for the value of the expression. Every name is one alternative of a type. The length of
-names is limited. Otherwise `node = node.next` in a loop would give a new alternative each time, until the type counts as unknown.
+For example, the name `requests.get().json()` stands for the value of this expression. The length of names is limited. Without a limit,
+`node = node.next` in a loop would add a longer name to the type of `node` in each round.
 """
 
 from __future__ import annotations

@@ -89,7 +89,8 @@ class PackageRules(Rules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the top-level names of a file, which its package shares.
 
-        A member outside the body of its type has the name `Type.member`. For each type with such members, `Type.` is added to the names.
+        A member outside the body of its type has the name `Type.member`. A type with such members adds a name `Type.` with a dot at the
+        end.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -98,7 +99,10 @@ class PackageRules(Rules):
         return kept
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """Whether a file sees the names of another file in its package."""
+        """Whether a file sees the names of another file in its package.
+
+        Files outside tests do not see the names of test files.
+        """
         return entry.in_tests or not other.in_tests
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
@@ -119,7 +123,7 @@ class PackageRules(Rules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in the file's package or star imports.
 
-        A star import provides all names of a package or a class. The result is None if neither has the name.
+        A star import provides all names of a package or a class. The result is None if neither the package nor a star import has the name.
         """
         for package in self.names_of(entry.facts)[: self.packages_of_file]:
             parts = package.split(".")
@@ -346,9 +350,10 @@ class PackageRules(Rules):
         return one((EXT, self.builtin_package, name, None)) if known else EMPTY
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Whether the arguments of a call fit the parameters of a function.
+        """Whether a function accepts the number of arguments of a call.
 
-        Parameters with defaults may be missing. A variadic last parameter takes the rest.
+        `positional` is the number of positional arguments. Parameters with defaults may be missing. A variadic last parameter takes the
+        rest.
         """
         parameters = (
             definition.parameters[1:] if self.first_parameter_is_receiver and definition.kind == "method" else definition.parameters

@@ -104,14 +104,14 @@ class Project:
     def touch(self, *parts: str) -> None:
         """Record that the answer being computed depends on an input.
 
-        An input is a fact of a file that answers depend on. `parts` are its parts, which the method `key` explains.
+        An input is a fact of a file that answers depend on. `parts` identify the input; the method `key` explains them.
         """
         self.solver.reads.add(self.key(*parts))
 
     def top_key(self, entry: FileEntry, name: str) -> int:
         """Return the number of the input for a top-level name of a file.
 
-        An input is a fact of a file that answers depend on.
+        An input is a fact of a file that answers depend on. Here, it is the visible content of the definition `name`.
         """
         key = entry.tops.get(name)
         if key is None:
@@ -204,7 +204,7 @@ class Project:
     def is_made(self, name: str) -> bool:
         """Whether any file calls a class of a given name or uses it as a value.
 
-        Otherwise the class is never instantiated.
+        If not, the class is never instantiated. The result is always True for a name without the spelling of a class name.
         """
         if not is_class_name(name):
             return True
@@ -254,7 +254,7 @@ class Project:
         Args:
             changed: maps paths to facts, also of new files.
             removed: paths of removed files.
-            compare: False before the first query, when differences are not needed.
+            compare: whether to find the changed inputs; not needed before the first query.
 
         Returns:
             The numbers of the inputs (see `key`) whose content changed; empty if `compare` is False.
@@ -294,8 +294,8 @@ class Project:
     def _contents(self, path: str) -> dict[Key, Any]:
         """Map each input to the content that one file contributes to it.
 
-        The keys are those of the method `key`, with further parts where several definitions contribute. Contents are compared after an
-        edit.
+        The keys are those of the method `key`. If several definitions contribute to an input, each key has further parts for the
+        definition. After an edit, old and new contents are compared.
         """
         entry = self.files.get(path)
         if entry is None:
@@ -456,8 +456,9 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input that changes when the content at a key changes.
 
-    `key` is a key of `Project._contents`. The inputs `named`, `demands`, `having`, `embeds`, `module`, `calls`, `made` and `shared` combine
-    content of many files. Their keys in one file have further parts, which are removed.
+    An input is a fact of a file that answers depend on. `key` is a key of `Project._contents`. Several files contribute to an input of the
+    kind `named`, `demands`, `having`, `embeds`, `module`, `calls`, `made` or `shared`. For these kinds, the parts of `key` that name one
+    contribution are removed.
     """
     if key[0] == "shared":
         return key[:3]

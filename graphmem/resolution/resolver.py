@@ -201,8 +201,8 @@ class Resolver:
     def answer_ahead(self, path: str) -> None:
         """Resolve a file only to cache the answers that it needs.
 
-        Files resolved later need many of the same answers. The edges of this file are already known, and are dropped. An unknown file is
-        ignored.
+        Files that are resolved later need many of the same answers. The edges of `path` are already known, so the new result is discarded.
+        An unknown file is ignored.
         """
         if path in self._project.files:
             self.resolve(path)
@@ -229,10 +229,11 @@ class Resolver:
 
         Args:
             path: the file.
-            scope: the definition by its index in the file.
-            handler: name of a function to return instead; "" for none. It is looked up in this file, then in files of the same folder, then
-                in files of the same part of the project. If no single function is found, the definition is returned.
-            near: returns the part of the project, such as a service, that a path belongs to.
+            scope: index of the definition in the file.
+            handler: name of a function to return instead; "" for none. The search covers this file, then its folder, then its part of the
+                project.
+                If no single function is found, the definition at `scope` is returned.
+            near: maps a path to its part of the project, such as a service.
         """
         entry = self._project.files.get(path)
         if entry is None or scope >= len(entry.symbols):
@@ -285,7 +286,7 @@ class Resolver:
         Args:
             paths: return the inputs of these files only.
             first_key: leave out the inputs with lower numbers.
-            first_group: leave out this many groups.
+            first_group: leave out the groups before this position.
         """
         inputs = self._inputs if paths is None else {path: self._inputs[path] for path in paths}
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
@@ -303,11 +304,11 @@ class Resolver:
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:
-        """Restore the result `kept` of the method `dependencies`.
+        """Restore the dependencies `kept` that an earlier resolver returned.
 
-        An earlier resolver returned `kept`. This must be the first call. The first `update` must then contain the same facts as the last
-        state of the earlier resolver. The files that this `update` returns need not be resolved, because their edges are known. Later
-        updates return the same files as the earlier resolver would.
+        Call this first, before `update`. The first `update` must then contain the same facts as the last state of the earlier resolver. The
+        files that this `update` returns need not be resolved, because their edges are known. Later updates return the same files as the
+        earlier resolver would.
         """
         self._project.number(kept.keys)
         self._project.solver.groups.restore(kept.groups)
@@ -316,7 +317,7 @@ class Resolver:
     def divide(self, read: ReadFacts, processes: int) -> None:
         """Prepare this resolver for work in one of several forked processes.
 
-        The facts kept in memory are limited to this process's share.
+        This process may keep only its share of the memory budget for facts.
 
         Args:
             read: reads facts in this process.

@@ -58,17 +58,18 @@ def key_of_route(path: str) -> str:
 def keys_of_request(path: str) -> Iterator[str]:
     """Yield the keys of the routes that may answer a request.
 
-    A key is "/" and a fixed segment of the request's path. The last key is "/" alone.
+    For the path `/users/list`, the keys are `/users`, `/list` and `/`.
     """
     yield from dict.fromkeys(ROUTE + part for part in segments(path) if not is_computed(part))
     yield ROUTE
 
 
 def match(route: str, path: str, module: str) -> Match | None:
-    """Return how well a route matches a request; None if it does not.
+    """Return a score of how well a route matches a request; None for no match.
 
-    The result is (matched literal segments, all matched segments); a greater pair is a better match. `module` is the name of the file with
-    the route. A route without segments matches a request whose last segment is `module`, and a request without segments.
+    `route` and `path` are the paths of the route and the request. The score is (number of matched literal segments, number of all matched
+    segments); greater is better. `module` is the name of the file with the route. A route without segments matches a request whose last
+    segment is `module`, and a request without segments.
     """
     wanted, asked = segments(route), segments(path)
     if not wanted:

@@ -189,8 +189,8 @@ class CallRules:
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that the language also runs at a call or operation.
 
-        In C++, an example is the overloaded operator function of `a + b`. Each item is (function, number of alternatives). Only one of
-        several alternatives runs.
+        In C++, an example is the operator function that `a + b` runs. Each item is (function, number of alternatives). If the number is
+        greater than 1, only one of the alternatives runs.
         """
         return ()
 
@@ -198,7 +198,7 @@ class CallRules:
         """Return the constructors that a call runs to convert its arguments.
 
         `function` is the called function. In C++, an example is the constructor `Slice(const char*)` for a parameter of the class `Slice`.
-        Each item is (constructor, number of alternatives).
+        Each item is (constructor, number of alternatives of which one runs).
         """
         return ()
 
@@ -245,7 +245,11 @@ class CallRules:
     """External functions that read the attribute of their first argument that their second argument names."""
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts a call's number of arguments."""
+        """Return whether a function accepts the arguments of a call.
+
+        `positional` is the number of positional arguments, and `keywords` are the names of the others. `bound` is True if the receiver
+        fills the first parameter of a method. By default the result is True.
+        """
         return True
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
@@ -293,53 +297,56 @@ class CallRules:
         return None
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether a call in `entry` can run an override in `other`.
+        """Return whether a call in file `entry` can run an override in `other`.
 
-        An override is a method of a subclass.
+        An override is a method of a subclass. By default the result is True.
         """
         return True
 
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
         """Score how well the type of an argument fits the type of a parameter.
 
-        None means that this language has no rule of its own. The caller then uses the rule that most languages share.
+        `given` is the argument's type, and `declared` the parameter's type; the module `fitness` has the scores. None means that this
+        language has no rule of its own. Then the caller uses the rule that most languages share.
         """
         return None
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
-        `argument` is the expression, and `given` its type. `annotation` declares the parameter of `function`. None means that only the
-        types are compared.
+        `argument` is the expression, and `given` is its type. `annotation` is the declared type of the parameter of `function`. None means
+        that the caller compares only the types.
         """
         return None
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the type of the name `f` that is called in `f()`.
 
-        `value` is the inferred type of `f`. The result differs from `value` only in C++, where a constructor may initialise a field `f`.
-        Then the result is the field's class.
+        `value` is the inferred type of `f`, and usually the result. In C++, `f()` in a constructor's initialiser list may initialise a
+        field `f`. Then the result is the class of the field.
         """
         return value
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the method that all other methods of its name implement.
 
-        `methods` have the same name; a call on an object of unknown type may run any of them. If none of them is implemented by all others,
-        all are returned.
+        `methods` are all methods of the name; a call on an object of unknown type may run any of them. An example is the method of an
+        interface. Without such a method, all are returned.
         """
         return methods
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the overloads, of equally good ones, that fit the receiver.
+        """Return those of some overloads that fit the receiver of a call.
 
-        `methods` are the overloads that fit the arguments equally well.
+        `methods` are the overloads, which fit the arguments equally well. In C++, a constant receiver fits only constant methods. By
+        default all are returned.
         """
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a value can be passed though it has none of the declared types.
+        """Whether a parameter accepts a value that has none of its declared types.
 
-        `given` is the value; `classes` and `outside` are the types that the parameter declares. By default the result is True.
+        `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. By default the
+        result is True.
         """
         return True

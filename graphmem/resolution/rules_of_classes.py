@@ -62,10 +62,10 @@ class ClassRules:
         return False
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a library's class has a special method that runs no other one.
+        """Whether a special method of a library's class runs no other one.
 
-        For example, `__iter__` of `list` does not call `__getitem__`. So a loop over an object of a class derived from `list` does not run
-        its `__getitem__`.
+        `base` is the class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over an object
+        of a subclass of `list` does not run the `__getitem__` of the subclass.
         """
         return False
 
@@ -219,10 +219,10 @@ class ClassRules:
         return False
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of the receiver `self` or `this`; -1 otherwise.
+        """Return the class of the receiver `self` or `this`.
 
         `base` is the expression, and `scope` must be inside a method of the class. The class is given by its position among the file's
-        definitions.
+        definitions. The result is -1 if `base` is not the receiver.
         """
         term = entry.terms[base]
         if term[0] != SELF and not (self.first_parameter_is_receiver and term[0] == NAME):
@@ -242,13 +242,13 @@ class ClassRules:
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Whether an expression is `super`: the receiver, seen as its base class."""
+        """Whether an expression is `super`: `this`, seen as an object of the base."""
         return bool(entry.terms[term][0] == SUPER)
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:
         """Return the accessor methods in another language for a property.
 
-        The Kotlin property `price` stands for `getPrice()` and `setPrice(…)` of a Java class.
+        `kind` is `read` or `write`. The Kotlin property `price` stands for `getPrice()` and `setPrice(…)` of a Java class.
         """
         return ()
 

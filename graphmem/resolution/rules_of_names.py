@@ -92,19 +92,22 @@ class NameRules:
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """Return the expressions inside an annotation that can name types.
 
-        `found` is a compound expression in the annotation. The result has the indices of its parts; for a call, only those of the
-        arguments.
+        `found` is a compound expression in the annotation, such as `A | B`. The result has the indices of the expressions inside `found`.
+        For a call, it has only the arguments.
         """
         return found[2] if found[0] == CALL else children(found)
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
-        """Return the type of the part before the dot in an annotation `a.B`."""
+        """Return the type of the part before the dot in an annotation `a.B`.
+
+        `found` is the expression `a`, and `value` is its inferred type, which is the default result.
+        """
         return value
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
-        """Return the expression `value` in `typeof value`; -1 for other types.
+        """Return the expression `value` in a type `typeof value`.
 
-        The result is its position in the file's list of expressions.
+        `found` is the type. The result is a position in the file's list of expressions, or -1 for other types.
         """
         return -1
 
@@ -117,10 +120,10 @@ class NameRules:
         return False
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return a file's names and imports that may define a given export.
+        """Return a file's (names, imports) that may define a given export.
 
-        `name` is the exported name. For `export { a as b }`, the export `b` is defined by the name `a`. Of the returned imports, the caller
-        uses the first one that has a target.
+        `name` is the exported name. For `export { a as b }`, the export `b` is defined by the name `a`. All returned names are used, and
+        the first of the returned imports that has a target.
         """
         return (name,), ()
 
@@ -142,7 +145,7 @@ class NameRules:
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the type of the value that a module exports under a name.
 
-        The result is None if the module itself defines `name`. The caller then looks it up in the module.
+        The result is None if the caller must look `name` up among the definitions of the module.
         """
         return None
 
@@ -219,9 +222,9 @@ class NameRules:
         return {}
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return whether a name that a file does not define may be a global.
+        """Return whether a name that a file does not define may be a global name.
 
-        Such a global name is defined in another file.
+        A global name is defined in another file and needs no import.
         """
         return True
 

@@ -292,10 +292,10 @@ class ScopedRules(PackageRules):
         return known
 
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
-        """Return the type of the first part of a qualified name.
+        """Return the type of the first part of a qualified name, as in `a::b`.
 
-        If the language separates parts by `::`, `name` is `::a` or `a::`. `::a` begins at the root of all names. `a::` is a namespace or an
-        imported name.
+        In languages that separate parts by `::`, `name` has the form `::a` or `a::`. The name `::a` is looked up at the root of all names.
+        The name `a::` is looked up as an imported name, then as a namespace.
         """
         plain = name.strip(self.separator)
         if name.startswith(self.separator):
@@ -322,7 +322,7 @@ class ScopedRules(PackageRules):
     def whole_module(self, inference: Inference, module: Atom) -> Type:
         """Return the value of an imported file.
 
-        It is the module. In languages in which a file can return a value, the returned value is added.
+        The value is the module. In languages in which a file can return a value, the type also contains the returned value.
         """
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
@@ -335,8 +335,8 @@ class ScopedRules(PackageRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in other files of the package.
 
-        The result is None without bindings. In some languages the whole project shares names. There, the result is also None if several
-        files define the name and the right file is unclear.
+        The result is None if there are none. In some languages, all files of the project share their names. There, the result is also None
+        if several files define the name and the right file is unclear.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
@@ -396,7 +396,10 @@ class ScopedRules(PackageRules):
         return found
 
     def _names_of_pieces(self, inference: Inference, owner: Symbol) -> frozenset[str]:
-        """Return the names that other declarations of a split class define."""
+        """Return the names that a split class defines in its other declarations.
+
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out.
+        """
         entry = inference.project.entry(owner)
         found: set[str] = set()
         for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
@@ -406,7 +409,8 @@ class ScopedRules(PackageRules):
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
         """Return (path, position) of the other declarations of a split class.
 
-        `position` is that of the declaration in its file. A split class has several declarations, such as a `partial class` in C#.
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out. `position` is
+        that of the declaration in its file.
         """
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
@@ -466,8 +470,8 @@ class ScopedRules(PackageRules):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes and mixins that define a member a mixin lacks.
 
-        `symbol` is the mixin. Classes that inherit the mixin have the member. Test classes are considered only if there are no other
-        classes. The result is empty for more than `MAX_SIBLINGS` classes.
+        `symbol` is the mixin, and `name` the member. Classes that inherit the mixin have the member. Test classes are returned only if no
+        other classes define the member. The result is empty for more than `MAX_SIBLINGS` classes.
         """
         if not self._mixins:
             return ()
@@ -505,8 +509,8 @@ class ScopedRules(PackageRules):
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a class does not define.
 
-        For the method `new` of a class, the type is the class itself. Calling `A.new` creates an object like calling `A`. Methods
-        that the language gives to every object are built in. The result is empty for an unknown member.
+        The member `new` of a class has the type of the class itself, because `A.new` creates an object like `A()`. Methods that the
+        language gives to every object are `BUILTIN` tuples. The result is empty for an unknown member.
         """
         if name in self._itself or name in self._block or (name and name == self._type_of):
             return one((BUILTIN, receiver, name))
@@ -530,11 +534,12 @@ class ScopedRules(PackageRules):
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a value can be passed though it has none of the declared types.
+        """Whether a parameter accepts a value that has none of its declared types.
 
-        `given` is the value; `classes` and `outside` are the types that the parameter declares. A final type, such as `String` in Kotlin,
-        has no subclasses. A value of a final type can be passed only if `outside` has this type or one of its `conversions`. An object of a
-        project class can be passed only if `outside` has a type that is not final.
+        `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. A final type,
+        such as `String` in Kotlin, has no subclasses. A value of a final type is accepted if `outside` has this type or one to which the
+        language converts it. Any other value is accepted if `outside` has a type that is not final. An external value is also accepted if
+        `outside` is empty or the value is the result of an external call.
         """
         if not self.final_types:
             return True
@@ -603,7 +608,7 @@ class ScopedRules(PackageRules):
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a scope is the class itself, not an object.
 
-        True in a class method, and in the class body outside methods. `around` is the class.
+        `around` is the class. The result is True in a class method, and in the class body outside methods.
         """
         if not self.sides_are_apart:
             return False
@@ -688,7 +693,7 @@ class ScopedRules(PackageRules):
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the classes and external types that a type expression names.
 
-        In languages that import whole packages, a name that no file of the project defines is a type of an unknown library.
+        Some languages import whole packages. There, a name that no file of the project defines stands for a type of an unknown library.
         """
         found = super().objects(inference, entry, scope, term)
         written = entry.terms[term]
@@ -769,7 +774,7 @@ class ScopedRules(PackageRules):
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a container's method, from the language's table.
 
-        The method may return an element, the container, or the result of a block that gets elements.
+        The result may be an element, the container, or the result of a function that is called with the elements.
         """
         if name in self._itself:
             return frozenset((container,))

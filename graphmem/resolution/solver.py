@@ -1,9 +1,9 @@
 """Cache answers to recursive questions, and record their dependencies.
 
 Type inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of
-one file. A question may depend on itself. If it is asked again while it is being answered, its current answer is returned, which is empty
-at first. When an answer grows, the questions that read the smaller answer are computed again, until no answer changes. Answers only grow,
-so the result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
+one file. A question may depend on itself. While it is being answered, asking it again returns the answer so far, which is empty at first.
+When an answer grows, the questions that read the smaller answer are computed again, until no answer changes. Answers only grow, so the
+result is the least fixpoint and does not depend on the order of questions. Therefore an incremental index equals a new one.
 
 Questions that depend on each other form a component. Components are found as in Tarjan's algorithm (SIAM J. Comput. 1, 1972). The root of a
 component is its first question: it depends on no unanswered question that began before it. The questions that began after the root and have
@@ -92,9 +92,9 @@ class Groups:
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Return the inputs among given numbers, and those inside given groups.
+        """Return the inputs that are in `numbers` or inside a group in `numbers`.
 
-        A group is a set of inputs and other groups. Its inputs are included at any depth of nesting.
+        A group is a set of inputs and other groups. The inputs of nested groups are included.
         """
         members = self._members
         seen = set(numbers)
@@ -184,8 +184,8 @@ class Solver:
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return the answer of a question: `compute(*arguments)`, cached by `key`.
 
-        `memo` is the cache of one file. `compute` may only read recorded inputs and ask other questions. Answers are compared with `==`. In
-        a cycle of questions, the first answer is `EMPTY`.
+        `memo` is the cache of one file. `compute` may only read recorded inputs and ask other questions. Answers are compared with `==`.
+        While a question is being computed, asking it again returns the answer so far, at first `EMPTY`.
         """
         known = memo.get(key)
         if type(known) is tuple:

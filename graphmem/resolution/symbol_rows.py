@@ -113,9 +113,9 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 @cache
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
-    """Return the entry point rules of a language that need no decorator.
+    """Return the entry point rules of a language, those without decorators.
 
-    The second item is a pattern that matches the decorators of the other rules.
+    An entry point is code that is called from outside. The second item of the result is a pattern for the decorators of all other rules.
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
@@ -150,16 +150,17 @@ def entry_rule(
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
     """Return the name and text of a decorator, for entry point rules.
 
-    The text is the first string argument. The result is None for a decorator of a mock library or a test runner.
+    The text is the string that the decorator gets as its first argument or as its path. The result is None for a decorator of a mock
+    library or a test runner.
     """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))
 
 
 def _first_text(terms: list[Term], call: Term) -> str | None:
-    """Return the first string among a call's first argument and its path.
+    """Return the string that a call gets as its first argument or as its path.
 
-    The path is an argument with a name such as `path`. The result is None if neither is a string literal.
+    The path is an argument with a name such as `path`. The result is None if neither argument is a string literal.
     """
     if call[0] not in (CALL, NEW):
         return None

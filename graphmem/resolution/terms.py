@@ -75,10 +75,10 @@ def string_of(term: Term) -> str:
 
 
 def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
-    """Return the items of a tuple, or the index of any other expression.
+    """Return the items of a tuple; for any other expression, `index` itself.
 
-    All are indices of expressions. For the key of `Base[A, B]`, which is a tuple, they are `A` and `B`. For the key of `Base[A]`, the
-    result is `A`.
+    The result has indices of expressions. An example is the part in brackets of a type: `A` and `B` for `Base[A, B]`, only `A` for
+    `Base[A]`.
     """
     term = terms[index]
     if term[0] == TUPLE:

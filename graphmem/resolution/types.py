@@ -306,10 +306,10 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
-    """Empty the containers in a type that are nested too deeply.
+    """Remove the containers in a type that are nested deeper than `limit`.
 
-    `limit` is the allowed depth. The containers around them are kept. A growing type therefore never loses a container, which is needed to
-    reach a fixpoint.
+    For the limit 1, `list[set[A]]` becomes a `list` of unknown elements. The outer containers are kept. So a growing type never loses a
+    container, which is needed to reach a fixpoint.
     """
     if depth(value) <= limit:
         return value
@@ -320,9 +320,9 @@ def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
 
 
 def _cut(atom: Atom, limit: int) -> Type:
-    """Return a container without the containers that are nested too deeply.
+    """Return an alternative of a type without containers deeper than `limit`.
 
-    `limit` is the allowed depth; for 0 the result is empty.
+    For the limit 1, `list[set[A]]` becomes a `list` of unknown elements. For the limit 0 the result is empty.
     """
     if limit <= 0:
         return EMPTY
@@ -391,7 +391,7 @@ def ordered(value: Type) -> Iterable[Atom]:
 def bottom_for(value: Type) -> Type:
     """Return the start value for joining results over a type's alternatives.
 
-    The start value is empty, or `TOP` if `value` is `TOP`.
+    The start value is empty. If `value`, the type, is `TOP` (too many alternatives), the start value is `TOP`.
     """
     return TOP if value is TOP else EMPTY
 
@@ -401,7 +401,7 @@ OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
 
 
 def is_open(declared: Type) -> bool:
-    """Whether a declared type is empty or partly open, as `Any` is."""
+    """Whether a declared type is empty or has an open alternative (`Any`)."""
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
@@ -441,10 +441,10 @@ def is_deferred(declared: Type) -> bool:
 
 
 def behind(declared: Type, value: Type) -> Type:
-    """Return the parts of a value that its declared type does not name.
+    """Return the alternatives of a value that its declared type does not name.
 
-    They are calls of generators and coroutines. For `Iterator` and other types that say only how an object is used, objects of project
-    classes are added.
+    They are the calls of generators and coroutines in `value`. If `declared` is a container or an iterator, they are also the objects of
+    project classes.
     """
     if any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared):
         return frozenset(atom for atom in value if atom[0] == PENDING or atom[0] == INST)
@@ -454,6 +454,6 @@ def behind(declared: Type, value: Type) -> Type:
 def made(value: Type) -> Type:
     """Return new objects of the classes in a type.
 
-    For the class `A`, and for an object of `A`, the result is an object of `A`.
+    For the class `A`, the result is an object of `A`. An object of `A` counts as its class.
     """
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))
