@@ -21,7 +21,7 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Ty
 class NamedSites(ReadSites):
     """Resolves the annotations and re-exports of a file; base of `_Resolving`.
 
-    It adds edges from a definition to the types and aliases that its source names.
+    The class adds edges from a definition to the types and aliases that the definition names.
     """
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:

@@ -242,9 +242,9 @@ class CallSites:
         return found + elsewhere
 
     def reads_property(self, base: Type, name: str) -> bool:
-        """Whether a class of another language has the property `name`.
+        """Whether a call like `item.getPrice()` in Java reads a Kotlin property.
 
-        `base` is the type of the receiver. In Java, `item.getPrice()` reads the Kotlin property `price`.
+        `base` is the type of the receiver `item`, and `name` is the possible property, here `price`.
         """
         for atom in base:
             if name and atom[0] == INST and isinstance(owner := self.inference.owner(atom[1], name), Symbol):
@@ -291,14 +291,15 @@ class CallSites:
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
         """Return the targets of `x.name()` for one caller, without a cache.
 
-        The parameters are those of `method`.
+        `base` is the type of `x`, and `how` is the rule that explains how `x` got its type.
         """
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
         """Whether the receiver of a call can only come from a star import.
 
-        True for a bare name `x` in `x.f()` that nothing in the project binds, in a language with declared types.
+        An example of a receiver is `x` in `x.f()`. The result is True for a bare name that nothing in the project binds, in a language with
+        declared types.
         """
         term = self.terms[receiver]
         if not rules_of(self.entry).types_are_declared or term[0] != NAME:
@@ -321,7 +322,11 @@ class CallSites:
         self.evidence.give_up(self.caller(reference).id, name, reference.line, reference.column, reason)
 
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
-        """Add call edges to targets of a call; calling a class runs constructors."""
+        """Add edges to the targets of a call.
+
+        For a class, edges to its constructors are added, too. If more than `MAX_VALUES` targets were passed as values, they are left out.
+        Then the call is counted as unresolved.
+        """
         src, line, evidence = self.caller(reference).id, reference.line, self.evidence
         targets = self.targets.one_of_parts(targets)
         values = sum(target.symbol is not None and target.rule == "function_value" for target in targets)
@@ -512,7 +517,8 @@ class CallSites:
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
         """Add the implicit call of an object's special method, such as `__len__`.
 
-        `receiver` is the object. Overrides in subclasses are included.
+        `receiver` is the object, and `name` the method. Overrides in subclasses are included. A confidence of 0 means the default of the
+        rule.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):

@@ -108,7 +108,7 @@ class _Resolving(NamedSites):
     def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
         """Record the definition to which each name in an import refers.
 
-        `atoms` are the modules or packages that the import names. Each name is recorded with its position in the file.
+        `found` is the import, and `atoms` are the modules or packages that it names. Each name is recorded with its position in the file.
         """
         entry, written = self.entry, self.evidence.written
         named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
@@ -176,7 +176,7 @@ class _Resolving(NamedSites):
             self.type_use(symbol, definition.parent, term[1] if term[0] == CALL else decorator, definition.start_line)
 
     def function(self, symbol: Symbol) -> None:
-        """Add overrides, declared types and implicit calls of a function."""
+        """Add edges from a function for overrides, declared types, implicit calls."""
         entry = self.entry
         definition = entry.definitions[symbol.index]
         parent = entry.symbols[definition.parent]

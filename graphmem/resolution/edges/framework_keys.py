@@ -42,7 +42,7 @@ def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
 def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
     """Yield (kind, key, framework) for each framework key in decorators.
 
-    For `@app.route("/x")`, the key of the decorated function is `/x`.
+    `symbol` is the decorated function. For `@app.route("/x")`, the kind is `route` and the key is `/x`.
     """
     terms = entry.terms
     definition = entry.definitions[symbol.index]
@@ -63,9 +63,9 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:
-    """Return the framework whose event `decorator` connects a function to.
+    """Return the framework of the event that a decorator connects to.
 
-    The result is "" for other decorators.
+    The decorator connects its function to the event. The result is "" for other decorators.
     """
     name = last_name(entry.terms[decorator[1]] if decorator[0] == CALL else decorator)
     event = entry.frameworks.decorating.get(name) or entry.frameworks.connecting.get(name)

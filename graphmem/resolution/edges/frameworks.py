@@ -147,9 +147,10 @@ class Handing:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Add edges from this file to functions that it re-exports as commands.
+        """Add edges from this file to commands that it re-exports.
 
-        A configuration file names this file and the function, as in `run = "package:main"`.
+        A command is a function. A configuration file declares the command as a name in this file, such as `run = "package:main"`. Another
+        file defines the function.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
@@ -168,7 +169,7 @@ class Handing:
     def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         """Return the functions that run because of a signal, task or request.
 
-        In `receiver.name()`, the call sends a signal, queues a task, or makes a test's request to a route.
+        The call `receiver.name()` sends a signal, queues a task, or is a request to a route in a test.
         """
         event = self.tables.sending.get(name)
         found = list(self._receivers(reference, receiver, event)) if event is not None else []
@@ -246,9 +247,9 @@ class Handing:
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
         """Whether a sent event and a connected event are the same.
 
-        `sent` and `connected` are the identities of the events, which `_identities` returns. The events are the same if they share an
-        identity. Events that are named by strings are also the same if the class of one event's owner is the class or a base of the
-        other's.
+        `sent` and `connected` are the results of `_identities` for the events. The events are the same if they share an identity. Events
+        that are named by strings belong to an object. They are also the same if one object's class is the class of the other object, or a
+        base of it.
         """
         if sent & connected:
             return True

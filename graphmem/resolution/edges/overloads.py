@@ -58,7 +58,8 @@ class Overloads:
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
         """Return the overloads of one class that fit a call best.
 
-        Overloads in base classes are considered if the language inherits overloads, or if no overload of the class fits.
+        `group` are the overloads. Overloads in base classes are considered if the language inherits overloads, or if no overload in `group`
+        fits.
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
             return [target for target in group if self._may_mean(reference, target)]

@@ -97,7 +97,7 @@ class ReadSites(VariableSites):
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
         """Add edges for `getattr(receiver, "name")`, which reads an attribute.
 
-        If the name is computed, the hook for missing attributes, such as `__getattr__`, may run.
+        If `name` is "", the attribute's name is computed. Then the class may run its hook for missing attributes, such as `__getattr__`.
         """
         value = self.value(reference, receiver)
         hook = rules_of(self.entry).fallback_method

@@ -88,8 +88,8 @@ class Requests:
     def _named_routes(self, text: str, method: str) -> list[Symbol]:
         """Return the handlers of the routes that have a given name.
 
-        `text` is the name, and `method` is the HTTP method ("" for any). If no route has the name, functions of this name with a route
-        decorator are returned.
+        `text` is the name, such as `blueprint.name`. `method` is the HTTP method, or "" for any. If no route has the name, functions of
+        this name with a route decorator are returned.
         """
         name = text.replace(":", ".").rpartition(".")[2]
         found = [symbol for site, _ in self._route_sites(f"{ROUTE}:{name}", -1) for symbol in self._handlers(site, method)] if name else []

@@ -43,9 +43,10 @@ class Evidence:
         self.spot: Spot | None = None  # of the name whose use is being resolved; the targets of its edges are noted there
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
-        """Add an edge between two symbols, or one more line to an existing edge.
+        """Add an edge between two symbols, or add a line to an existing edge.
 
-        If several rules find the edge, the most confident rule is kept, with its first line. Confidence 0 means the default of the rule.
+        If several rules find the edge, the rule with the highest confidence is kept, with its first line. A confidence of 0 means the
+        default of the rule.
         """
         confidence = confidence or RULES[rule].confidence
         if self.spot is not None:

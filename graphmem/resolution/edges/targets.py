@@ -185,7 +185,7 @@ class Targets:
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 
-        `atom` is the mixin, which uses the member `name`. Classes that inherit the mixin lead to the classes in the result. The result is
+        `atom` is the mixin, which uses the member `name`. The member is looked up in the classes that inherit the mixin. The result is
         empty if the mixin or one of its bases defines the member.
         """
         rules = rules_of(self.project.entry(atom[1]))
@@ -285,9 +285,9 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call, except for calls on `self`.
+        """Return the class whose method makes a call on another object.
 
-        None for a call on `self`, a call outside of methods, and a decorator.
+        `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """
         entry = self.project.files[site.path]
         method = entry.enclosing(site.scope, ("method",))
@@ -440,7 +440,7 @@ class Targets:
     def receiver_rule(self, reference: Reference, term: int) -> str:
         """Return the rule that explains how a call's receiver got its type.
 
-        `term` is the receiver; that of `x.f()` is `x`. An example is `receiver_type` for a declared type.
+        `term` is the receiver, such as `x` in `x.f()`. An example of a rule is `receiver_type`, for a receiver with a declared type.
         """
         entry, inference = self.entry, self.inference
         found = self.terms[term]
@@ -498,9 +498,9 @@ class Targets:
 
 
 def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
-    """Whether a binding states its type: `x: A`, or `x = A()`.
+    """Whether a binding states its type, as `x: A` and `x = A()` do.
 
-    `annotation` and `value` are the expressions of the binding, or -1.
+    `annotation` and `value` are the expressions in the binding, or -1. A call counts if the called name begins with a capital.
     """
     if annotation >= 0:
         return True

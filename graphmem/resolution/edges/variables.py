@@ -76,23 +76,23 @@ class VariableSites(CallSites):
                 yield from self.outer(place.scope, name)
 
     def use_variable(self, reference: Reference, symbol: Symbol) -> None:
-        """Add an edge from the code that uses a variable to the variable."""
+        """Add an edge to a variable from the code that uses it."""
         caller = self.caller(reference)
         if symbol is not caller:
             self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
-        """Return the name of the rule that explains how a name refers to a symbol.
+        """Return the rule by which code in this file refers to a symbol.
 
-        Examples of rules are `scope` and `import`.
+        The rule is `scope` if this file defines the symbol, else `import`.
         """
         return "scope" if symbol.path == self.entry.path else "import"
 
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
         """Add an edge to a field, constant or enum member that code names.
 
-        The member is reached through an object or its class. The edge leads to the first class in look-up order that defines the name. If
-        that definition is a method or a property, no edge is added.
+        `atom` is the object or class before the dot, and `name` is the member. The first class in look-up order that defines `name` is
+        used. If it defines a method or a property, no edge is added.
         """
         symbol = self.member_variable(atom[2][1] if atom[0] == SUPEROBJ else atom[1], name)
         if symbol is not None:
