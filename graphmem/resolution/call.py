@@ -85,8 +85,7 @@ class Call:
             name: name of the parameter.
 
         Returns:
-            The index in `FileFacts.terms`. The result is -1 if the call does not pass the parameter, and None if that is unknown:
-                `f(*args)`.
+            The index in `FileFacts.terms`; -1 if the call does not pass the parameter. None if that is unknown, as for `f(*args)`.
         """
         if self.callee < 0 or self.passed:
             return None

@@ -157,7 +157,7 @@ class Classes:
     def has(self, symbol: Symbol, name: str) -> bool:
         """Whether a class itself, not a base, defines or assigns an attribute.
 
-        A placeholder such as `name = None` counts only if other code assigns the attribute, too.
+        A placeholder such as `name = None` does not count, unless other code assigns the attribute, too.
         """
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
@@ -185,7 +185,7 @@ class Classes:
     def attribute_of(self, atom: Atom, name: str) -> Type:
         """Return the type of an attribute for one alternative of the owner's type.
 
-        In `x.name`, `x` may be an `A` or a `B`. `atom` is one of these alternatives, such as an object of `A`.
+        In `x.name`, the type of `x` may be `A | B`. Its alternatives are an object of `A` and an object of `B`. `atom` is one of them.
         """
         if atom[0] == INST or atom[0] == CLASS:
             if name == "__class__" and atom[0] == INST:
@@ -380,7 +380,7 @@ class Classes:
         """Return a value's methods whose names begin with a prefix.
 
         An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If an object has more than `MAX_METHODS` methods
-        with the prefix, one `METHODS` tuple stands for all of them.
+        with the prefix, the result has one `METHODS` tuple, (object, prefix), instead of them.
         """
         found = bottom_for(value)
         for atom in value:
@@ -446,7 +446,7 @@ class Classes:
 def _informs(entry: FileEntry, position: int) -> bool:
     """Whether an assignment gives information about its target's type.
 
-    True for a declaration with a type, such as `x: A = None`. False for `x = None`.
+    The result is False only for `x = None` without an annotation. It is True for `x: A = None` and `x = f()`.
     """
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")

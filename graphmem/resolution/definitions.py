@@ -1,6 +1,6 @@
 """Find the definitions that a name refers to, following re-exports.
 
-Type inference returns only the final type of a name. The functions of this module also return the type aliases on the way.
+Type inference resolves type aliases and returns only the final type. The functions of this module return the aliases, too.
 """
 
 from __future__ import annotations

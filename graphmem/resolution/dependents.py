@@ -38,7 +38,7 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Return the sets that contain at least one given member, sorted."""
+        """Return the sets, by number, that contain any of `numbers`, sorted."""
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)
@@ -122,7 +122,7 @@ class AnswersOf:
     def changed(self, path: str) -> None:
         """Drop a file from the index after its cached answers were removed.
 
-        Later look-ups scan the file's answers instead.
+        Until the index is built again, look-ups scan the answers of this file.
         """
         self._seen.pop(path, None)
 

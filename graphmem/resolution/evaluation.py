@@ -1,7 +1,7 @@
 """On-demand, memoised type inference of expressions across files.
 
 This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here: an unresolved name has
-the empty type. The package `edges` has fallbacks that search for any definition of the same name.
+the empty type. For such names, the package `edges` may search the whole project for a definition of the same name.
 """
 
 from __future__ import annotations
@@ -235,8 +235,8 @@ class Evaluation:
     def _of_receivers(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
         """Return the member `name` of an implicit receiver of a block.
 
-        In Kotlin, `name` inside the block of `x.apply { … }` may be `x.name`. The result is empty if the function has a variable of the
-        same name.
+        In Kotlin, `name` inside the block of `x.apply { … }` may be `x.name`. The result is empty if the function has a variable called
+        `name`.
         """
         if entry.names(scope).get(name) or (scope, name) in entry.locals:
             return EMPTY
@@ -393,7 +393,7 @@ class Evaluation:
     def made_of(self, value: Type, name: str) -> Type:
         """Return new objects of the classes that a value or its attribute holds.
 
-        `name` is the name of the attribute; "" stands for the value itself.
+        If `name` is "", `value` itself holds the classes, as in `value()`. Otherwise its attribute `name` does, as in `value.name()`.
         """
         value = self.expanded(value)
         if not name:

@@ -22,9 +22,9 @@ ANYTHING: Final = frozenset({"Any", "Object", "object"})
 
 
 class ExtensionRules(Protocol):
-    """Language rules needed to find extension functions.
+    """Interface of the language rules needed to find extension functions.
 
-    `scoped.ScopedRules` implements them.
+    `scoped.ScopedRules` implements it.
     """
 
     separator: str
@@ -108,7 +108,7 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def is_own(value: Type) -> bool:
     """Whether the type of a member `x.name` is a known function or object.
 
-    If so, `name` is a member of the class of `x`, and not an extension function. `value` is the type of the member.
+    `value` is the type. If the result is True, `name` is a member of the class of `x`, and not an extension function.
     """
     return any(atom[0] in (FUNC, INST, BOX, TUP) for atom in value)
 

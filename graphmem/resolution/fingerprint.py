@@ -179,8 +179,8 @@ class Fingerprints:
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings of a function that other files can observe.
 
-        These are bindings that can affect its result, bindings of attributes, and bindings of names outside functions. Bindings that can
-        influence one of them are included.
+        These are bindings of attributes, bindings outside of functions, and bindings that can affect the function's result. Bindings that
+        can influence one of these are included.
         """
         terms, definitions = self._entry.terms, self._entry.definitions
 
@@ -268,8 +268,8 @@ class Fingerprints:
     def _calls(self) -> None:
         """Hash the calls in the file by called name, with their arguments.
 
-        There are two hashes: one for all calls of a name, and one for the arguments in each scope. The second also covers the bindings that
-        influence the arguments.
+        For each name, one hash covers all calls. For each scope that calls the name, another hash covers the arguments and the bindings
+        that influence them.
         """
         entry = self._entry
         by_scope: dict[int, list[Binding]] = {}

@@ -189,12 +189,12 @@ class Frameworks:
 
     @cached_property
     def template_decorators(self) -> Collection[str]:
-        """Return the decorators that register functions for templates."""
+        """Return the names of decorators that register functions for templates."""
         return {name for row in self.templates for name in row.decorators}
 
     @cached_property
     def template_methods(self) -> Collection[str]:
-        """Return the methods that register functions for templates."""
+        """Return the names of methods that register functions for templates."""
         return {name for row in self.templates for name in row.methods}
 
     @cached_property
@@ -220,7 +220,8 @@ class Frameworks:
     ) -> Mapping[str, Sequence[TermIndex]]:
         """Map names in templates to the values that a call registers for them.
 
-        `positional` and `named` are the arguments of the call. The values are indices of expressions.
+        For `env.globals.update(x=f)`, the name `x` maps to `f`. `positional` and `named` are the arguments of the call. The values are
+        indices of expressions.
         """
         found: dict[str, list[TermIndex]] = {}
         for index in positional[:1]:

@@ -273,7 +273,7 @@ class Functions:
     def call_atom(self, atom: Atom, call: Call) -> Type:
         """Return the result type of calling one alternative of a callee's type.
 
-        `atom` is the alternative. If `f` may be one of several functions in `f()`, `atom` is one of the functions.
+        In `f()`, the type of `f` is a set of alternatives, such as several functions. `atom` is one of them.
         """
         if atom[0] == FUNC:
             excluded = self._excluded(atom, call)
@@ -445,7 +445,8 @@ def _parts(atom: Atom) -> Sequence[Type]:
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """Replace every alternative of a type, also inside containers.
 
-    `replace` maps one alternative, such as a class, to a type. Containers are kept, and only their content is replaced.
+    `replace` maps one alternative, such as a class, to a type. Containers are kept: if `replace` maps `A` to `B`, `list[A]` becomes
+    `list[B]`.
     """
     found = EMPTY
     for atom in value:

@@ -33,7 +33,7 @@ class AsksNames(Protocol):
     def defined(self, symbol: Symbol) -> Type:
         """Return the type of a defined name: the class or function itself.
 
-        Decorators may change that type.
+        If the definition is decorated, the types that the decorators return are added.
         """
         ...
 
@@ -101,7 +101,7 @@ class AsksClasses(Protocol):
     def attribute_of(self, atom: Atom, name: str) -> Type:
         """Return the type of an attribute for one alternative of the owner's type.
 
-        In `x.name`, `x` may be an `A` or a `B`. `atom` is one of these alternatives, such as an object of `A`.
+        In `x.name`, the type of `x` may be `A | B`. Its alternatives are an object of `A` and an object of `B`. `atom` is one of them.
         """
         ...
 
@@ -164,7 +164,7 @@ class AsksCalls(Protocol):
     def call_atom(self, atom: Atom, call: Call) -> Type:
         """Return the result type of calling one alternative of a callee's type.
 
-        `atom` is the alternative. If `f` may be one of several functions in `f()`, `atom` is one of the functions.
+        In `f()`, the type of `f` is a set of alternatives, such as several functions. `atom` is one of them.
         """
         ...
 
@@ -200,7 +200,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
     def made_of(self, value: Type, name: str) -> Type:
         """Return new objects of the classes that a value or its attribute holds.
 
-        `name` is the name of the attribute; "" stands for the value itself.
+        If `name` is "", `value` itself holds the classes, as in `value()`. Otherwise its attribute `name` does, as in `value.name()`.
         """
         ...
 

@@ -22,18 +22,18 @@ class _Part(NamedTuple):
 
 
 def is_class_name(name: str) -> bool:
-    """Whether a name has the usual spelling of class names."""
+    """Whether a name begins with a capital letter, after any underscores."""
     return name.lstrip("_")[:1].isupper()
 
 
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
     """Return class names that a file calls, uses as values, or has in strings.
 
-    Uses in annotations and type tests are ignored. A string counts if it names a class of a module, such as `"module.Class"`.
+    Uses in annotations and type tests are ignored. A string counts if it is a dotted class name, such as `"module.Class"`.
 
     Args:
         facts: facts of the file.
-        type_tests: functions that test whether a value is an instance of their second argument.
+        type_tests: functions such as `isinstance`, which test whether a value is an instance of their second argument.
     """
     terms = facts.terms
     found: set[str] = set()

@@ -2,7 +2,8 @@
 
 The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and `CallRules` declare the
 overridable methods. Every method has a default: a new language needs only `module_names` and `import_targets`. Rules keep no state about
-files. They read other files through `inference.project`. It records each look-up, so that a change of the file invalidates the answer.
+files. They read other files through `inference.project`, which records each look-up. So a change of a file invalidates the answers that
+read the file.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class Rules(NameRules, ClassRules, CallRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
-        """Create the rules of one language.
+        """Create the rules of one language, which `spec` describes.
 
-        A subclass for several languages overrides this method and reads the language's table.
+        Override this method in a class that serves several languages. By default, `spec` is not read.
         """
         return cls(layout)
 

@@ -31,7 +31,7 @@ LAYOUT_FILES: Final = (
 
 
 def is_layout_file(name: str) -> bool:
-    """Whether a name is that of a configuration file that `read_layout` reads.
+    """Whether `name` is a configuration file that `read_layout` reads.
 
     The names are `LAYOUT_FILES`, `tsconfig*.json` and `jsconfig*.json`. Other configurations may extend such a JSON file.
     """
@@ -150,8 +150,8 @@ _TOML_PART: Final = re.compile(
 def _refuse_depth(part: re.Pattern[str], text: str) -> None:
     """Raise an error for text with deeply nested brackets, before parsing it.
 
-    `part` matches brackets and skips strings and comments. The nesting that a parser can handle depends on Python's recursion limit, which
-    any code may change.
+    `part` matches brackets and skips strings and comments. The check is needed because the depth that a parser can handle depends on
+    Python's recursion limit, which any code may change.
     """
     depth = 0
     for match in part.finditer(text):

@@ -120,7 +120,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return the meaning of a name of a scope for code in inner scopes.
+        """Return the meaning that a name of a scope has for code in inner scopes.
 
         `slots` are the bindings of the name in the scope. They are empty if the file does not bind the name.
         """
@@ -152,8 +152,8 @@ class Names:
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
         """Return the bindings of a name that a class scope inherits from bases.
 
-        If `scope` is a method written outside its class, members of that class are returned. A mixin may also use members of the classes
-        that inherit it.
+        If `scope` is a method written outside its class, members of that class are returned. If the class is a mixin without the name, the
+        name is looked up in the classes that inherit the mixin.
         """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         if symbol is None:
@@ -238,7 +238,7 @@ class Names:
     def defined(self, symbol: Symbol) -> Type:
         """Return the type of the name that `def` or `class` binds.
 
-        The type is the class or the function, with the types that decorators add.
+        The type is the class or the function itself. If it is decorated, the types that the decorators return are added.
         """
         if symbol.kind in CLASS_KINDS:
             return one((CLASS, symbol, False))
@@ -353,7 +353,7 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
 def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
     """Whether an annotation is a type parameter, such as `T` in `class A[T]`.
 
-    Type parameters of the definition itself and of enclosing definitions are considered.
+    The definition at `scope` or a definition around it must declare the type parameter.
     """
     found = entry.terms[term]
     if found[0] != NAME:

@@ -143,9 +143,9 @@ class PackageRules(Rules):
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return the files of a package that bind a name; test files are left out.
+        """Return the files of a package that bind a name, without test files.
 
-        For the name "" or "*", all files of the package are returned.
+        For the name "" or "*", all files of the package outside tests are returned.
         """
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
@@ -162,8 +162,8 @@ class PackageRules(Rules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. A method written outside its class has the name `Class.method` in the scope
-        where it is written.
+        `position` is the definition's position in the file. A method that is written outside its class is found in the scope where it is
+        written, under the name `Class.method`.
         """
         definition = entry.definitions[position]
         if definition.kind == "method":
@@ -187,7 +187,7 @@ class PackageRules(Rules):
         return inference.expanded(join_all(inference.slot(place) for place in places or ()))
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """Return the class whose members code sees without a prefix.
+        """Return the class whose members code in a scope sees without a prefix.
 
         The result is the enclosing class. For a method written outside its class, it is the method's class.
         """
@@ -272,8 +272,8 @@ class PackageRules(Rules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as indices of expressions.
 
-        In `T extends Base`, the bound is `Base`. Type parameters of the same name are not distinguished. If definitions give `T` more than
-        `most_bounds` different bounds, the result is empty.
+        In `T extends Base`, the bound is `Base`. Type parameters `name` of `scope` and of the scopes around it count as one. If one of them
+        has no bound, or if they have more than `most_bounds` different bounds, the result is empty.
         """
         found: list[int] = []
         while scope >= 0:
@@ -375,7 +375,7 @@ class PackageRules(Rules):
 
 
 def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
-    """Return the members of a given name in a class or one of its ancestors."""
+    """Return the bindings of a member in a class or its nearest ancestor."""
     owner = inference.owner(symbol, name)
     if not isinstance(owner, Symbol):
         return []

@@ -119,7 +119,10 @@ class Project:
         return key
 
     def touch_top(self, entry: FileEntry, name: str) -> None:
-        """Record that the current answer depends on a file's top-level name."""
+        """Record that the answer being computed depends on a top-level name.
+
+        `entry` is the file that defines the name.
+        """
         self.solver.reads.add(self.top_key(entry, name))
 
     # look-ups, each recorded
@@ -445,7 +448,7 @@ def _demanded(entry: FileEntry) -> Iterator[Symbol]:
 def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
     """Yield (base name, interface) for the structural interfaces of a file.
 
-    An interface with several bases is yielded once for each base.
+    A class satisfies a structural interface if it has all its methods. An interface with several bases is yielded once for each base.
     """
     for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
         if definition.kind == "interface":
@@ -456,9 +459,8 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input that changes when the content at a key changes.
 
-    An input is a fact of a file that answers depend on. `key` is a key of `Project._contents`. Several files contribute to an input of the
-    kind `named`, `demands`, `having`, `embeds`, `module`, `calls`, `made` or `shared`. For these kinds, the parts of `key` that name one
-    contribution are removed.
+    An input is a fact of a file that answers depend on. `key` is a key of `Project._contents`, such as (`named`, name, symbol id). If an
+    input has content from several files, the last parts of the key tell whose content this is, here the symbol id. They are removed.
     """
     if key[0] == "shared":
         return key[:3]

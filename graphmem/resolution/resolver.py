@@ -1,11 +1,10 @@
 """Resolve the names and calls in all files to edges, incrementally.
 
     resolver = Resolver("project", layout)
-    for path in resolver.update(changed, removed):
-        resolution = resolver.resolve(path)
+    for path in resolver.update(changed, removed): resolution = resolver.resolve(path)
 
 The edges of a file depend on its own facts and on inputs, which are facts of other files (see `project`). `update` returns exactly the
-files to resolve again. After any sequence of updates the edges thus equal those of a new resolver.
+files to resolve again. After any sequence of updates, the edges are therefore the same as those of a new resolver.
 """
 
 from __future__ import annotations
@@ -169,7 +168,8 @@ class Resolver:
     def resolve(self, path: str) -> FileResolution:
         """Resolve the references in a file.
 
-        The result has the edges out of the file, its external symbols and its unresolved calls.
+        The result has the edges out of the file, its external symbols and its unresolved calls. After an unexpected error, it has only the
+        definitions of the file and the error.
 
         Raises:
             KeyError: `update` never got that file, or its language has no rules.
@@ -231,8 +231,7 @@ class Resolver:
             path: the file.
             scope: index of the definition in the file.
             handler: name of a function to return instead; "" for none. The search covers this file, then its folder, then its part of the
-                project.
-                If no single function is found, the definition at `scope` is returned.
+                project. If no single function is found, the definition at `scope` is returned.
             near: maps a path to its part of the project, such as a service.
         """
         entry = self._project.files.get(path)
@@ -292,9 +291,9 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield (path, inputs and groups) of resolved files, and release them.
+        """Yield (path, inputs and groups) of resolved files, and forget them.
 
-        An input is a fact of some file, and a group is a set of inputs; both are given by number. The edges of the file depend on them.
+        The edges of a file depend on inputs, which are facts of files. A group is a set of inputs. Both are given by number.
         """
         for path in paths:
             yield path, self._inputs.pop(path)

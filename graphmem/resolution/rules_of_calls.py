@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """A method that the language calls on an operand: `__len__` for `if x`.
 
-    The method is the first of `names` that the operand's class has.
+    `names` are methods in order of preference. The first one that the operand's class has is called.
     """
 
     operand: int  # term
@@ -41,7 +41,8 @@ class Run(NamedTuple):
 class Through(NamedTuple):
     """A call that an external function makes to some of its arguments.
 
-    For each argument, the first of `names` that its class has is called. Without names, the argument itself is called.
+    `names` are methods in order of preference. For each argument, the first one that the argument's class has is called. Without names, the
+    argument itself is called.
     """
 
     names: Sequence[str]
@@ -139,7 +140,7 @@ class CallRules:
         return None
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the classes of the project that an external call receives.
+        """Return the project classes that are arguments of an external call.
 
         The external function, such as `load` in `load(User)`, may return objects of these classes.
         """
@@ -171,12 +172,15 @@ class CallRules:
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
         """Infer the type of an unannotated parameter from the attributes in use.
 
-        In a function that reads `x.read` and `x.close`, the parameter `x` has a class with both attributes.
+        If a function reads `x.read` and `x.close`, the type of the parameter `x` is a class that has both attributes.
         """
         return EMPTY
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return functions that a framework runs for a definition (fixtures)."""
+        """Return functions, such as test fixtures, that run before a definition.
+
+        A framework runs them for the definition `symbol`.
+        """
         return ()
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
@@ -330,8 +334,8 @@ class CallRules:
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the method that all other methods of its name implement.
 
-        `methods` are all methods of the name; a call on an object of unknown type may run any of them. An example is the method of an
-        interface. Without such a method, all are returned.
+        `methods` are all methods of the name. A call on an object of unknown type may run any of them. The result may be one method of an
+        interface. If no method is implemented by all others, all are returned.
         """
         return methods
 

@@ -151,8 +151,8 @@ class ClassRules:
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 
-        `symbol` is the mixin. It uses the member, but neither it nor its bases define the member. Classes that inherit the mixin have the
-        member.
+        `symbol` is the mixin. It uses the member `name`, but neither the mixin nor its bases define it. The member is looked up in the
+        classes that inherit the mixin.
         """
         return ()
 

@@ -470,7 +470,7 @@ class ScopedRules(PackageRules):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes and mixins that define a member a mixin lacks.
 
-        `symbol` is the mixin, and `name` the member. Classes that inherit the mixin have the member. Test classes are returned only if no
+        `symbol` is the mixin. The member `name` is looked up in the classes that inherit the mixin. Test classes are returned only if no
         other classes define the member. The result is empty for more than `MAX_SIBLINGS` classes.
         """
         if not self._mixins:
@@ -792,7 +792,7 @@ class ScopedRules(PackageRules):
 
 
 def _local_names(entry: FileEntry) -> frozenset[str]:
-    """Return the names in a file that only some lines of a scope can see.
+    """Return the names in a file that are valid only on some lines of a scope.
 
     An example is a type parameter.
     """

@@ -55,10 +55,10 @@ class Groups:
         return len(self._numbers)
 
     def number(self, reads: set[int]) -> int:
-        """Return the number of the group that equals a set of inputs and groups.
+        """Return the number of the group that has exactly the given members.
 
-        `reads` are the numbers of the members. For a set with one member, the result is the member's number. A new group is created if
-        necessary.
+        A group is a set of inputs and other groups. `reads` are the numbers of the members. For a single member, the result is the member's
+        own number. A new group is created if necessary.
         """
         reads.discard(NOTHING)
         if len(reads) == 1:
@@ -72,9 +72,9 @@ class Groups:
         return found
 
     def members(self, first: int = 0) -> list[Members | None]:
-        """Return the members of each group (set of inputs), from a position on.
+        """Return the members of each group, in order, from position `first` on.
 
-        `first` is the position. None stands for a group that was deleted as unused.
+        A group is a set of inputs and other groups. None stands for a group that was deleted as unused.
         """
         return self._members[first:]
 
@@ -87,7 +87,7 @@ class Groups:
     def spread(self, stale: set[int]) -> None:
         """Add to `stale` all groups that contain a stale input or group.
 
-        `stale` has numbers of inputs and groups, which share one numbering. A group contains inputs and other groups, at any depth.
+        A group is a set of inputs and other groups, at any depth. `stale` has numbers of inputs and groups, which share one numbering.
         """
         self._containing.spread(self._members, _number, stale)
 
@@ -108,9 +108,9 @@ class Groups:
         return frozenset(number for number in seen if number > NOTHING)
 
     def keep(self, used: set[int]) -> None:
-        """Delete the groups that nothing uses, directly or in another group.
+        """Delete all groups except those in `used` and the groups inside them.
 
-        A group is a set of inputs. `used` has the numbers of groups to keep.
+        A group is a set of inputs and other groups. `used` has numbers of groups.
         """
         kept = {NOTHING} | used
         for members, number in reversed(self._numbers.items()):
@@ -170,15 +170,15 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start recording the inputs that are read outside of questions.
+        """Start recording the inputs that are read while no question is answered.
 
-        The numbers of the inputs and groups are added to the returned set.
+        An input is a fact of a file. The numbers of inputs and groups of inputs are added to the returned set.
         """
         self.reads = set()
         return self.reads
 
     def touch(self, key: int) -> None:
-        """Record that the answer being computed has read an input, by its number."""
+        """Record that the current answer has read the input with the number `key`."""
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:

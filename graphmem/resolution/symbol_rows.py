@@ -113,9 +113,9 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 @cache
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
-    """Return the entry point rules of a language, those without decorators.
+    """Return (rules that need no decorator, decorator pattern) of a language.
 
-    An entry point is code that is called from outside. The second item of the result is a pattern for the decorators of all other rules.
+    The rules find entry points: code that is called from outside. The pattern matches the decorators of all other rules.
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
@@ -172,7 +172,7 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
 def dotted(terms: list[Term], index: int) -> str:
     """Return the dotted name (`a.b`) of an expression.
 
-    The expression is a name, an attribute, or a call of one, such as `a.b(c)`. The result is "" for other expressions.
+    For a call such as `a.b(c)`, the result is the name of the callee. It is "" for expressions without a name.
     """
     term = terms[index]
     if term[0] in (CALL, NEW):

@@ -419,7 +419,8 @@ def class_of(instance: Instance) -> Class:
 def handed_back(atom: Atom) -> Symbol | None:
     """Return the project class that was passed to a called library function.
 
-    For the result of `load(User)`, the class is `User`, because the result may be a `User`. None if `atom` is not such a result.
+    `atom` is the result of the call, such as `load(User)`. The class is `User`, because the result may be a `User`. None if `atom` is not
+    such a result.
     """
     if atom[0] != EXTI:
         return None
@@ -428,9 +429,9 @@ def handed_back(atom: Atom) -> Symbol | None:
 
 
 def pending(value: Type) -> Type:
-    """Return the calls in a type whose bodies have not run yet.
+    """Return the calls of generators and coroutines that a type contains.
 
-    They are calls of generators and coroutines (`PENDING` tuples).
+    Their bodies have not run yet; each call is a `PENDING` tuple.
     """
     return frozenset(atom for atom in value if atom[0] == PENDING)
 
