@@ -82,24 +82,24 @@ def states(delta: GraphDelta) -> dict[str, State]:
 
 
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
-    """Map old ids to new ids of code moves that links of memories must follow.
+    """Map old ids to new ids of moved code, for links of memories to follow.
 
-    A move counts if the change contains the new node and deletes the old one. `now` is the result of `states`.
+    `now` is the result of `states` for `delta`. A move in `delta.moves` counts only if the new node exists and the old node is gone.
     """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Divide links of memories, after a code change, into unmoved and moved.
+    """Update links of memories after a code change: (unmoved, moved) links.
 
-    Returns two lists: links that keep both ends, and links with a new end. The anchors of ABOUT links are updated in both. A moved link is
-    dropped if another link already has the same ends and role.
+    The first list has the links that keep both ends. The second has the links with a new end. In ABOUT links (memory to code), the anchor
+    is updated. A moved link is dropped if another link has the same ends, and for ABOUT links the same role.
 
     Args:
         links: all stored links of one table.
         pair: the link table, with the node tables that its links join.
-        moves: moves of nodes, from the old to the new id.
-        now: states of the nodes after the change.
+        moves: maps the old id of each moved node to the new id.
+        now: maps ids of changed nodes to their states after the change.
     """
     stays: list[Link] = []
     comes: list[Link] = []
@@ -122,12 +122,14 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 class Following:
     """Moves links of memories to the new nodes of moved code.
 
+    Create it before the change is written. Call `finish` after all nodes are written.
+
     Args:
-        transaction: an open transaction without any change so far.
+        transaction: an open transaction, in which nothing was changed yet.
         delta: the change of the code.
 
     Attributes:
-        changed: whether a link was moved or an anchor set.
+        changed: whether a link was moved or an anchor changed.
     """
 
     def __init__(self, transaction: Transaction, delta: GraphDelta) -> None:
@@ -147,7 +149,10 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids of nodes that must be kept because memories link to them."""
+        """Return ids of nodes with a label that a change must not delete.
+
+        Memories link to these nodes, and the change does not move them.
+        """
         return self._linked_ids.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
@@ -164,7 +169,7 @@ class Following:
                     self._carried.append((pair, pa.schema(zip(names, table.schema.types, strict=True)), moved))
 
     def finish(self) -> None:
-        """Write moved links and set anchors, after every node was written."""
+        """Write the moved links and new anchors; call when all nodes are written."""
         for pair, schema, links in self._carried:
             fills: dict[str, Any] = {} if pair.edge is RelTable.CO_ACCESSED else {"to": pair.dst}
             columns = zip(schema, zip(*links, strict=True), strict=True)

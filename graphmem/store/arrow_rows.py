@@ -1,8 +1,11 @@
 """Convert rows of graphmem.model to Arrow tables of the database's schema.
 
-Three columns are stored in another form. `prefix` and `text` of a chunk are compressed together, to half their size. That saves room,
-because the engine enlarges a string column in powers of two. An edge such as all calls from one function to another has several lines. They
-are stored as distances from the first line. So moved code changes only one number.
+Two things are stored in another form:
+
+* The columns `prefix` and `text` of a chunk are compressed together, to half their size. The engine enlarges a string column in powers of
+  two.
+* An edge can have several lines, as a function calls another one on several lines. They are stored as distances from the first line. If the
+  code moves, only the first line changes.
 """
 
 from __future__ import annotations

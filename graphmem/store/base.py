@@ -227,16 +227,16 @@ class GraphReads(Protocol):
     def places(self, file: str) -> bytes:
         """Return the packed positions at which names are used in a file.
 
-        `file` is the file's id. The result is empty for an unknown file. The format is in `graphmem.runtime.places`.
+        `file` is the file's id. For an unknown file, the result is b"". `graphmem.runtime.places` unpacks the positions.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Return memories (all, or those with given ids), sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return a generation of the code and the stored modules, sorted by id.
+        """Return (generation, modules): the stored modules, sorted by id.
 
-        The generation is the one from which the modules were computed; it is 0 if no modules are stored.
+        The modules were computed from this generation of the code. The generation is 0 if no modules are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
@@ -271,7 +271,7 @@ class GraphWrites(Protocol):
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Replace the whole code graph by `full`; return the new generation.
 
-        Memories are kept, and the anchor of each link is computed again.
+        Memories are kept. The anchor of each link from a memory to code is computed again from `full`.
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
@@ -294,8 +294,8 @@ class GraphWrites(Protocol):
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Replace the stored modules and the dependencies between them.
 
-        `generation` is that of the code from which the modules were computed; it does not change. Each dependency is (id of the dependent
-        module, id of the module that it needs, number of edges).
+        The modules were computed from the code of `generation`, which stays the current generation. Each item of `depends_on` is (id of the
+        dependent module, id of the needed module, number of edges).
         """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
@@ -307,10 +307,10 @@ class GraphWrites(Protocol):
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
         """Replace the edges between files that change together.
 
-        Files that no longer exist are left out.
+        Edges of files that no longer exist are left out.
 
         Args:
-            mark: identifies the history from which the edges were derived; stored in `meta` as "co_accessed".
+            mark: names the Git history from which the edges were derived; stored in `meta` as "co_accessed".
             rows: the edges, one for each direction.
         """
 
@@ -320,7 +320,7 @@ class GraphWrites(Protocol):
         A handler that no longer exists is left out.
 
         Args:
-            mark: identifies the source from which the keys were derived; stored in `meta` as "handles".
+            mark: hash of `rows`, stored in `meta` as "handles", by which callers notice whether the keys changed.
             project: name of the project, which is part of the keys' ids.
             rows: the keys with their handlers, without duplicates.
         """
@@ -387,7 +387,7 @@ class LocalFile(Protocol):
         """
 
     def held_changes(self) -> int:
-        """Return how many code changes occupy RAM that a checkpoint would free."""
+        """Return the number of code changes held in RAM until the next checkpoint."""
 
     def rest(self, unused_s: float) -> bool:
         """Close the database file if nothing used it for `unused_s` seconds.
@@ -413,7 +413,7 @@ class CypherQueries(Protocol):
 
 
 class Feed(Protocol):
-    """The changes that another server commits to a shared graph."""
+    """Reports the changes that another server commits to a shared graph."""
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
@@ -445,7 +445,7 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def feed(self) -> Feed | None:
-        """The changes of the server that writes; None if this process writes."""
+        """The feed of the server that writes; None if this process itself writes."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Idempotent."""

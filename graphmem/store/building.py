@@ -35,22 +35,21 @@ class OpenOptions(NamedTuple):
 
     @property
     def sizes(self) -> tuple[str, int, int]:
-        """Return (engine name, bytes of buffer pool, bytes of address space)."""
+        """Return (engine name, buffer pool in bytes, address space in bytes)."""
         return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
     def for_a_new_file(self, size: int) -> OpenOptions:
-        """Return options for writing a new file of at most about `size` bytes.
+        """Return these options with a buffer pool for writing a new file.
 
-        The buffer pool gets at least twice that size, if the address space allows. An engine whose pool is full may end the process. A
-        checkpoint holds a column of 131,072 rows in the pool, and two copies while the column grows. Intermediate checkpoints keep the
-        actual use far lower.
+        `size` is the greatest size of the new file. The pool becomes at least twice as large, within the address space. An engine whose
+        pool is full may end the process.
         """
         return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
 
     def open(self, path: Path) -> RawDatabase:
-        """Open the file, or create an empty one.
+        """Open the database file, or create an empty one.
 
-        The buffer pool is as large as the file, because the result of a query over the whole file has to fit.
+        The buffer pool is made at least as large as the file. A query over the whole file may need that much.
         """
         pool = max(self.buffer_pool_bytes, min(files.size_of(path), self.max_db_bytes))
         database = self.engine.open(
@@ -71,17 +70,19 @@ def build(
     *,
     onto_copy: bool = False,
 ) -> None:
-    """Build a new database file at `path`.next; remove it again on failure.
+    """Build a new database file at `path` + ".next"; on failure, delete it.
+
+    The caller then replaces the database at `path` by the new file.
 
     Args:
-        path: path of the database that the new file will replace.
+        path: path of the existing database.
         options: the engine and its memory sizes.
         catalog: the named queries.
-        content: the content to write; it is iterated once.
-        meta: all values of Meta.
-        further: more values for Meta, written only if the code change moved links of memories.
-        onto_copy: whether to start from a copy of the database at `path`, which must be closed and still without content. This saves
-            creating forty tables.
+        content: the rows to write; they are iterated once.
+        meta: all values of the table Meta.
+        further: more values of Meta, written only if the change of the code moved links of memories.
+        onto_copy: whether to start from a copy of the database at `path`. That database must be closed and have tables but no rows. This
+            saves creating forty tables.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.

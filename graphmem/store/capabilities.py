@@ -15,7 +15,7 @@ def local_file(store: GraphStore, purpose: str) -> LocalFile:
 
     Args:
         store: an open store.
-        purpose: the feature that needs the file, as the subject of a sentence.
+        purpose: the feature that needs the file, as the subject of the error message, such as "a backup".
 
     Raises:
         UnsupportedError: the store keeps its data on a server and has no file.

@@ -1,7 +1,7 @@
 """Load the named queries in `queries/cypher` as validated records.
 
-The format is in `queries/README.md`. The check of parameters is necessary: kuzu drops a condition whose parameter is missing, so `MATCH
-(f:File) WHERE f.path = $path DELETE f` without `path` empties the table.
+`queries/README.md` describes the format. The parameters of each call are checked, because kuzu ignores a condition whose parameter is
+missing. Without `path`, `MATCH (f:File) WHERE f.path = $path DELETE f` would delete all files.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 
 
 class Fill(NamedTuple):
-    """The values that may replace a placeholder in a query, such as `@label`.
+    """The allowed values of a placeholder in a query, such as `@label`.
 
-    A placeholder stands where the engine accepts no parameter, such as at a table name.
+    A placeholder is used where the engine accepts no parameter, as for the name of a table.
     """
 
     name: str

@@ -105,9 +105,9 @@ class StoreChanges(LiveFile):
         return int(self._meta[KNOWLEDGE])
 
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
-        """Apply a change of memories to a copy, which then replaces the file.
+        """Apply a change of memories to a copy of the file, then swap the files.
 
-        Reads wait until the copy has replaced the file.
+        Reads wait until the copy has replaced the old file.
         """
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._checkpointed + 1)
@@ -118,10 +118,10 @@ class StoreChanges(LiveFile):
         self._say_open()
 
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
-        """Write a new database file with a code change; replace the old one by it.
+        """Write a new database file with a code change; replace the old file.
 
-        If `keep_code` is true, `delta` is applied to the stored code; otherwise it is the whole new code. A crash leaves the old or the new
-        file, complete. Returns the generation of the code.
+        If `keep_code` is true, `delta` changes the stored code. Otherwise `delta` is the whole new code. After a crash, either the old or
+        the new file is in place, complete. Returns the new generation of the code.
         """
         rows, text_bytes = weight(delta)
         old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes

@@ -226,9 +226,9 @@ def _meaning(inside: str, at: int) -> str:
 
 
 def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
-    """Replace the parameters after SKIP and LIMIT by numbers.
+    """Return tokens with numbers instead of parameters after SKIP and LIMIT.
 
-    With the value 5 for `n`, `LIMIT $n` becomes `LIMIT 5`.
+    `values` maps names of parameters to values. If `n` is 5, `LIMIT $n` becomes `LIMIT 5`.
     """
     found = list(tokens)
     for at, token in enumerate(tokens):
@@ -253,7 +253,10 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _limited(part: list[Token], most: int) -> list[Token]:
-    """Add a LIMIT to a part of a query, or lower its own LIMIT."""
+    """Return a part of a query with a LIMIT of at most `most` rows.
+
+    A missing LIMIT is added, and a higher one is lowered.
+    """
     depth, returns, limit = 0, False, None
     for at, token in enumerate(part):
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))

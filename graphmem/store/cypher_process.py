@@ -39,7 +39,7 @@ _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser"
 def main(engine: str, path: str, max_db_bytes: str) -> int:
     """Run the query that standard input contains, and print the answer.
 
-    The result is always 0; if the query fails, the printed answer names the error.
+    Always return 0. If the query fails, the printed answer names the error.
     """
     request = json.load(sys.stdin)
     _confine(request["seconds"])
@@ -61,9 +61,9 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
 
 
 def _confine(seconds: float) -> None:
-    """Limit this process permanently: CPU time, written files, core dumps.
+    """Limit the CPU time, written files and core dumps of this process.
 
-    `seconds` is the time limit of the query. `_confine_query` limits the memory.
+    The limits are permanent. `seconds` is the time limit of the query. `_confine_query` limits the memory.
     """
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
     set_limit("CPU", cpu, cpu)

@@ -26,15 +26,15 @@ INFLATES_TO: Final = 3  # times as many characters, for code and prose alike
 
 
 def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -> bool:
-    """Apply a delta to the stored code graph and to the knowledge about it.
+    """Apply a change of the code to the database, and update memories' links.
 
     Args:
         transaction: an open transaction, which the caller commits.
         delta: a complete change; see `GraphDelta`.
-        moment: current time, recorded for removed code that memories are about.
+        moment: current time. Removed code that memories link to is kept as stale since this time.
 
     Returns:
-        Whether knowledge changed too: a link was moved or an anchor set.
+        Whether a link of a memory was moved or its anchor changed.
 
     Raises:
         BadInputError: an id or an edge is repeated, or an edge leads to a node that does not exist.
@@ -73,9 +73,9 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
-    """Delete those stale nodes in `ids` to which memories no longer link.
+    """Delete the stale nodes among `ids` to which memories no longer link.
 
-    A stale node was removed from the code, but kept because a memory linked to it.
+    A stale node is code that was removed, but kept because a memory linked to it.
     """
     if label not in CODE_NODES or not ids:
         return
@@ -106,9 +106,10 @@ def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
 
 
 def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[Any], removed: Sequence[str]) -> None:
-    """Delete removed and changed chunks or unresolved calls; create new ones.
+    """Delete nodes and create new ones: chunks, unresolved calls or positions.
 
-    Edges of other nodes never lead to chunks or unresolved calls.
+    `removed` are ids to delete. `added` are rows; if a row with the same id is stored, it is deleted first. No edge from another node leads
+    to these nodes.
     """
     gone = sorted({*removed, *(row[0] for row in added)})
     if label is NodeTable.CHUNK:
@@ -119,7 +120,10 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
 
 
 def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
-    """Update the line numbers of chunks that only moved; return the others."""
+    """Update the lines of chunks that only moved; return the other chunks.
+
+    The returned chunks of `delta` are new or changed and still need to be written.
+    """
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
     few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)
@@ -132,9 +136,9 @@ def _moved_table(numbers: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:
-    """Delete nodes with their edges; keep the nodes in `held`, but mark them.
+    """Delete the nodes `ids` with their edges, except the nodes in `held`.
 
-    Memories link to the nodes in `held`. They are marked as stale since `moment`.
+    Memories link to the nodes in `held`. These nodes are kept and marked as stale since `moment`.
     """
     if not ids:
         return
@@ -147,10 +151,10 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete the remaining edges of nodes that will be deleted.
+    """Delete the remaining edges of the nodes `ids` before the nodes go.
 
-    A complete delta has already removed all edges of the code. A leftover or derived edge would block the deletion of its node. Links of
-    memories to the nodes in `kept` stay.
+    The change itself has removed the edges between code. Edges of modules, flows or memories may remain and would block the deletion. For
+    the nodes in `kept`, links of memories stay.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):

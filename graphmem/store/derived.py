@@ -1,7 +1,7 @@
 """Write modules, flows and other data derived from the code (layer 2).
 
-All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. All edges of a kind are
-replaced together. A module that no longer exists is kept and marked stale while a memory is linked to it.
+All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. Each function replaces
+all stored edges of its kind. A module that no longer exists is deleted, unless a memory is linked to it: then it is marked stale.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def put_modules(
     Args:
         transaction: an open transaction, which the caller commits.
         modules: all modules, with distinct ids.
-        depends_on: dependencies as (module id, module id, number of edges).
-        moment: the time since which removed modules are stale.
+        depends_on: dependencies as (id of the dependent module, id of the needed module, number of edges).
+        moment: current time. A removed module that a memory links to is stale since then.
     """
     for pair in (_CONTAINS, _DEPENDS):
         transaction.run("delete_all_edges", **ends(pair))
@@ -93,7 +93,7 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
 def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
     """Return the edges from each flow to the symbols along it, in order.
 
-    An edge is (flow id, symbol id, position from 1, confidence, rule, line).
+    An edge is (flow id, symbol id, position in the flow, confidence, rule, line). The first position is 1.
     """
     return [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
 
@@ -136,9 +136,9 @@ def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tu
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Create rows of derived data in batches, by the named query `query`.
+    """Write rows of derived data in batches, with the named query `query`.
 
-    A row with a missing end is left out, because the next generation of the code rewrites all derived rows.
+    `columns` maps each column to its type, in the order of the values in a row. A row that refers to a missing node is skipped.
     """
     for at in range(0, len(rows), SLICE):
         values = zip(*rows[at : at + SLICE], strict=True)

@@ -2,10 +2,10 @@
 
 A dump moves a project between kuzu and ladybug.
 
-A dump is a directory: one file for each node table, each table of vectors and each kind of edge between two node tables, and `meta.json`.
-Tables without rows have no file. A dump is written from one read transaction. A dump is loaded by `rebuild.fill`, which fills every new
-file. So the result is as compact as that of `compact`. A dump records the schema version of its rows. The rows are loaded into tables of
-that version, and later migrations then update the tables.
+A dump is a directory with `meta.json` and one file for each table. The tables are those of nodes, of vectors, and of edges between two node
+tables. Tables without rows have no file. All files come from one read transaction. A dump also records the schema version of its rows. When
+a dump is loaded, the tables are created in that version, filled by `rebuild.fill`, and then migrated. The resulting file is as small as
+after `compact`.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
     """Yield (table name, its rows in pieces), node tables before edge tables.
 
-    `names` are the tables that the database has; other tables are skipped.
+    `names` are the tables that exist in the database; tables of the schema that are not in it are skipped.
     """
     read = Pieces.of(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):

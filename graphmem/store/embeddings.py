@@ -32,12 +32,12 @@ class Vectors(NamedTuple):
 
 
 def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
-    """Validate the vectors that belong to a change of memories.
+    """Validate `rows`, the vectors of the memories in the change `delta`.
 
-    The result is None if `rows` is None or empty.
+    The memories name the embedding model. The result is None if `rows` is None or empty.
 
     Raises:
-        BadInputError: the memories name no model or several; see also `checked_vectors`.
+        BadInputError: the memories name no model or several models, or a vector is invalid (see `checked_vectors`).
     """
     if rows is None or not len(rows):
         return None
@@ -106,9 +106,10 @@ def vector_id(model: str, text_hash: str) -> str:
 
 
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
-    """Add validated vectors to the table of their dimension.
+    """Add validated vectors of a model to `table`, the table of their length.
 
-    The table is created if it is not among `tables`. Existing vectors stay unchanged.
+    `tables` are the existing tables of vectors. If `table` is not among them, it is created. A vector that is already stored stays
+    unchanged.
     """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)
@@ -124,7 +125,8 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
     """Return the vectors of one model, sorted by text_hash.
 
-    The columns are text_hash and vector. If the model has no vectors, the result has no rows, and its vector column has dimension 1.
+    `ask` runs a named query; `tables` are the existing tables of vectors. The columns are text_hash and vector. A model without vectors
+    gives an empty table, with vectors of length 1.
     """
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
@@ -143,9 +145,9 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 
 
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
-    """Yield the ids of all vectors of a model in batches, to delete them.
+    """Yield the ids of all vectors of a model, in batches to delete.
 
-    Each item is (table of the vectors, ids in a column `wanted`). A batch is small enough for one transaction.
+    Each item is (table of the vectors, batch of ids in a column `wanted`). One transaction can delete a batch.
     """
     for table in tables:
         ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])
@@ -183,5 +185,8 @@ def dimension(rows: pa.Table) -> int:
 
 
 def vector_schema(dim: int) -> pa.Schema:
-    """Return the columns of `GraphReads.vectors`."""
+    """Return the columns of a table of vectors of length `dim`.
+
+    They are text_hash and vector.
+    """
     return pa.schema({"text_hash": pa.string(), "vector": pa.list_(pa.float32(), dim)})

@@ -278,7 +278,7 @@ class Connection:
             self._timeout_ms = wanted
 
     def use_threads(self, count: int) -> None:
-        """Set the number of threads for each following statement."""
+        """Set the number of threads that each following statement may use."""
         self.raw.set_max_threads_for_exec(count)
 
     def rows(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
@@ -305,9 +305,9 @@ class Connection:
             return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))
 
     def each_rows(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """Run one statement for each set of parameters; return all rows.
+        """Run one statement for each parameter set; return the rows of each run.
 
-        The statement is planned once.
+        `parameters` has the parameter sets. The statement is planned once. Item 0 of the result has the rows of the first run.
         """
         prepared = self._prepared.get(text)
         if prepared is None:

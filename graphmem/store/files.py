@@ -136,10 +136,8 @@ def damaged(path: Path, message: str) -> DatabaseDamagedError:
 def quarantine(files: list[Path], why: str) -> list[str]:
     """Rename unusable database files to `*.quarantine`; never delete them.
 
-    `why` is the reason, which each returned sentence states.
-
     Returns:
-        One sentence for each file, for the operator.
+        One sentence for each file, for the operator: old name, new name and the reason `why`.
     """
     said = []
     for file in files:
@@ -199,9 +197,9 @@ def checksum(file: Path) -> int:
 
 
 def cut(log: Path, whole: int) -> None:
-    """Truncate a write-ahead log to its first `whole` bytes.
+    """Truncate the write-ahead log `log` to its first `whole` bytes.
 
-    With 0 bytes, the log is deleted.
+    If `whole` is 0, the log is deleted.
     """
     if size_of(log) > whole:
         os.truncate(log, whole)
@@ -212,10 +210,10 @@ def cut(log: Path, whole: int) -> None:
 
 
 def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
-    """Quarantine a full copy of a write-ahead log, then truncate the log.
+    """Copy a damaged write-ahead log to quarantine, then cut off its end.
 
-    The first `whole` bytes stay; because the copy is made first, they exist at every moment. Returns a sentence for the operator that gives
-    the reason `why`.
+    The first `whole` bytes of `log` stay. The copy has the whole log and is made first, so no byte is lost. Returns one sentence for the
+    operator, with the reason `why`.
     """
     target = _quarantined(log)
     copy(log, target)
@@ -224,9 +222,9 @@ def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
 
 
 def remove(path: Path) -> None:
-    """Delete the files of an incomplete database or of a copied one.
+    """Delete a database file with its log and shadow file, if they exist.
 
-    The database must not be in use. Its file is truncated first, because an abandoned engine object may still hold it open.
+    The database must not be in use. The files are truncated first, because an abandoned engine object may still hold them open.
     """
     for file in (path, *_sides(path)):
         if file.exists():
@@ -264,8 +262,8 @@ def check_room(path: Path, needed: int) -> None:
 def put_in_place(new: Path, path: Path) -> None:
     """Replace the database at `path` by the database `new`, atomically.
 
-    `new` must be complete. Both databases must be closed and without a log. Then renaming one file is the whole change, and after a crash
-    one complete database exists.
+    `new` must be complete. Both databases must be closed and without a log, so that one rename replaces the database. After a crash, either
+    the old or the new database is at `path`.
 
     Raises:
         DatabaseDamagedError: one of the two databases still has a log.

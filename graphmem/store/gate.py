@@ -44,7 +44,7 @@ class Gate:
     def exclusive(self, timeout_s: float) -> Iterator[None]:
         """Lock the database file for one caller alone.
 
-        Only the writer calls this, and not again while it holds the lock.
+        Only the writer's thread calls this. It must not already hold the lock.
 
         Raises:
             StoreBusyError: readers held the lock longer than `timeout_s`.

@@ -1,7 +1,7 @@
 """Links of memories to code, to each other and to sessions.
 
-Each link is a tuple: the ids of its two ends, then the columns in the order of `queries/schema`. The two ends are its key. The role or kind
-is part of the key, too, if one memory may have several links to the same target.
+A link is a tuple: the ids of its two ends, then the columns in the order of `queries/schema`. The key of a link is its two ends. Its role
+or kind is also part of the key if a memory may have several links to one target.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def key_of(shape: LinkShape, link: Link) -> Link:
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Return the stored links that lead from the memories with given ids.
+    """Return the stored links that lead from memories, given by their ids.
 
-    If `inward` is true, the links that lead to these memories are returned instead.
+    `ids` are ids of memories. If `inward` is true, `ids` are those of the links' targets instead.
     """
     if not ids:
         return []

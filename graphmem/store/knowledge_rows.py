@@ -35,7 +35,7 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 class Shape(NamedTuple):
     """Columns and named queries of one node table: memories or sessions.
 
-    Each column in `texts` is set by a query of its own. A single query sets all other columns together, in place.
+    The columns in `texts` hold strings; a separate query changes each of them. One query changes all other columns together.
     """
 
     label: NodeTable
@@ -49,7 +49,10 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Return the columns with numbers, flags and times, set by one query."""
+        """Return the columns other than `id` and `texts`, which one query sets.
+
+        They hold numbers, flags and times.
+        """
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
 

@@ -130,12 +130,12 @@ class KuzuStore(StoreReads, StoreChanges):
 
     @property
     def local(self) -> LocalFile:
-        """The operations on the engine's file, which this store implements."""
+        """The operations on the database file; this store has them itself."""
         return self
 
     @property
     def cypher(self) -> CypherQueries:
-        """The executor of user-written queries, which this store implements."""
+        """The method that runs user-written queries; this store has it itself."""
         return self
 
     def close(self) -> None:

@@ -35,15 +35,18 @@ PIECE_BYTES: Final = 8 << 20
 
 
 def delta_bytes(delta: KnowledgeDelta) -> int:
-    """Estimate the most bytes that a change of memories needs in a file."""
+    """Estimate how many bytes a change of memories adds to the database file.
+
+    The estimate is high, so it serves to check the free room on the disk.
+    """
     rows = sum(map(len, delta))
     return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4
 
 
 def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
-    """Split a change of memories into smaller changes with the same effect.
+    """Split a change of memories into smaller ones, to apply in this order.
 
-    A row comes after the rows that it links to.
+    Together they have the effect of `delta`. Sessions and memories come before the links between memories.
     """
     yield KnowledgeDelta(removed_memories=delta.removed_memories, removed_sessions=delta.removed_sessions, sessions=delta.sessions)
     anchored = set(delta.anchored)
@@ -90,9 +93,9 @@ def write_copy(
     meta: Mapping[str, str],
     moment: datetime,
 ) -> None:
-    """Copy the database at `path` to `path`.next, and apply a change there.
+    """Copy the database at `path` to `path` + ".next"; change the copy.
 
-    On failure no part of the new file remains.
+    On failure the copy is deleted.
 
     Args:
         path: path of the database, which is closed and without a log.
@@ -132,9 +135,10 @@ def write_copy(
 
 
 def _transact(target: Path, options: OpenOptions, catalog: Catalog, change: Callable[[Transaction], object]) -> None:
-    """Open `target`, run `change` in one transaction, and close `target`.
+    """Open the file `target`, run `change` in one transaction, close the file.
 
-    `change` writes one piece of the whole change. The file is closed each time, because an old handle must not be read after a checkpoint.
+    `change` writes one piece of the whole change. The file is closed after each piece, because an open handle must not be used after a
+    checkpoint.
     """
     database = options.open(target)
     try:

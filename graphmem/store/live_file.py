@@ -115,7 +115,7 @@ class LiveFile:
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
     def _open(self, previous: Record | None) -> None:
-        """Open the file; read-only if the disk lacks room to open it for writes."""
+        """Open the file for writes, or only for reads if the disk is full."""
         try:
             notes = prepare(self._file, self._options, self._catalog, previous)
             self._attach(open_current(self._file, self._options, self._catalog))
@@ -141,7 +141,7 @@ class LiveFile:
     def _doubt(self, lock: DatabaseLock) -> None:
         """Mark the file as not properly closed if a failed open changed it.
 
-        The attempt may have merged the log, so the recorded checksum no longer holds.
+        `lock` has the checksum that was recorded at the last close. A failed open may have merged the log into the file.
         """
         left = lock.previous
         if left is not None and left.clean and files.checksum(self._file) != left.checksum:
@@ -167,7 +167,7 @@ class LiveFile:
     def memory_count(self) -> int:
         """Return the number of memories of any status.
 
-        For a closed file the number is recorded, so the file stays closed.
+        If the file is closed because it was idle, the recorded number is returned without opening the file.
         """
         self._check_open()
         if self._at_rest:
@@ -176,7 +176,7 @@ class LiveFile:
             return self._count_memories(connection)
 
     def held_changes(self) -> int:
-        """Return how many code changes occupy RAM that a checkpoint would free."""
+        """Return the number of code changes held in RAM until the next checkpoint."""
         return self._held
 
     def rest(self, unused_s: float) -> bool:
@@ -328,9 +328,9 @@ class LiveFile:
     # ---- checkpoint, rest, reopen
 
     def _let_go_of_changes(self) -> None:
-        """Free the RAM that the engine keeps for changes of the code.
+        """Make a checkpoint if code changes occupy much RAM, to free this RAM.
 
-        No caller waits for this work. If it fails, the next change repeats it.
+        No caller waits for it. If it fails, the next code change tries again.
         """
         if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return
@@ -340,9 +340,8 @@ class LiveFile:
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
         """Merge the write-ahead log into the file and reopen it, without readers.
 
-        With an open read, the engine would wait for seconds and give up. The file is reopened, because a read through the old handle may
-        crash the process. If edges were created and deleted again since the previous checkpoint, kuzu's state in memory is wrong after this
-        one. The file itself is right.
+        The call waits at most `wait_s` seconds for reads to end. The file is reopened, because a read through the old handle may crash the
+        process.
         """
         if not beside(self._file, ".wal").exists():
             return
@@ -404,7 +403,7 @@ class LiveFile:
 
     @contextmanager
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
-        """Checkpoint and close the file for a `with` block, then reopen it.
+        """Close the file for a `with` block, after a checkpoint; then reopen it.
 
         The values in `meta` are stored before the checkpoint. The file is reopened even if the block fails. The caller must hold the lock
         `gate` exclusively.
@@ -447,13 +446,13 @@ class LiveFile:
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
         """Undo a failed write of the `with` block, and reopen the file.
 
-        After a failure the engine would continue with a half-written log, and closing its database object would end the process. So the
-        object is abandoned, and a new one is opened. Opening a log that ends in the middle of a large transaction sometimes crashes the
-        process, too. So everything after `whole` bytes is cut off.
+        After a failed write, the engine's database object must not be used or closed. It is abandoned, the end of the log is cut off, and a
+        new object opens the file.
 
         Args:
             gated: whether the caller already holds the lock `gate`.
-            whole: length of the log when the transaction began; None for a checkpoint, which also changes other files.
+            whole: length of the log when the transaction began, to which the log is cut. None for a checkpoint, which leaves the log as it
+                is.
         """
         try:
             yield

@@ -88,7 +88,7 @@ class DatabaseLock:
     def note_file(self) -> None:
         """Register the file at the path, after it was created or replaced.
 
-        The register identifies a file by its path and its inode. A replacement changes the inode.
+        The register (of files that this process has open) knows a file by path and inode. A replaced file has another inode.
         """
         with _register_lock:
             for key in self._keys:
@@ -98,10 +98,10 @@ class DatabaseLock:
                 _register[key] = self.path
 
     def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0, known: str = "") -> None:
-        """Record the state of the database.
+        """Write the state of the database to the lock file.
 
-        The arguments are fields of `Record`. The record is written at once, so a killed process leaves either this record or the previous
-        one.
+        The arguments are fields of `Record`. One system call writes the record, so a killed process leaves either the new or the previous
+        record.
         """
         if self._descriptor is None or self._shared:
             return

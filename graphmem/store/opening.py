@@ -205,7 +205,8 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
     """Check a database that its last owner did not close; repair its log.
 
-    Engines have crashed on such files, so a child process opens copies first. Returns one sentence for each quarantined file.
+    A child process opens copies first, because engines have crashed on such files. A log that cannot be used is quarantined. Returns one
+    sentence for each quarantined file.
     """
     copy = _probe_copy(path)
     left = files.side_files(path)
@@ -244,9 +245,9 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 
 
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Let a child process open a database; return "" or the error it reports.
+    """Return the error of a database that cannot be opened, or "".
 
-    Call this after this process has failed to open the database.
+    A child process opens a copy of the database. "" means that this works. Call this after this process has failed to open the database.
 
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
@@ -265,15 +266,15 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
     """Open a copy of a database in a child process; return "" if that works.
 
-    Otherwise the reason of the failure is returned. The child process also counts the rows of all tables.
+    Otherwise return the reason why it cannot be opened. The child process also reads all tables.
     """
     return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is intact but has a state that was not recorded.
+    """Return whether the file is intact, but not the one in the lock file.
 
-    That is so if a person restored an older copy. Such a file may be smaller than `previous` records, but is not damaged.
+    This happens if a person restored an older copy of the database. `previous` is the record in the lock file.
     """
     copy = _probe_copy(path)
     try:
@@ -391,6 +392,6 @@ def _resident(pid: int) -> int:
 def _same(probe: _Probe, previous: Record) -> bool:
     """Return whether a tested file is the database that the lock file records.
 
-    The file must have the recorded identity, and be at the recorded checkpoint or the next one.
+    The file must have the recorded identity. The number of its checkpoint must be the recorded one or one higher.
     """
     return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

@@ -1,7 +1,7 @@
 """The graph of a branch: a base graph, except for files that differ.
 
-Rows of files that are equal on both come from the base's store. Rows of other files come from `Layer`. A branch has no memories of its own:
-it reads those of the base, with their links judged against the branch's code. Writes of code and memories are refused.
+Rows of files that are equal on the branch and the base come from the base's store. Rows of the other files come from `Layer`. A branch has
+no memories of its own. It shows the base's memories, with anchors for the branch's code. Writes of code and memories are refused.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _EDGE_ORDER: Final = [("kind", "ascending"), ("src", "ascending"), ("dst", "asce
 
 
 class OwnRows(NamedTuple):
-    """All rows of files that differ on a branch.
+    """All rows of the files that differ on a branch.
 
-    An edge belongs to the file of its source. Externals are those to which the edges lead.
+    An edge belongs to the file in which it begins. `externals` has the external nodes that these edges lead to, by id.
     """
 
     files: list[FileRow]
@@ -61,18 +61,18 @@ class OwnRows(NamedTuple):
 
     @classmethod
     def none(cls) -> OwnRows:
-        """Rows of no file."""
+        """Return an object without any rows."""
         return cls([], [], [], [], [], [], {})
 
 
 class Judging(NamedTuple):
-    """The state on a branch of the base's code that memories link to.
+    """Differences on a branch that affect links of memories to code.
 
     Attributes:
-        moves: code of the base that has another id on the branch, from the base's id to the branch's.
-        states: state on the branch of each node that differs.
-        names: name of each node that the branch lacks.
-        added: links of memories to code that the base lacks.
+        moves: maps the base's id of code to the branch's id, if they differ.
+        states: maps the id of each node that differs on the branch to its state there.
+        names: maps the id of each node that the branch lacks to its name.
+        added: links of memories to code that only the branch has.
     """
 
     moves: Mapping[str, str]
@@ -85,9 +85,9 @@ class Layer(NamedTuple):
     """The state of a branch, as far as it differs from the base.
 
     Attributes:
-        own: the digest of each path that differs; "" for a file that the branch lacks.
-        meta: named values of the branch, used instead of the base's.
-        keys: framework keys of the whole branch.
+        own: maps the path of each file that differs to its digest; "" for a file that the branch lacks.
+        meta: named values of the branch, which replace the base's.
+        keys: framework keys, such as routes, of the whole branch.
         generation: counter of changes of the branch's code.
     """
 
@@ -98,7 +98,7 @@ class Layer(NamedTuple):
 
 
 class OverlayFeed:
-    """Tells the projections of a branch about changes of the base's memories."""
+    """Tells the caches of a branch when the base's memories change."""
 
     def __init__(self) -> None:
         self.on_knowledge: Callable[[int], object] = lambda _: None
@@ -111,7 +111,7 @@ class OverlayFeed:
         self.on_knowledge = on_knowledge
 
     def close(self) -> None:
-        """Tell nobody any more. Idempotent."""
+        """Stop the calls of the registered function. Idempotent."""
         self.on_knowledge = lambda _: None
 
 
@@ -144,19 +144,22 @@ class OverlayStore:
         self._knowledge_generation = 1
 
     def become(self, layer: Layer) -> None:
-        """Show another state of the branch from now on."""
+        """Replace the state of the branch by `layer`, as after a push."""
         self.layer = layer
 
     def keep_own(self, own: Mapping[str, str]) -> None:
-        """Read more files from the layer, before the base changes them."""
+        """Add files to those that the branch reads from its own rows.
+
+        `own` maps their paths to digests. Call this before the base changes these files.
+        """
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
     def judge(self, judging: Judging) -> None:
-        """Read links of memories in another way from now on."""
+        """Use `judging` from now on to adapt the base's links to the branch."""
         self._judging = judging
 
     def memories_changed(self) -> None:
-        """Update the memories that readers see, after a change of the base."""
+        """Tell the readers of the branch that the base's memories changed."""
         self._knowledge_generation += 1
         self.feed.on_knowledge(self._knowledge_generation)
 
@@ -167,7 +170,7 @@ class OverlayStore:
         return self.layer.generation
 
     def knowledge_generation(self) -> int:
-        """Return a counter of changes of the memories that the branch has seen."""
+        """Return a counter that grows when the base's memories change."""
         return self._knowledge_generation
 
     def meta(self) -> dict[str, str]:
@@ -297,7 +300,7 @@ class OverlayStore:
         return self._base.vectors(model)
 
     def vector_models(self) -> dict[str, int]:
-        """Map the id of each embedding model to the number of its stored vectors."""
+        """Map the id of each embedding model to its number of vectors in the base."""
         return self._base.vector_models()
 
     # ---- writing
@@ -346,7 +349,7 @@ class OverlayStore:
         return 0
 
     def close(self) -> None:
-        """End the updates; the base stays open. Idempotent."""
+        """Stop telling readers about changes; the base stays open. Idempotent."""
         self.feed.close()
 
     # ---- inside
@@ -386,7 +389,10 @@ def _without(table: pa.Table, paths: pa.Array) -> pa.Table:
 
 
 def _merged(table: pa.Table, paths: pa.Array, rows: Sequence[Any]) -> pa.Table:
-    """Return a table sorted by id, with `rows` instead of its rows of `paths`."""
+    """Return `table` with `rows` in place of the rows of the files `paths`.
+
+    The result is sorted by id.
+    """
     return pa.concat_tables([_without(table, paths), _table(rows, table.schema)]).sort_by("id").combine_chunks()
 
 

@@ -65,9 +65,9 @@ def _say(sentence: str, code: int) -> int:
 
 
 def _counts(names: set[str]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield a query that counts rows, for each existing table of the schema.
+    """Yield (query name, its values) to count the rows of each table.
 
-    Each item is (name of the query, its values). Of `names`, the tables that the schema does not know are skipped.
+    `names` are the tables of the database. Tables that the schema does not know are skipped.
     """
     nodes, edges = set(map(str, NodeTable)), set(map(str, RelTable))
     for name in sorted(names):

@@ -153,9 +153,9 @@ class StoreReads(LiveFile):
         return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the code's generation and the stored modules, sorted by id.
+        """Return (generation, modules): the stored modules, sorted by id.
 
-        See `GraphReads.modules`.
+        The modules were computed from this generation of the code. See `GraphReads.modules`.
         """
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))

@@ -53,14 +53,14 @@ class Content:
     """The content of the new file: `delta` applied to the content of `old`.
 
     Args:
-        delta: the change; if `keep_code` is false, the whole code graph.
-        old: a connection to the existing database; None without an existing database.
+        delta: the change of the code, or with `keep_code` False the whole code.
+        old: a connection to the existing database; None if there is none.
         catalog: the named queries.
-        keep_code: whether the code graph of `old` is kept and changed by `delta`.
-        moment: current time, recorded for removed code that memories are about.
+        keep_code: whether the code in `old` is kept and changed by `delta`.
+        moment: current time. Removed code that memories link to is kept as stale since this time.
 
     Attributes:
-        knowledge_changed: whether a link of a memory was moved or an anchor set; known after `edges` was consumed.
+        knowledge_changed: whether a link of a memory was moved or its anchor changed. It is known after `edges` was consumed.
         schema: the migrations that create tables for these rows; None for all migrations.
     """
 
@@ -87,7 +87,10 @@ class Content:
         self.knowledge_changed = False
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
-        """Yield rows of every node table, in pieces; consume before `edges`."""
+        """Yield the rows of every node table, in pieces.
+
+        Consume all of them before calling `edges`.
+        """
         for label in CODE_NODES:
             for table in self._code_nodes(label):
                 yield label, table
@@ -164,9 +167,9 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """Map pairs of node tables to the new edges, as Arrow tables.
+        """Map each table pair to the edges in the change, as Arrow tables.
 
-        As rows they would need ten times the memory.
+        As tuples the edges would need ten times the memory.
         """
         rows: dict[Pair, list[EdgeRow]] = defaultdict(list)
         tables: dict[Pair, list[pa.Table]] = defaultdict(list)
@@ -187,9 +190,9 @@ class Content:
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
-        """Map each kind of edge to the edges that the delta adds or removes.
+        """Map each kind of edge to the edges that the change writes or removes.
 
-        An edge is written as the id of its source followed by the id of its destination.
+        An edge is given as one string: the id of its source followed by the id of its destination.
         """
         found: dict[str, set[str]] = defaultdict(set)
         for kind, src, dst, *_ in self._delta.edges:
@@ -205,7 +208,7 @@ class Content:
     def _linked_chunks(self) -> pa.Table:
         """Return the links from each chunk to the symbol whose text it holds.
 
-        A kept chunk whose symbol is gone has no link.
+        A chunk whose symbol no longer exists has no link.
         """
         none = pa.table({"id": pa.array([], pa.string()), "symbol_id": pa.array([], pa.string())})
         links = pa.concat_tables([none, *self._chunk_links])
@@ -215,15 +218,15 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _live_ids(self, label: NodeTable) -> set[str]:
-        """Return the ids of a table's nodes that are not stale in the new file."""
+        """Return the ids of a label's nodes in the new file, without stale ones."""
         if label not in self._live:
             self._live[label] = set(self._fresh[label].to_pylist())
         return self._live[label]
 
     def _between(self, table: pa.Table, pair: Pair, present: Callable[[NodeTable], Collection[str]]) -> pa.Table:
-        """Return the edges of `table` whose ends in the code still exist.
+        """Return the edges of `table` whose ends exist.
 
-        `present` returns the ids of the existing nodes of a label.
+        Only ends that are code are checked. `present` returns the ids of the existing nodes of a label.
         """
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
@@ -231,7 +234,10 @@ class Content:
         return table
 
     def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:
-        """Return the links of memories after the code change; see `anchors`."""
+        """Return `table`, links of memories, adapted to the change of the code.
+
+        Links to moved code get a new end, and anchors are set; see `anchors`.
+        """
         links = links_of_table(table) if self._now and {pair.src, pair.dst} & set(ANCHORED) else []
         stays, moved = follow(links, pair, self._moves, self._now)
         if not moved and stays == links:
@@ -245,9 +251,9 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
     """Fill an empty database file with `content`.
 
     Args:
-        database: a new database that nothing else uses.
+        database: a new database that only this function uses.
         catalog: the named queries.
-        content: the content to write; it is iterated once.
+        content: the rows to write; they are iterated once.
         meta: all values of Meta.
         further: more values for Meta, written only if links of memories changed.
 
@@ -301,7 +307,10 @@ def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | Emb
 
 
 def _renewed(database: RawDatabase, connection: Connection) -> Connection:
-    """Replace a connection, to free the memory that earlier rows take."""
+    """Return a new connection in place of `connection`, to free its memory.
+
+    The old one holds the memory of the rows that were loaded through it.
+    """
     connection = database.renew(connection)
     connection.use_threads(1)  # COPY keeps buffers for each thread: two threads need 40 MB more and save 0.05 s
     give_back(between=True)

@@ -1,8 +1,8 @@
 """Facts about a closed database, readable without opening the database.
 
-With these facts, a server that answers only simple questions starts in a third less time. A process that closes a database properly records
-them in the lock file: the small values of Meta, the tables of vectors and the number of memories, next to size and checksum. They are valid
-while the bytes of the file are unchanged. The first use of the engine opens the file.
+When a database is closed properly, the facts are recorded in the lock file. They are the values of Meta, the tables of vectors and the
+number of memories. They are valid while the bytes of the file are unchanged. A server that only needs these facts starts in a third less
+time.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known
 def _form(engine: Engine) -> str:
     """Return a hash of the engine's version and the schema's migrations.
 
-    If a closed file recorded the same hash, it needs no migration.
+    A closed file for which the same hash is recorded needs no migration.
     """
     parts = [engine.name, engine.version, *(migration.sha256 for migration in load_migrations())]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -38,7 +38,10 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return meta values; encrypt the values that contain people's text."""
+    """Return meta values, with texts by people encrypted with the key `vault`.
+
+    If `vault` is None, the values are returned unchanged.
+    """
     return {name: vault.seal_text(value, name) if vault is not None and name in _META else value for name, value in meta.items()}
 
 

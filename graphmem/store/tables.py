@@ -58,7 +58,7 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """Columns of strings or lists of strings; a query sets one at a time."""
+    """Columns of strings or lists of strings; each has its own set query."""
 
     PATH = "path"
     LANGUAGE = "language"
@@ -96,9 +96,9 @@ class TextColumn(StrEnum):
 
 
 class Pair(NamedTuple):
-    """An edge table with one pair of node tables that it joins.
+    """An edge table together with the node tables of both ends of its edges.
 
-    For example, (CALLS, Symbol, External) are the calls from symbols to externals: `FROM Symbol TO External` in the schema.
+    For example, (CALLS, Symbol, External) are the calls from symbols to externals. In the schema, this is `FROM Symbol TO External`.
     """
 
     edge: RelTable

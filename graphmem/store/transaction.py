@@ -76,15 +76,15 @@ class Transaction:
     def each(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
         """Run a query for each parameter set; return the first row of each result.
 
-        `fills` are values of placeholders, the same for every set; each of `rows` is a parameter set. A result without rows gives []. The
-        query is planned once.
+        `fills` are the values of placeholders in every run. Each item of `rows` is one parameter set. If a run returns no row, its item in
+        the result is [].
         """
         return [found[0] if found else [] for found in self.each_rows(query, fills, rows)]
 
     def each_rows(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """Run a named query for each parameter set; return all rows of each.
+        """Run a named query for each parameter set; return all rows of each run.
 
-        `fills` are values of placeholders, the same for every set; each of `rows` is a parameter set. The query is planned once.
+        `fills` are the values of placeholders in every run. Each item of `rows` is one parameter set.
         """
         if not rows:
             return []
@@ -104,7 +104,7 @@ class Transaction:
 class _Guard:
     """Refuses a statement outside an open transaction.
 
-    When a statement fails, the guard marks the transaction as unusable.
+    Use it in a `with` block around a statement. If the statement fails, the transaction becomes unusable.
     """
 
     def __init__(self, transaction: Transaction, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The wire form of a change of the code graph: compressed JSON.
+"""Encode a change of the code graph as compressed JSON for other machines.
 
 The feed of a graph in PostgreSQL and `graphmem push` use it.
 """

@@ -31,11 +31,11 @@ class EdgeChanges:
     """The edges of one change: removed ones, changed ones and new ones.
 
     Args:
-        delta: a complete change; an edge with changed evidence is in both the removed and the new edges.
-        label_of: returns the label of the node with an id.
+        delta: a complete change. An edge whose evidence changed is in both `delta.removed_edges` and `delta.edges`.
+        label_of: returns the label of the node with a given id.
 
     Raises:
-        BadInputError: an edge is repeated, or joins labels that its table does not join.
+        BadInputError: an edge is repeated, or its kind cannot join nodes with these labels.
     """
 
     def __init__(self, delta: GraphDelta, label_of: LabelOf) -> None:
@@ -52,7 +52,7 @@ class EdgeChanges:
         self._dropped = self._by_pair(key for key in delta.removed_edges if key not in changed)
 
     def delete(self, transaction: Transaction) -> None:
-        """Delete removed edges and update moved edges, before nodes are written."""
+        """Delete removed edges and shift lines; call before nodes are written."""
         for pair, keys in self._dropped.items():
             few_or_many(
                 transaction, keys, "delete_edge", "delete_edges", ends(pair), lambda key: {"src": key[1], "dst": key[2]}, _key_table
@@ -60,10 +60,10 @@ class EdgeChanges:
         self._changed = self._shift(transaction)
 
     def write(self, transaction: Transaction) -> None:
-        """Write changed edges and new edges, once every node exists.
+        """Write changed and new edges; call after all nodes are written.
 
         Raises:
-            BadInputError: an end is missing.
+            BadInputError: an end of an edge does not exist.
         """
         for pair, rows in self._by_pair(self._changed).items():
             if len(rows) > FEW:  # deleting and creating many at once costs half as much as changing them one by one
@@ -76,9 +76,9 @@ class EdgeChanges:
             _create(transaction, pair, rows)
 
     def _shift(self, transaction: Transaction) -> list[EdgeRow]:
-        """Update line numbers of moved edges, per file at once if possible.
+        """Update line numbers of moved edges, a whole file at once if possible.
 
-        Returns the changed edges that still need their new lines.
+        Returns the changed edges whose lines were not updated here.
         """
         by_path: dict[str, list[EdgeRow]] = defaultdict(list)
         left = []
@@ -104,10 +104,11 @@ class EdgeChanges:
 
 
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
-    """Shift the lines of a file's edges by one distance, if that is possible.
+    """Update the lines of a file's edges with one statement, if possible.
 
-    `rows` are the changed edges of the file. A single statement shifts all edges of the file from one line on. It runs only if many edges
-    move by this distance and `rows` has every edge from that line on. Returns the edges of `rows` that still need their new lines.
+    `rows` are the changed edges of the file. `before` are its stored edges, or None to read them here. If many edges moved by the same
+    distance, one statement shifts all edges from the first of them on. It does not run if a later edge stays where it is. Returns the edges
+    of `rows` whose lines were not updated.
     """
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
@@ -159,7 +160,10 @@ def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
 
 
 def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
-    """Return the error for an edge between labels that its kind cannot join."""
+    """Return the error for an edge whose kind cannot join its two ends.
+
+    `row` begins with (kind, source id, destination id). The error names the labels of both ends.
+    """
     kind, src, dst = row[:3]
     if kind == RelTable.CHUNK_OF:
         reason = "CHUNK_OF follows ChunkRow.symbol_id and is not given as an edge"
@@ -178,10 +182,17 @@ def few_or_many(
     table: Callable[[Sequence[Any]], pa.Table],
     few: int = FEW,
 ) -> None:
-    """Run query `one` for each item if the items are few, else `many` once.
+    """Write a few items one by one, or many items with a single query.
 
-    At most `few` items count as few. `values` converts an item to the parameters of `one`; `table` converts all items to the table for
-    `many`. `fills` are values of placeholders in both queries.
+    Args:
+        transaction: an open transaction.
+        items: the items to write.
+        one: name of the query for one item, used for at most `few` items.
+        many: name of the query for all items.
+        fills: values of the placeholders in both queries.
+        values: returns the parameters of `one` for an item.
+        table: returns the table for `many`, made of all items.
+        few: greatest number of items that are written one by one.
     """
     if len(items) <= few:
         transaction.each(one, fills, [values(item) for item in items])
@@ -190,9 +201,9 @@ def few_or_many(
 
 
 def once(what: str, keys: Sequence[Any]) -> None:
-    """Raise BadInputError if `keys` of a change contains a key twice.
+    """Raise BadInputError if `keys`, from a change, contains a key twice.
 
-    `what` names the keys in the message. Without this check the engine would silently write a null into one of the rows.
+    `what` names the keys in the message. Without this check, the engine would write a null into one of the rows.
     """
     if len(set(keys)) != len(keys):
         raise BadInputError(f"the {what} of the delta have the same entry twice; include each entry once", argument=what)
@@ -206,9 +217,9 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 
 
 def ends(pair: Pair) -> dict[str, Any]:
-    """Return the query placeholders that select the edges of a table pair.
+    """Return the values of the query placeholders `edge`, `from` and `to`.
 
-    The placeholders are `edge` (the edge table), `from` and `to` (the node tables).
+    They are the edge table of `pair` and the node tables of its two ends.
     """
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 

@@ -101,9 +101,9 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
 
 
 def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
-    """Delete memories with all their links; return the links they had.
+    """Delete memories with all their links; return some deleted links.
 
-    Only links that led from these memories are returned. Each item is (shape of the link's table, link).
+    Returned are the links that led from these memories, as (shape of the link's table, link).
     """
     found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
     inward = stored_links(transaction, RELATES, ids, inward=True)
@@ -118,9 +118,9 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
-    """Create new rows of memories or sessions, and update changed ones.
+    """Create new memories or sessions, and update changed ones.
 
-    Returns, by id, the rows that were stored before.
+    Returns the previously stored rows of `rows`, by id. New ones are not in the result.
     """
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
@@ -167,8 +167,8 @@ def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence
 def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, fresh: set[str]) -> list[tuple[LinkShape, Link]]:
     """Replace the links to code of the memories in `delta.anchored`.
 
-    `fresh` has the ids of new memories, which have no stored links. A named file that is not indexed gets a node that is stale since
-    `moment`. Returns the replaced links as (shape of the link's table, link).
+    `fresh` has the ids of new memories, which have no stored links. A file in `delta.files` that is not indexed gets a placeholder node,
+    stale since `moment`. Returns the previous links as (shape of the link's table, link).
     """
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)
@@ -214,7 +214,7 @@ def _learn(transaction: Transaction, delta: KnowledgeDelta) -> None:
 
 
 def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link], dropped: Sequence[Link]) -> None:
-    """Write links, and delete the links in `dropped` that are not written."""
+    """Write `links`; delete those links in `dropped` that are not in `links`."""
     if not links and not dropped:
         return
     keys = {key_of(shape, link) for link in (*links, *dropped)}
@@ -226,9 +226,9 @@ def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, str]], tables: Sequence[EmbeddingTable]) -> None:
-    """Delete the `released` vectors whose texts are no longer used.
+    """Delete the vectors in `released` that no memory or chunk uses.
 
-    Each is given as (model, text hash). Texts of memories and of chunks are in use.
+    Each item of `released` is (model, hash of the text that the vector stands for).
     """
     texts = sorted({text_hash for model, text_hash in released if model and text_hash})
     if not texts:

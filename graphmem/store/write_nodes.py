@@ -1,7 +1,7 @@
 """Write files, symbols and externals over their stored rows.
 
-Only columns that differ are written. Setting a string makes the engine rewrite the whole column at the next checkpoint, in twice the room,
-even if the string is unchanged. Setting a number happens in place. Most changes only move lines, which are numbers.
+Only columns that differ are written. Most changes only move lines, which are numbers, and the engine sets numbers in place. After a string
+is set, even to the same value, the engine rewrites the whole column at the next checkpoint.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
         transaction: an open transaction.
         label: the label of the nodes: File, Symbol or External.
         rows: rows of the label's type, with distinct ids.
-        before: stored rows, by id, that the caller has already read; none of them is stale. All other stored rows are read here.
+        before: stored rows by id that the caller has already read; none is stale. The other stored rows are read here.
     """
     stored: dict[str, Sequence[Any]] = {row[0]: (*before[row[0]], None) for row in rows if row[0] in before}
     stored.update(stored_nodes(transaction, label, [row[0] for row in rows if row[0] not in before]))

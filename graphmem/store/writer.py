@@ -64,7 +64,7 @@ class Writer:
     def post(self, job: Callable[[], object]) -> None:
         """Queue a job after all queued jobs, and return without waiting for it.
 
-        The job does not count for the capacity of the queue, and its exceptions are logged.
+        The job is accepted even if the queue is full. If it fails, the exception is logged.
         """
 
         def logged() -> None:

@@ -26,15 +26,15 @@ _ENDS: Final = (NodeTable.FILE, NodeTable.EXTERNAL, NodeTable.SYMBOL)
 
 
 def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
-    """Apply a delta to the stored code and to the knowledge about it.
+    """Apply a change of the code to the database, and update memories' links.
 
     Args:
         queries: queries in an open transaction, which the caller commits.
         delta: a complete change; see `GraphDelta`.
-        moment: current time, naive UTC, recorded for removed code that memories are about.
+        moment: current time, naive UTC. Removed code that memories link to is kept as stale since this time.
 
     Returns:
-        Whether knowledge changed too: a link was moved or an anchor set.
+        Whether a link of a memory was moved or its anchor changed.
 
     Raises:
         BadInputError: an id or an edge is repeated, or an edge leads to a node that does not exist.
@@ -74,8 +74,8 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
 def removing_the_rest(queries: Queries, full: GraphDelta) -> GraphDelta:
     """Return a delta that makes the stored code equal to the graph `full`.
 
-    It is `full` with the ids of those stored files, symbols and externals that `full` lacks, as removed ones. Stored chunks, unresolved
-    calls, name positions and edges are deleted here at once.
+    The result is `full`, plus the ids of stored files, symbols and externals to remove. This call itself deletes all stored chunks,
+    unresolved calls, name positions and edges of the code.
     """
     removed = {label: set(queries.column("live_ids", label=label)) - {row[0] for row in rows} for label, rows in _nodes(full)}
     for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED, NodeTable.OCCURRENCES):
@@ -93,7 +93,10 @@ def _nodes(delta: GraphDelta) -> tuple[tuple[NodeTable, Sequence[Any]], ...]:
 
 
 def _noted(pieces: Iterable[pa.Table], linked: set[str]) -> Iterator[pa.Table]:
-    """Yield tables of chunks unchanged; add their symbol ids to `linked`."""
+    """Yield the tables `pieces` unchanged, and add to `linked` as they pass.
+
+    Added are the ids in the column `symbol_id`: the symbols whose text the chunks hold.
+    """
     for piece in pieces:
         linked.update(piece["symbol_id"].to_pylist())
         yield piece
@@ -141,7 +144,7 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
     `known` maps each label to the ids of the nodes that exist.
 
     Raises:
-        BadInputError: an edge joins labels that its kind does not join, or an end is missing.
+        BadInputError: an edge of this kind cannot join nodes with these labels, or an end does not exist.
     """
     label_of = label_lookup(known[NodeTable.FILE], known[NodeTable.EXTERNAL])
     symbols = known[NodeTable.SYMBOL]

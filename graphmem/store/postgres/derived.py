@@ -62,9 +62,10 @@ def _replace(
     rows: Sequence[tuple[Any, ...]],
     ends: Mapping[int, NodeTable],
 ) -> None:
-    """Replace all rows of one table of edges.
+    """Replace all rows of the edge table `edge` by `rows`.
 
-    `ends` maps the position of an end in a row to the node table of that end. A row with a missing end is left out.
+    `columns` names the values of a row, in order. `ends` maps the position of an id in a row to the table of that node. A row whose node
+    does not exist is left out.
     """
     queries.run("delete_all_edges", edge=edge)
     for end, label in ends.items():

@@ -35,7 +35,8 @@ OnKnowledge = Callable[[int], object]
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
     """Store a change of the code in the feed, for servers that follow.
 
-    The first content of a graph (`first`) and a change that is too large are not stored. Followers then read the whole graph again.
+    Two kinds of changes are not stored: the first content of a graph (`first`) and a very large change. Followers then read the whole graph
+    again.
     """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:

@@ -144,7 +144,10 @@ class PostgresReads:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the code's generation and the stored modules, sorted by id."""
+        """Return (generation, modules): the stored modules, sorted by id.
+
+        The modules were computed from this generation of the code.
+        """
         with self._connections.snapshot() as queries:
             generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
             rows, files = (queries.ask(query).to_pylist() for query in ("module_rows", "module_files"))
@@ -168,7 +171,10 @@ class PostgresReads:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Record meta values that were read, if another server may change them."""
+        """Take over meta values that were just read from the database.
+
+        A subclass overrides this if another server may change the values. Here nothing happens.
+        """
 
     def _known(self) -> Mapping[str, str]:
         self._connections.check_open()
@@ -180,10 +186,9 @@ def _sorted(table: pa.Table) -> pa.Table:
 
 
 def _live_edges(edges: pa.Table, nodes: Sequence[pa.Table]) -> pa.Table:
-    """Return the edges whose two ends are among given nodes, sorted.
+    """Return the edges whose two ends are both among given nodes.
 
-    `nodes` are tables of all nodes that are not stale. The edges are sorted by (kind, src, dst). Sorting compares the ranks of the ids, not
-    the strings.
+    `nodes` are tables of all nodes that are not stale. The result is sorted by (kind, src, dst).
     """
     ids = pa.concat_arrays([table["id"].combine_chunks() for table in nodes])
     ids = ids.take(pc.sort_indices(ids))

@@ -213,7 +213,10 @@ class PostgresStore(PostgresReads):
             self._learn(meta)
 
     def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
-        """Write derived data, such as modules; skip if another server writes."""
+        """Commit derived data, such as modules, together with `meta`.
+
+        `change` writes the data. Nothing is written if another server is the writer.
+        """
         if self.feed is not None:
             self._connections.check_open()
             return
