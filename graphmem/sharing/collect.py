@@ -1,8 +1,8 @@
 """Turn changes of this machine's memories into operations.
 
-An operation is one author's change of one memory (`wire.Op`). The journal shows which memories were written since the last exchange, and by
-which kind of write. The base of a memory (`sidecar.Base`) has its values at the last comparison with the shared log. The difference between
-a memory and its base is the change. Memories that stay on this machine never become operations.
+An operation is one author's change of one memory (`wire.Op`). The journal shows which memories were written since the last exchange, and
+why. The base of a memory (`sidecar.Base`) is a copy of its values from the last comparison with the shared log. The difference between a
+memory and its base is the change. Memories that stay on this machine never become operations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ABOUT: Final = '["about"'
 class Anchor(NamedTuple):
     """The last journal entry whose changes were turned into operations.
 
-    It has the entry's number and time.
+    `number` and `at` are the number and time of the entry.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class _Touched:
-    """Content of the journal's new entries about one memory."""
+    """Facts about one memory, taken from the new entries of the journal."""
 
     at: str = ""
     decided: set[str] = field(default_factory=set)
@@ -62,7 +62,8 @@ class Collector:
         repository: the memories of this machine.
         sidecar: holds each memory's values at the last comparison, and the operations that wait to be sent.
         person: name of the author of the operations.
-        organised: whether the database has accounts for people. If so, memories that others wrote are not sent in this person's name.
+        organised: whether the shared database has accounts for people. If so, memories that other people wrote are not sent in the name of
+            `person`.
     """
 
     def __init__(self, repository: MemoryRepository, sidecar: Sidecar, person: str, *, organised: bool = False) -> None:
@@ -74,8 +75,7 @@ class Collector:
     def anchor(self) -> Anchor | None:
         """Return the last journal entry whose changes were collected, or None.
 
-        The result is None if nothing was collected yet. It is also None if the journal lacks the entry, because the journal is new or was
-        restored.
+        None means that nothing was collected yet, or that the journal lacks this entry. The journal lacks it if it is new or was restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -177,10 +177,10 @@ class Collector:
             self._side.mark(one, DIRTY)
 
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
-        """Return ids of the operations whose text a `forget` must erase.
+        """Return ids of the operations whose text must be erased with a memory.
 
-        They are the operations that wrote the texts, tags and links that this machine's user saw. Unsent operations are included if they
-        wrote or removed such values.
+        `one` is the id of the memory, which this machine's user forgets for good. The operations are those that wrote the texts, tags and
+        links that the user has seen. Unsent operations on such values are included.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)
@@ -232,8 +232,8 @@ class Collector:
     def _collect_new(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
         """Collect changes of a memory that was never compared before.
 
-        A local value that equals an earlier value of the shared memory is an old copy, and is not sent. Any other value that differs from
-        the shared values is sent as a concurrent change, which replaces no value.
+        `now` is the memory on this machine, and `view` is the shared memory. A value that equals an earlier shared value is an old copy and
+        is not sent. Any other differing value is sent as a concurrent change: it stands beside the shared values and replaces none.
         """
         writes: dict[str, Write] = {}
         heads: dict[str, list[str]] = {}

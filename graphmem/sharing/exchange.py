@@ -1,8 +1,8 @@
 """Exchange memories between this machine and the shared log.
 
-An exchange collects this machine's changes as operations, pushes them to the shared log and pulls the operations of others. Concurrent
-texts of one memory become separate memories. The result is written to this machine's memories through the journal. If a step is
-interrupted, the next exchange repeats it without duplicates.
+An exchange collects this machine's changes as operations, pushes them to the shared log and pulls the operations of others. If two people
+changed one text at the same time, each text becomes a memory. The result is written to this machine's memories through the journal. If a
+step is interrupted, the next exchange repeats it without duplicates.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Exchange:
     def run(self, log: SharedLog, project: str = "", *, unasked: bool = False) -> SharingAnswer:
         """Exchange all changes with the shared log, in both directions.
 
-        `unasked` marks a run in the background. After all memories were deleted on this machine, such a run fails and does not fetch them
+        `unasked` marks a run in the background. If all memories on this machine were deleted, such a run fails instead of fetching them
         again.
 
         Raises:
@@ -128,7 +128,8 @@ class Exchange:
     def disagreements(self) -> list[Disagreement]:
         """Return the fields of memories for which people chose different values.
 
-        They are grouped by memory. Concurrent texts that became separate memories count, too.
+        They are grouped by memory. Two memories whose texts are concurrent versions of one memory are also a disagreement, about the field
+        text.
         """
         found: list[Disagreement] = []
         index, apart = self._book.index(), self._side.apart()
@@ -191,7 +192,7 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Discard the local copy if the shared database was replaced or restored.
+        """Delete the sidecar's content if the shared log was replaced or restored.
 
         The exchange that follows then compares all memories again.
         """
@@ -201,9 +202,9 @@ class Exchange:
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Finish an earlier exchange that stopped after it wrote the journal.
+        """Complete an exchange that stopped after it wrote the journal.
 
-        If the journal contains the write, the memories' values at that time become the base for later comparisons.
+        If the journal has the write, the memories' values stored for it become the base of later comparisons. Otherwise they are dropped.
         """
         token, bases = self._side.pending()
         if token:
@@ -251,10 +252,10 @@ class Exchange:
                 return
 
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
-        """Fetch memories that this person may see now; remove hidden ones.
+        """Fetch memories that a change of access rights shows; remove hidden ones.
 
-        The method does nothing if the access rights have not changed. Hidden memories with unsent changes of this person are kept. Returns
-        the value of `SharedLog.sight`, which identifies the access rights that were checked.
+        If the access rights are unchanged, nothing is done. A memory that is no longer visible is kept if this person's changes of it are
+        unsent. Returns `SharedLog.sight`, which identifies the access rights that were applied.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -287,7 +288,7 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Queue operations that turn concurrent texts into separate memories."""
+        """Queue operations that make a memory of each concurrent text."""
         collector = self._collector()
         with self._side.writing():
             for one in self._side.ids(dirty=DIRTY):
@@ -400,9 +401,9 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a memory that exist here but not in the shared log.
+        """Return relations of a memory that exist only on this machine.
 
-        Each relation is (source id, target id, kind).
+        `one` is the shared memory, which lacks these relations. Each relation is (source id, target id, kind).
         """
         stay = {(link.dst, link.kind) for link in one.relates}
         links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]

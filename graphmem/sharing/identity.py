@@ -14,11 +14,10 @@ MAX_CHARACTERS: Final = 200
 
 
 def project_key(root: Path | None) -> str:
-    """Return the key of a project, which does not depend on its directory.
+    """Return the key by which all clones of a project find each other.
 
-    The key is the first commit of the repository, which is the same in all clones. For a project in a subdirectory, the path is added. A
-    shallow clone, or a directory without commits, gets a random key, because the first commit is unknown. Other people pass such a key with
-    `--key`.
+    The key is the first commit of the repository, and for a subdirectory also its path. A shallow clone or a directory without commits gets
+    a random key. Other people then pass that key with `--key`.
     """
     if root is not None:
         try:

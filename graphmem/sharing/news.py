@@ -41,7 +41,7 @@ def authors_of(sidecar: Sidecar) -> dict[str, str]:
 def files_of(describer: Describer, links: Iterable[AboutRow]) -> list[str]:
     """Return the paths of the files that a memory is about, each once.
 
-    They are also the files of symbols.
+    For a link to a symbol, the path is that of the symbol's file. Files that are linked directly come first.
     """
     files = [describer.name(link) for link in links if link.label == "File"]
     symbols = [describer.name(link).partition(":") for link in links if link.label == "Symbol"]
@@ -61,17 +61,17 @@ def news(
 ) -> TeamNews:
     """Return recent memories, disagreements, and what each person knows.
 
-    A memory is recent if its text was written since midnight (UTC), `days` days ago. Uses and confirmations do not count, and neither do
-    memories that were made from the project's files.
+    A memory is recent if its text was written since midnight (UTC), `days` days ago. Uses and confirmations do not make it recent. Memories
+    that were made from the project's files are left out of the recent ones.
 
     Args:
         repository: the memories of this machine.
-        authors: who wrote a memory, by its id.
+        authors: maps the id of each shared memory to its author.
         known: disagreements that the exchange with the team found.
         days: length of the period, up to now.
         limit: maximum number of recent memories.
         important: ids of memories that a newcomer should read.
-        shared: whether only memories in `authors` that are shared with the team count.
+        shared: whether to count only memories that are shared with the team and have an author in `authors`.
         colleagues: people with a role in the project.
     """
     since = repository.clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days)

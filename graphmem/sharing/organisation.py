@@ -37,11 +37,11 @@ _LOCK: Final = 0x6772_6170
 
 
 class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
-    """A connection to the shared database, for people and teams.
+    """A connection to the shared database, to manage people and teams.
 
     Args:
         url: `postgresql://…`, as libpq reads it.
-        new: allow a database without tables for people.
+        new: accept a database that has no tables of people yet.
 
     Raises:
         SharingError: raised by the constructor and the methods. The database cannot be reached, has no tables of people, or forbids the
@@ -129,7 +129,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def invite(self, login: str, name: str, *, team: str, project: str, level: str, admin: bool) -> Invited:
         """Add a person to the organisation; return the database address to use.
 
-        An existing login role keeps its password. A role of this name that bypasses row-level security is refused.
+        If the login exists in the database, its password stays. A login that bypasses row-level security is refused.
         """
         secret = secrets.token_urlsafe(18)
         verifier = self._db.pgconn.encrypt_password(secret.encode(), login.encode(), b"scram-sha-256").decode()

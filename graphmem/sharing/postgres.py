@@ -1,8 +1,8 @@
 """The shared log of operations (changes of memories), in PostgreSQL.
 
-The log numbers of a project have no gaps: one statement assigns the next numbers and serialises the project's writers. An operation has an
-id, so a push can be repeated if its answer was lost. The database has an epoch, a value that changes when the database is created or
-restored. After such a change, every machine compares all memories again.
+The operations of a project are numbered without gaps. A single statement assigns the next numbers, one writer after the other. Each
+operation has an id, so a push whose answer was lost can be repeated. The database also has an epoch, a value that changes when the database
+is created or restored. Every machine then compares all memories again.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def sight(self) -> str:
         """Return a value that changes when any person's access rights change.
 
-        The value is empty for a database without people.
+        In a database without people, the value is always "".
         """
         return str(self._one("SELECT sight FROM graphmem.about")[0]) if self.person else ""
 
@@ -119,7 +119,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def of(self, memories: Sequence[str], upto: int) -> Page:
         """Return all operations on the given memories, in the order of the log.
 
-        Operations with a log number above `upto` are left out.
+        Only operations with a log number of at most `upto` are returned.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
@@ -130,9 +130,10 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._page(rows, upto)
 
     def note(self, device: str, pulled: int) -> None:
-        """Record an exchange in the organisation's audit log.
+        """Record an exchange by this person in the organisation's audit log.
 
-        `pulled` is the number of operations that were received. Nothing is recorded if the database has no people.
+        `device` is the name of the machine, and `pulled` the number of operations that it received. In a database without people, nothing
+        is recorded.
         """
         if self.person:
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
@@ -140,8 +141,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
         """Append operations to the log; map their ids to their log numbers.
 
-        An operation that is already in the log keeps its number, so a push may be repeated. Operations that a rule
-        forbids are in the attribute `refused` and not in the result.
+        An operation that is already in the log keeps its number, so a push may be repeated. Operations that a rule of the organisation
+        forbids are left out of the result. The attribute `refused` maps their ids to the rule.
         """
         self.refused = {}
         numbers: dict[str, int] = {}
@@ -150,7 +151,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return numbers
 
     def pull(self, after: int) -> Page:
-        """Return the next page of operations after a number in the log.
+        """Return the operations after the log number `after`, up to one page.
 
         Raises:
             SharingError: a newer graphmem wrote one of the operations.
@@ -258,9 +259,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
-        """Erase, for good, the text of the operations that `forget` names.
+        """Erase, for good, the texts of earlier operations on a memory.
 
-        They are earlier operations on the same memory.
+        `forget` is the operation that forgets the memory; it names the operations to erase.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",
@@ -323,9 +324,9 @@ def refusal(message: str, error: Exception) -> SharingError:
 
 
 def _without_words(body: bytes) -> bytes | None:
-    """Return an encoded operation without texts that people wrote.
+    """Return an operation, given as bytes, without texts that people wrote.
 
-    The result is None if the operation has no such texts. An unreadable operation becomes an empty object, because it may contain words.
+    None means that the operation has no such texts. An unreadable operation becomes an empty object, because it may contain such texts.
     """
     try:
         op = decoded(body)

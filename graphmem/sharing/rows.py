@@ -36,7 +36,8 @@ FIELD_OF: Final = {
 class Record(NamedTuple):
     """A memory of this machine, in the form in which it is shared.
 
-    `fields` has single values, `counts` has counters, and `elements` has tags, links and relations.
+    `fields` has single values such as the title, and `counts` has counters. `elements` has the tags, links to code and relations, each as
+    JSON.
     """
 
     fields: dict[str, Any]
@@ -47,8 +48,8 @@ class Record(NamedTuple):
 def is_shared(row: MemoryRow) -> bool:
     """Return whether a memory may leave this machine.
 
-    Three kinds of memories stay on the machine: personal memories, memories from the user's own file, and seeds. Every machine makes seeds
-    from the repository itself.
+    Three kinds of memories stay: personal memories, memories from the user's own file, and seeds. Seeds are memories that every machine
+    makes from the repository itself.
     """
     return row.visibility != "personal" and row.scope != USER and row.source != SEEDED
 
@@ -60,7 +61,7 @@ def record_of(repository: MemoryRepository, row: MemoryRow, name: Callable[[Abou
         repository: holds the links of the memory.
         row: row of the memory.
         name: returns the readable name of a link's target.
-        shared: returns whether another memory may be named in a relation, by its id.
+        shared: returns whether the memory with a given id may be named in a relation.
     """
     fields: dict[str, Any] = {key: plain(getattr(row, key)) for key in FIELDS if key not in ("text", "status", "title")}
     fields["text"] = [row.content, plain(row.valid_from)]
@@ -150,8 +151,8 @@ def _linked_code(
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
     """Find the code that a shared memory is about, by the names of the code.
 
-    Ids of code differ between machines, because they contain the name of the project's directory. Returns the links, the files that the
-    links name, and whether every name was found.
+    Each item of `named` is (label, role, name). Ids of code cannot be shared, because they differ between machines. Returns (links, files
+    that the links name, whether the code of every name was found).
     """
     view, project = repository.view(), repository.project()
     known = {(one.label, one.target_id, one.role): one for one in repository.index().about(memory_id)}

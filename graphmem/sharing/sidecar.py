@@ -1,8 +1,8 @@
 """The sidecar: an SQLite file with this machine's view of the shared log.
 
-For each memory it has a `state` and a `base`. The state is the memory as the shared log defines it. The base has the values that this
-machine's memory had at the last comparison. If the memory now differs from its base, people or agents of this machine changed it. Such
-changes wait as operations in the table `outbox` until the shared log returns them. If the file is deleted, the next exchange compares all
+Each memory in it has two versions, `state` and `base`. The state is the memory as the shared log defines it. The base is a copy of this
+machine's memory from the last comparison with the log. If the memory now differs from its base, somebody changed it on this machine. Such a
+change waits as an operation in the table `outbox` until the shared log has it. If the file is deleted, the next exchange compares all
 memories again.
 """
 
@@ -41,7 +41,8 @@ UNLINKED: Final = 2  # some code that it is about does not exist here
 class Base(NamedTuple):
     """Values that a memory had when it was last compared with the shared log.
 
-    `record` has the values. `heads` maps a field, and `elements` a tag or link, to the ids of the operations that wrote it.
+    `record` has the values. `heads` maps each field to the ids of the operations that wrote its value. `elements` does this for each tag,
+    link and relation.
     """
 
     record: Record
@@ -130,7 +131,7 @@ class Sidecar:
         return self.get("device")
 
     def begin_again(self) -> None:
-        """Delete the state of each shared memory; keep unsent operations.
+        """Delete the states and bases of all memories; keep unsent operations.
 
         The next exchange then compares all memories.
         """
@@ -142,18 +143,19 @@ class Sidecar:
     # ---- memories
 
     def ids(self, *, dirty: int = 0) -> list[str]:
-        """Return the ids of all memories, or only of those with the flag `dirty`.
+        """Return the ids of all memories, or of those with the flag `dirty`.
 
-        The flag DIRTY marks memories to compare again. UNLINKED marks memories about code that does not exist on this machine yet.
+        There are two flags. DIRTY marks memories that must be compared again. UNLINKED marks memories about code that does not exist on
+        this machine yet.
         """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def apart(self) -> set[str]:
-        """Return ids of the memories that can have disagreements.
+        """Return ids of the memories among which `disagreements` must search.
 
-        These are memories with unsent operations, or with a field that has several values. No other memory has a disagreement.
+        They have unsent operations, or a field with several current values. All other memories are free of disagreements.
         """
         with self._lock:
             rows = self._db().execute(
@@ -170,7 +172,7 @@ class Sidecar:
     def view(self, memory: str) -> Shared | None:
         """Return a memory as it will be after this machine's operations are sent.
 
-        None means that neither the shared log nor the outbox has an operation on the memory.
+        None means that neither the shared log nor the outbox has an operation on it.
         """
         state, waiting = self.state(memory), self.outbox(memory)
         if state is None and not waiting:
@@ -244,17 +246,18 @@ class Sidecar:
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store values of memories until a write of the journal is completed.
+        """Store new bases of memories until a write of the journal is complete.
 
-        `token` identifies the write in the journal. Once the journal contains it, `bases` become the values for later comparisons.
+        `token` identifies the write in the journal. If the journal contains the token, `bases` take effect; see `Exchange`. They map the id
+        of a memory to its base.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})
 
     def pending(self) -> tuple[str, dict[str, Base]]:
-        """Return what `put_pending` stored: (token of the write, values).
+        """Return the arguments of the last `put_pending`: (token, bases by id).
 
-        The values are those of each memory, by id.
+        If no write is pending, they are "" and an empty dict.
         """
         said = json.loads(self.get("pending") or '{"token": "", "bases": {}}')
         return said["token"], {one: _base(orjson.dumps(base)) for one, base in said["bases"].items()}

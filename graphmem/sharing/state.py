@@ -1,9 +1,9 @@
 """The state of one shared memory, computed from all operations on it.
 
-Operations are applied in the order of the shared log. In the log, an operation comes after the operations that its author had seen. If an
-author changes a field, the values that the author had seen are replaced. The values that remain are the heads of the field. If a field has
-several heads, people disagree, and all heads are shown. Counters are added. Tags, links and relations are sets. An element of a set is
-removed when all its additions were undone.
+Operations are applied in the order of the shared log. There, an operation comes after those that its author had seen. A change of a field
+replaces only the values that its author had seen. The values that remain are the heads of the field. If a field has several heads, people
+disagree, and all heads are shown. Counters are added up. Tags, links and relations are sets. An element is removed when all operations that
+added it are undone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Head(NamedTuple):
 class Killed(NamedTuple):
     """An operation by which somebody forgot a memory for good.
 
-    `over` has the ids of the operations whose text is erased.
+    `over` has the ids of the operations that wrote the erased texts.
     """
 
     hlc: int
@@ -63,7 +63,8 @@ class Killed(NamedTuple):
 class Shared:
     """One memory, as computed from the operations on it so far.
 
-    `heads` has the current values of each field. `counts` has counters, and `elements` has tags, links and relations.
+    `heads` maps each field to its current values. `counts` maps counters to numbers. `elements` maps each tag, link and relation to the ids
+    of the operations that added it.
     """
 
     id: str
@@ -121,9 +122,9 @@ class Shared:
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the head of a field whose value is shown, or None.
+        """Return the current value of a field that is shown, or None.
 
-        A field has several heads (current values) if people changed it at the same time. One of them is chosen, the same on every machine.
+        If people changed the field at the same time, it has several current values (heads). Every machine then chooses the same one.
         """
         heads = self.heads.get(name, [])
         if name == TEXT:
@@ -158,10 +159,11 @@ class Shared:
     # ---- texts that two people wrote at the same time
 
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
-        """Return operations that keep each concurrent text as a separate memory.
+        """Return operations that turn concurrent texts into separate memories.
 
-        They are needed if several people changed the text, or if one person changed it while another ended the memory. Otherwise the list
-        is empty. Every machine makes the same operations with the same ids, so the log keeps only one copy.
+        They are needed if people changed the text at the same time, or if one changed it while another ended the memory. In other cases the
+        list is empty. The last operation settles this memory itself. All machines make operations with the same ids, so the log keeps each
+        only once.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()
@@ -189,10 +191,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each operation that ended the memory, the texts it removes.
+        """Map each operation that ended the memory to the texts it removes.
 
-        A memory ends when somebody forgets it or keeps another one. Texts are given by the ids of the operations that wrote them. Only
-        texts that the author of the operation had seen are removed.
+        A memory ends when somebody forgets it or replaces it by another one. Texts are given by the ids of the operations that wrote them.
+        Only texts that the ending author had seen are removed.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
@@ -205,7 +207,7 @@ class Shared:
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
         """Return the operation that makes a separate memory of a concurrent text.
 
-        `head` has the text. With `is_free` the new memory is confirmed; otherwise it has the status of this memory.
+        `head` has the text. If `is_free` is true, the new memory gets the status confirmed; otherwise it gets the status of this memory.
         """
         memory = _named("copy", self.id, head.value[0])
         values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
@@ -234,8 +236,8 @@ class Shared:
 def digest(name: str, value: Any) -> str:
     """Return a hash of a field's value, for comparisons.
 
-    Values of the fields text and status are lists with times. Only the first element is hashed, so equal values of different times have the
-    same hash.
+    A value of the fields text and status is a list whose further elements are times. Only its first element is hashed, so the times do not
+    matter.
     """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]

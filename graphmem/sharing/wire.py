@@ -1,7 +1,7 @@
 """Format of an operation on a shared memory, as machines exchange it.
 
-An operation has the fields of one memory that its author changed, and the earlier operations that the author had seen. So a reader can
-distinguish a later change from a concurrent one. Operations come from other machines, so `decoded` checks every field.
+An operation has the fields of one memory that its author changed. It also has the ids of earlier operations that the author had seen. So a
+reader can distinguish a later change from a concurrent one. Operations come from other machines, so `decoded` checks every field.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def decoded(data: bytes) -> Op:
 def element(given: Any) -> str:
     """Check a tag, link or relation of a memory; return its standard spelling.
 
-    `given` and the result are JSON arrays: `["tag", text]`, `["about", label, role, name]` or `["relates", memory, kind, confidence,
-    auto]`.
+    `given` and the result are JSON arrays: `["tag", name]`, `["about", label, role, name]` or `["relates", memory id, kind, confidence,
+    automatic]`.
     """
     parts = orjson.loads(given)
     match parts:
