@@ -1,8 +1,8 @@
 """Compute missing vectors in a background thread.
 
-The embedding model is chosen at once, and loaded when vectors are computed or a query first needs it. After a change of the model, searches
-use the vectors of the former model until all new vectors exist (`model_switch`). Then the old vectors are deleted. The computation pauses
-during an index run, because both need the processor.
+The embedding model is chosen at once. It is loaded when it is first needed, for a fill or for a query. After a change of the model,
+searches use the vectors of the former model until all new vectors exist (`model_switch`). Then the former model's vectors are deleted. The
+computation pauses during an index run, because both need the processor.
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Include the memories in `book` when the embedding model changes.
-
-        Their vectors are then computed with the new model, like those of code.
+        """Compute new vectors for the memories in `book`, too, on a model switch.
 
         Args:
             book: the repository of the memories.
@@ -103,15 +101,13 @@ class VectorFiller:
     def look_again(self) -> None:
         """Make the next query choose the embedding model again.
 
-        Call this after the database was replaced.
+        Call this after the database was replaced by one with other vectors.
         """
         with self._choosing:
             self._opened, self._switch, self._unused = False, None, []
 
     def query_embedder(self, model_id: str = "") -> Embedder | None:
         """Return the embedding model for queries; None if no model is available.
-
-        The vectors stored for the model are loaded first.
 
         Args:
             model_id: id of the model with which the caller's stored vectors were computed. If it is "" or unknown here, the model in use
@@ -191,7 +187,10 @@ class VectorFiller:
         self.resume()
 
     def resume(self) -> None:
-        """Resume the computation if it was started and is not running."""
+        """Start the background computation again if it was paused or failed.
+
+        Nothing happens if it runs, if `start` was never called, or after `close`.
+        """
         with self._lock:
             if self._closed or not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -246,9 +245,10 @@ class VectorFiller:
             self._publish(IndexProgress("failed", 0, 0, self._failure))
 
     def _open(self) -> None:
-        """Determine which model is used for queries, and load its vectors.
+        """Choose the model for queries: the current model or a former one.
 
-        Once this has been done, later calls do nothing. The caller holds the lock `_choosing`.
+        A former model is used while it has more stored vectors than the current model. Later calls do nothing. The caller holds the lock
+        `_choosing`.
         """
         wanted, book = self._embedder, self._book
         if self._opened or wanted is None or book is None or self._projections.graph_if_ready() is None:
@@ -305,10 +305,7 @@ class VectorFiller:
         return result
 
     def _step_back(self) -> None:
-        """Pause the computation briefly if a search arrived recently.
-
-        The search then has the processor for itself.
-        """
+        """Wait briefly if a search arrived recently, to leave it the processor."""
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < min(end, self._asked + ANSWER_S) and not self._stopping.is_set():
             time.sleep(min(STEP_S, end - now))
@@ -325,7 +322,7 @@ class VectorFiller:
         self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete the vectors of former models once the new model has all vectors."""
+        """Delete vectors of former models if the current model has all of its own."""
         covered, chunks = self._projections.covered()
         embedded, memories = self._book.index().covered() if self._book is not None else (0, 0)
         if not self._unused or (covered, embedded) != (chunks, memories) or self._projections.snapshot().words is None:

@@ -26,7 +26,8 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
     """Map each former model to the number of its stored vectors.
 
-    `stored` has the numbers for all models, and `wanted` is the current model. Models whose ids graphmem did not make are left out.
+    `stored` maps every model to this number. `wanted` is the id of the current model, which is left out. Models whose vectors a caller
+    supplied under another name are left out, too.
     """
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
@@ -53,13 +54,13 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """Count the chunks and memories: (those with a new vector, all)."""
+        """Return (number of chunks and memories with a new vector, number of all)."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
 
     def progress_note(self) -> str:
-        """Return how many of the new vectors exist, as one sentence."""
+        """Return the progress of the switch as one sentence for people."""
         done, total = self.progress()
         return (
             f"search uses the vectors of {self.old.model_id} until those of {self.new.model_id} are complete ({done:,} of {total:,} texts)"
