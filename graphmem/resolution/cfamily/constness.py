@@ -1,6 +1,6 @@
 """Choose between two versions of a C++ method that differ by `const`.
 
-`begin()` and `begin() const` accept the same arguments. The second method is called on objects that must not be changed.
+`begin()` and `begin() const` accept the same arguments. The second version is called on constant objects, which must not change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def is_const(inference: Inference, method: Symbol) -> bool:
 def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
     """Return the versions of a method that fit the constness of the receiver.
 
-    `methods` are the versions, with and without `const`. All of them are returned if the constness of the receiver is unknown.
+    `methods` are the versions, with and without `const`. For a constant receiver, those with `const` are returned, and otherwise those
+    without. All are returned if the constness of the receiver is unknown.
     """
     constant = [method for method in methods if is_const(inference, method)]
     if not constant or len(constant) == len(methods):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def conversions(inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterator[tuple[Symbol, int]]:
     """Yield the constructors that convert a call's arguments.
 
-    `function` is the called function. Each constructor belongs to the class of one of its parameters. Each item is (constructor, number of
+    `function` is the called function. A constructor of a parameter's class converts the argument. Each item is (constructor, number of
     constructors of that class that fit equally well).
     """
     other = inference.project.entry(function)

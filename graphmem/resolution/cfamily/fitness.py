@@ -1,6 +1,6 @@
 """Score how well arguments and operands fit parameters in C and C++.
 
-Inferred types do not distinguish a pointer from an object. The source text of a literal or a variable does.
+Inferred types do not distinguish a pointer from an object. Therefore the source text of the argument and of the parameter is compared, too.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def _declared(inference: Inference, function: Symbol, annotation: int) -> Declar
 def fit(argument: Term, given: Type, declared: Declared) -> int | None:
     """Score how well an argument in C or C++ fits a parameter.
 
-    `argument` is the argument's expression, and `given` is its inferred type. A higher score means a better fit. None means that the
-    expression does not decide, and the caller must compare types.
+    `argument` is the argument's expression, and `given` is its inferred type. A higher score is a better fit. None means that the source
+    text does not decide, so the caller must compare the types.
     """
     is_pointer, name, is_open, _ = declared
     if is_open:

@@ -43,7 +43,7 @@ class Macro(NamedTuple):
 
 
 class Expansion:
-    """The text of one macro at its place of use, and the calls in it."""
+    """Expands macros at one place of use, and finds the calls in their text."""
 
     def __init__(self, inference: Inference, entry: FileEntry, scope: int, line: int) -> None:
         self.inference = inference
@@ -53,9 +53,9 @@ class Expansion:
         self.left = MAX_TOKENS
 
     def of_call(self, term: int) -> list[tuple[Symbol, int]]:
-        """Return the functions that a use of a macro, `CHECK(x)`, runs.
+        """Return the functions that a use of a macro, such as `CHECK(x)`, runs.
 
-        Each item is (function, number of functions that match the same call in the macro).
+        `term` is the use. Each item is (function, number of functions that fit the same call).
         """
         found = self.entry.terms[term]
         callee = self.entry.terms[found[1]] if found[0] in (CALL, NEW) else None
@@ -69,15 +69,15 @@ class Expansion:
     def of_definition(self, term: int) -> list[tuple[Symbol, int]]:
         """Return the functions that the text of a macro calls.
 
-        `term` is the macro's definition. Each item is (function, number of functions that match the same call).
+        `term` is the macro's definition. Each item is (function, number of functions that fit the same call).
         """
         macro = _macro(self.entry, term)
         return self._called(self._expanded(macro, [], frozenset())) if macro is not None else []
 
     def macros(self, name: str) -> list[Macro]:
-        """Return the visible macros that have a given name.
+        """Return the visible macros with the name `name`.
 
-        The result has several macros if branches of `#if` define the name.
+        There are several if the branches of an `#if` define the name differently.
         """
         places = self.inference.lookup(self.entry, self.scope, name, self.line) or ()
         return [macro for place in places for macro in _macro_at(self.inference, place)]
@@ -89,7 +89,8 @@ class Expansion:
     def _expanded(self, macro: Macro, arguments: Sequence[Sequence[Piece]], inside: frozenset[str]) -> Iterator[Piece]:
         """Yield the tokens of a macro's text, with the macros in it expanded.
 
-        `arguments` replace the parameters of `macro`. `inside` names the macros that are being expanded; they are not expanded again.
+        `arguments` replace the parameters of `macro`. `inside` has the names of the macros that are being expanded; these are not expanded
+        again.
         """
         given = dict(zip(macro.parameters, arguments, strict=False))
         if macro.parameters[-1:] == ("...",):
@@ -135,7 +136,7 @@ class Expansion:
     def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
         """Return the functions that a sequence of expanded tokens may call.
 
-        Each item is (function, number of functions that match the same call equally well).
+        Each item is (function, number of functions that fit the same call).
         """
         tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression
@@ -174,7 +175,7 @@ class Expansion:
         """Record the variable declared by `Class name(…)`, and its constructor.
 
         `value` is the class, and `position` is the place of its name in `tokens`. The variable is added to `local`, and the constructor to
-        `found`.
+        `found`. Tokens that are not such a declaration are ignored.
         """
         after = position + 1
         while after < len(tokens) and tokens[after] in ("*", "&", "const"):
@@ -195,7 +196,8 @@ class Expansion:
     def _note(self, found: dict[Symbol, int], value: Type, count: int) -> Type:
         """Record the functions that a call runs; return the type of its result.
 
-        `value` is the type of the callee, and `count` is the number of arguments. The functions are added to `found`.
+        `value` is the type of the callee, and `count` is the number of arguments. Each function is added to `found`, with the number of
+        functions that fit.
         """
         results: list[tuple[Symbol, Type]] = []
         for atom in value:
@@ -253,9 +255,9 @@ def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
 
 
 def _macro(entry: FileEntry, term: int) -> Macro | None:
-    """Return the macro that an expression defines; None if it defines none.
+    """Return the macro that the expression `term` defines; None if none.
 
-    `term` is the expression. If it is a single name, the macro stands for this name. Macros are cached for each file.
+    If `term` is a single name, the macro is another name for it.
     """
     found = entry.terms[term]
     if found[0] == NAME:

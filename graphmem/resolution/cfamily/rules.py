@@ -65,9 +65,10 @@ class CFamilyRules(ScopedRules):
     # names
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return the group of a file, and the namespaces that it opens.
+        """Return the names under which other files can find a file.
 
-        A nested namespace `a::b` counts as `a`, `b` and `a.b`.
+        They are one name for all files of the language, and the namespaces that the file opens. A nested namespace `a::b` counts as `a`,
+        `b` and `a.b`.
         """
         found: list[str] = []
         for name in super().names_of(facts):
@@ -75,10 +76,10 @@ class CFamilyRules(ScopedRules):
         return tuple(dict.fromkeys(found))
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the type of a name in a namespace: `a::name`.
+        """Return the type of `name` in a namespace: `a::name`.
 
-        Macros may open a namespace in files whose text does not name it. So a name that no file of the namespace defines is looked up in
-        all files.
+        `module` is the namespace `a`. A macro may open a namespace in a file whose text does not name it. So a name that no file of the
+        namespace defines is looked up in all files.
         """
         found = super().submodule(inference, module, name)
         if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:
@@ -89,9 +90,8 @@ class CFamilyRules(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in included files are preferred, and may be static functions. Otherwise definitions in all files count, except static
-        ones. If several files define the name, the file whose own header is included is chosen. The result is None if there is no
-        definition, or if the choice is unclear.
+        Definitions in included files come first, and may be static. If there are none, definitions in all files count, except static ones.
+        If several files remain, the one whose header is included is chosen. None means that nothing was found or the choice is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -131,28 +131,29 @@ class CFamilyRules(ScopedRules):
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
         """Return whether a definition can be in the same build as a file.
 
-        Definitions for Windows are visible only to files for Windows.
+        A definition for Windows is visible only to files for Windows. `place` is the definition, and `entry` is the file.
         """
         return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
 
     # calls
 
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
-        """Return the key that all overloads of a method share.
+        """Return the key that all overloads of a function share.
 
-        For a method, the key is ("", 0, qualified name). It names no file, because declarations may be in several files.
+        For a method it is ("", 0, qualified name), because the methods of a class can be in several files. For another function it is
+        (path, enclosing scope, name).
         """
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether the parameters of two methods have the same types."""
+        """Return whether `method` overrides `base`: their parameters are equal."""
         return _shape(inference, base) == _shape(inference, method)
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in `entry` can run an override in `other`.
 
-        False if `other` is only for Windows and `entry` is not. False also if `other` has a function `main`, because it belongs to a
-        separate program then.
+        False if `other` is for Windows only and `entry` is not. Also False if `other` defines `main`, because then it is a separate
+        program.
         """
         if entry is other:
             return True
@@ -161,8 +162,8 @@ class CFamilyRules(ScopedRules):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that an operator or a macro calls.
 
-        For an overloaded operator in `a + b`, they are members of the class of `a`, or functions with two parameters. For a macro, they are
-        the functions in its text. Each item is (function, number of functions that fit equally well).
+        For an overloaded operator in `a + b`, they are members of the class of `a` or functions of two parameters. For a macro, they are
+        the functions that its text calls. Each item is (function, number of functions that fit equally well).
         """
         found = entry.terms[reference.term]
         if reference.kind == "call":
@@ -214,18 +215,25 @@ class CFamilyRules(ScopedRules):
         return frozenset(atom for atom in inference.declared(entry, scope, written[1]) if atom[0] == BOX)
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
-        """Score how well an argument fits a parameter, by their source text."""
+        """Score how well the source text of an argument fits a parameter.
+
+        `argument` is the expression, and `given` its type. `annotation` declares the parameter of `function`. None means that only the
+        types are compared.
+        """
         return fit(argument, given, declared_of(inference, function, annotation))
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the overloads that fit a constant or non-constant receiver."""
+        """Return those overloads that fit a constant or non-constant receiver.
+
+        See `constness.fitting`.
+        """
         return fitting(inference, entry, reference, methods)
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the class that `member(…)` constructs in an initialiser list.
+        """Return the class that `member(…)` in an initialiser list constructs.
 
-        `value` is the inferred type of the called name. The result is empty if the declared type of the member is not that class itself, as
-        for a pointer. For other calls, the result is `value`.
+        `value` is the inferred type of `member`. If `member` is declared as a pointer or another type than the class, the result is empty.
+        For a call outside an initialiser list, the result is `value`.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -278,7 +286,8 @@ class CFamilyRules(ScopedRules):
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
         """Return the type of `object[i]`, for an object of a project class.
 
-        Usually the type is the result of `operator[]`. For a pointer, it is an object of the class.
+        `receiver` is the object. The type is the result of its `operator[]`. If the object is a pointer or has no such operator, the type
+        is that of the object itself.
         """
         owner = inference.owner(receiver[1], "operator[]")
         if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
@@ -288,8 +297,9 @@ class CFamilyRules(ScopedRules):
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether a value can be passed though it has none of the declared types.
 
-        `given` is the value; `classes` and `outside` are the types that the parameter declares. True unless the value is an object of a
-        project class. Then `classes` must be empty, and `outside` must have a type that is not built in.
+        `classes` and `outside` are the types that the parameter declares, of the project and of libraries. The result is True for any value
+        that is not an object of a project class. For such an object, `classes` must be empty, and `outside` must have a type that is not
+        built in.
         """
         if given[0] != INST:
             return True
@@ -300,8 +310,8 @@ class CFamilyRules(ScopedRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. For a method or class written outside its class, the name keeps only the last
-        part of the prefix. For `a::b::Class::method` the name is `Class.method`. The other parts may be namespaces.
+        `position` is the definition's position in the file. For a method written outside its class, such as `a::b::Class::method`, the name
+        is `Class.method`. The earlier parts are left out, because they may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]
@@ -326,7 +336,7 @@ class CFamilyRules(ScopedRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds.
 
-        The name may be a nested class that its outer class only declares. After `class Outer { class Name; };`, any file may contain `class
+        The name may be a nested class that is defined elsewhere. After `class Outer { class Name; };`, any file may contain `class
         Outer::Name {…};`.
         """
         found = super().unbound(inference, entry, scope, name)
@@ -338,10 +348,9 @@ class CFamilyRules(ScopedRules):
         return found
 
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
-        """Return whether a prefix such as `a::Class` names a given class.
+        """Return whether a prefix such as `a::Class` names the class `owner`.
 
-        `owner` is the class. `written` has the parts of the prefix of a definition outside the class, such as `a::Class::f`. The prefix may
-        begin with namespaces.
+        `written` has the parts of the prefix, here `a` and `Class`. The prefix may begin with namespaces, but not with another class.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:
@@ -350,7 +359,10 @@ class CFamilyRules(ScopedRules):
         return not before or not any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(before[-1]))
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the class of a method that is written outside it: `A::f() {…}`."""
+        """Return the class of a method that is written outside it: `A::f() {…}`.
+
+        `position` is the method's position in the file `entry`.
+        """
         written = _written_owner_of(entry, position)
         for first in range(len(written)):
             places = inference.lookup(entry, 0, written[first], 1 << 30)
@@ -428,9 +440,9 @@ def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]
 
 
 def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> bool:
-    """Return whether a variable or a field is a pointer.
+    """Return whether an expression is a pointer.
 
-    True also if the declaration is not found.
+    `term` is a variable, a field or a call. The result is also True if the declaration is not found.
     """
     found = entry.terms[term]
     if found[0] == NAME:
@@ -449,9 +461,9 @@ def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, te
 
 
 def _gives_pointer(inference: Inference, callee: Type) -> bool:
-    """Return whether a function that may be called returns a pointer.
+    """Return whether a called function returns a pointer.
 
-    True also if no function is known.
+    `callee` has the functions that may be called. The result is also True if a function is not known.
     """
     for atom in callee:
         if atom[0] == FUNC:

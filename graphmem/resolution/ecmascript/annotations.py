@@ -58,7 +58,8 @@ class EcmascriptTypes(EcmascriptNames):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that a TypeScript annotation declares.
 
-        If the annotation leaves the type open, in whole or in part, as `any` does, the result contains the marker `UNTYPED`.
+        `term` is the annotation's expression, as an index into those of the file. Where the annotation says nothing, as `any` does, the
+        result contains `UNTYPED`.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
@@ -161,9 +162,9 @@ class EcmascriptTypes(EcmascriptNames):
         return self.as_types(inference, [*(types or ()), *(values or ())])
 
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of a name that no scope or import of its file defines.
+        """Return the type of a name in an annotation that its file lacks.
 
-        The name is a type parameter, or a type that is visible in every file.
+        The name is a type parameter of a surrounding declaration, or a type that is visible in every file.
         """
         parameters = list(_type_parameters(entry, scope, name))
         if parameters:
@@ -207,7 +208,10 @@ class EcmascriptTypes(EcmascriptNames):
         return found
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type that a generic annotation such as `Base<Key>` declares."""
+        """Return the type that a generic annotation such as `Base<Key>` declares.
+
+        `base` and `key` are the indices of the two expressions.
+        """
         arguments = items_or_itself(entry.terms, key)
         found = self._alias(inference, entry, scope, base, arguments)
         if found:
@@ -224,7 +228,8 @@ class EcmascriptTypes(EcmascriptNames):
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: int, arguments: Sequence[int]) -> Type:
         """Return the type of a generic alias such as `Maybe<User>`.
 
-        The type parameters of the alias are replaced by the arguments. The result is empty if the name is not a generic alias.
+        `base` is the name of the alias, and `arguments` are the expressions in the brackets. They replace the type parameters of the alias.
+        The result is empty if the name is not a generic alias.
         """
         name = entry.terms[base]
         places = (inference.lookup(entry, scope, name[1], _NEVER) or ()) if name[0] == NAME else ()
@@ -239,7 +244,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _origin(self, inference: Inference, place: Place) -> Place | None:
         """Return the binding that defines a type alias; None if there is none.
 
-        An imported alias is followed to the file that defines it.
+        `place` is where a name is bound. If it is an import, the alias is searched in the imported file.
         """
         if place.slot.kind == "binding":
             return place if is_alias(place.entry, place.scope, place.slot.index) else None
@@ -253,7 +258,10 @@ class EcmascriptTypes(EcmascriptNames):
         return None
 
     def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
-        """Return the type of a generic of the language or a library: `Array<A>`."""
+        """Return the type of a generic of the language or of a library.
+
+        `atom` is the generic, and `arguments` are the expressions in its brackets: `Array` and `A` for `Array<A>`.
+        """
         _, package, dotted, _ = atom
         known = GENERICS.get((package, dotted))
         if known is None and package != PACKAGE:
@@ -270,9 +278,9 @@ class EcmascriptTypes(EcmascriptNames):
     # types in expressions
 
     def cast(self, inference: Inference, call: Call) -> Type:
-        """Return the type of `value as Type`.
+        """Return the type of a cast, `value as Type`.
 
-        If `Type` leaves a part of the type open, as `any` does, the type of the value is added.
+        If `Type` says nothing about the whole or a part, as `any` does, the type of `value` is added.
         """
         said = inference.declared(call.entry, call.scope, call.args[0])
         value = call.argument(1) or EMPTY
@@ -281,9 +289,9 @@ class EcmascriptTypes(EcmascriptNames):
         return said
 
     def builtin(self, name: str) -> Type:
-        """Return the internal function that represents a syntax form, like a cast.
+        """Return the internal function that stands for a syntax form, like a cast.
 
-        Such forms have no name in the source. The subclass in `rules` extends this method to the global names of the language.
+        `name` is the internal name of the form, which never occurs in source. The class in `rules` adds the global names of the language.
         """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 

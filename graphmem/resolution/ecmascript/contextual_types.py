@@ -26,7 +26,10 @@ _DEPTH: Final = 4
 
 
 def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
-    """Return the type of the parameter at a position of a function type."""
+    """Return the type of the parameter at position `index` of a function type.
+
+    `expected` is the function type, such as `(name: string) => void`.
+    """
     found = EMPTY
     for atom in _functions(inference, inference.expanded(expected)):
         if atom[0] == BOX and atom[1] == "callable" and index + 1 < len(atom[2]):
@@ -37,7 +40,10 @@ def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
 
 
 def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
-    """Yield the functions in a type; for interfaces, their call signatures."""
+    """Yield the functions in a type.
+
+    An interface that can be called is replaced by its call signatures.
+    """
     for atom in value:
         if atom[0] == INST and atom[1].kind == "interface":
             yield from inference.attribute_of(atom, SIGNATURE)
@@ -56,10 +62,10 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
 
 
 def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
-    """Return the type that a call expects for an argument.
+    """Return the type that a call expects for one of its arguments.
 
-    `call` is the call, and `index` the argument's position. The result is the declared type of the parameter. Its type variables are
-    inferred from the other arguments.
+    `call` is the index of the call's expression, and `index` the argument's position. The type is that of the parameter. Its type variables
+    are inferred from the other arguments.
     """
     term = entry.terms[call]
     if term[0] not in (CALL, NEW):
@@ -82,8 +88,8 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 def callback(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function that is passed to a call.
 
-    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser represents it as `<parameter>(call, argument, parameter)`. `argument`
-    is the position of the function in the call, and `parameter` the position in the function.
+    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser writes its type as `<parameter>(call, argument, parameter)`, and
+    `call` is this form. In it, `argument` is the function's position in the call, and `parameter` is a position in the function.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
@@ -101,8 +107,8 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function in a JSX attribute.
 
-    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser represents it as `<attribute>(component, name, parameter)`.
-    `name` is that of the attribute, and `parameter` is a position in the function.
+    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser writes its type as `<attribute>(component, name, parameter)`,
+    and `call` is this form. In it, `name` is the attribute, and `parameter` is a position in the function.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -115,8 +121,8 @@ def handler(inference: Inference, call: Call) -> Type:
 def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function returned by a function.
 
-    The parser represents the parameter as `<returned>(type, parameter)`. `type` is the declared result of the outer function, and
-    `parameter` is a position in the returned function.
+    The parser writes this type as `<returned>(type, parameter)`, and `call` is this form. In it, `type` is the declared result of the outer
+    function, and `parameter` is a position in the returned function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
@@ -125,8 +131,8 @@ def returned(inference: Inference, call: Call) -> Type:
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return the type of an unannotated parameter of a named function.
 
-    In `const visit: Visitor = (node) => …`, the type of `node` comes from `Visitor`, the declared type of the variable or member that holds
-    the function. For a function that another function returns, the type comes from the declared result of the outer function.
+    In `const visit: Visitor = (node) => …`, the declared type `Visitor` of the variable gives the type of `node`. The same holds for a
+    member of an object. For a function that another function returns, the type comes from the declared result of that function.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
@@ -144,7 +150,8 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
 def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
     """Return the type that the surrounding code expects of an object literal.
 
-    The expected type is the declared type of the parameter, variable, result or member that gets the literal.
+    It is the declared type of the parameter, variable, result or member to which the literal is given. `depth` limits how many outer
+    literals are examined.
     """
     found = EMPTY
     for kind, position, index in _uses(entry).get(literal, ()):
@@ -169,9 +176,10 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
 
 
 def literals(entry: FileEntry) -> Mapping[int, int]:
-    """Map the start byte of each method of an object literal to that literal.
+    """Map each method of an object literal to the literal that contains it.
 
-    The literal is an index into the expressions of the file. The result covers a whole file and is cached in its `FileEntry`.
+    A key is the position of the method's first byte. A value is the index of the literal among the expressions of the file. The result is
+    cached in `entry`.
     """
     kept: dict[int, int] | None = entry.kept.get("literals")
     if kept is None:
@@ -192,9 +200,13 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
     """Map each object literal to the uses that may give its expected type.
 
-    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A use is (kind,
-    position, index). The kind is a call, a binding, a `return` or an outer literal. The position is that of the call, binding, function or
-    outer literal.
+    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A use is one of
+    these tuples:
+
+    * ("call", position of the call, position of the argument)
+    * ("binding", position of the annotated binding, 0)
+    * ("return", position of the function that returns the literal, 0)
+    * ("object", index of the outer literal, position of the member)
     """
     kept: dict[int, list[tuple[str, int, int]]] | None = entry.kept.get("uses")
     if kept is None:

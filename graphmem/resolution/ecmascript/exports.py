@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Exports(NamedTuple):
-    """Exports of one file, as positions in its imports and other facts."""
+    """Exports of a file, as positions in its imports, bindings or definitions."""
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
     assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`

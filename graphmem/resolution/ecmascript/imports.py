@@ -1,6 +1,6 @@
 """Imports and exports of JavaScript and TypeScript.
 
-An import finds a file by its specifier, and values and types by their names.
+An import finds a file by its specifier, the string after `from`. In the file, it finds values and types by their names.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return the role of a file in package.json: command or export.
+        """Map "" to the role of a file in package.json: "command" or "export".
 
-        The result maps "" (the whole file) to "command" or "export". It is empty for other files.
+        The key "" stands for the whole file. For a file that no package.json names, the result is empty.
         """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}
@@ -93,23 +93,23 @@ class EcmascriptNames(Rules):
     def type_names(self, name: str) -> Sequence[str]:
         """Return the keys under which a scope may store the type of a given name.
 
-        Types and values have separate namespaces.
+        A type and a value may have the same name, so a type may have its own key.
         """
         return (type_slot(name), name)
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
-        """Return whether an import also re-exports the imported name.
+        """Return whether an import also exports the imported name again.
 
-        Examples are `export { a } from` and `export { a }` of an imported name. `declare module "b" { interface a {…} }` also counts,
-        because it extends the interface.
+        Examples are `export { a } from "b"`, and `export { a }` for an imported `a`. A block `declare module "b" { interface a {…} }` also
+        counts, because it extends the interface `a` of "b".
         """
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return the names and imports of a file that may define its export.
+        """Return the (names, imports) of a file that may define an export.
 
-        `name` is the exported name. An `export { a as name }` (with or without `from`) comes first, then the file's own `name`, and last
-        all `export * from`. Only the first source that exists is returned. The default export is never looked up in `export *`.
+        `name` is the exported name. If the file has `export { a as name }`, only the source of that export is returned. Otherwise the
+        file's own `name` is returned, or if it has none, every `export * from`. The default export is never looked up in `export *`.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)
@@ -131,24 +131,24 @@ class EcmascriptNames(Rules):
         return self.from_module(inference, module, name, as_type=False)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """Return False: `export *` binds no names in the file itself.
+        """Return False: a file does not bind the names of its `export * from`.
 
-        `module_value` resolves names through `export *` instead.
+        `module_value` finds these names in the other file instead.
         """
         return False
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the value that a module exports under a name.
 
-        The export may be a named, default or CommonJS export, or a re-export. The result is None if the module exports its own name `name`
-        directly. The caller then looks it up in the module.
+        The export may be a named, default or CommonJS export, or a re-export. None means that the module itself defines and exports `name`;
+        the caller then looks it up there.
         """
         return self._member(inference, module, name, as_type=False)
 
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
         """Return the value that a module or package exports under a name.
 
-        If `as_type` is True, return the type that it exports under the name. A value and a type may have the same name.
+        If `as_type` is true, return the type of this name instead. A value and a type may share a name.
         """
         if module[0] == EXT and name == "default":
             return frozenset((module,))  # the default export of an external package represents the package
@@ -160,7 +160,7 @@ class EcmascriptNames(Rules):
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
         """Return the value, or with `as_type` the type, that a module exports.
 
-        The result is None if the module exports its own name `name` directly. The caller then looks it up in the module.
+        `name` is the exported name. None means that the module itself defines and exports `name`; the caller then looks it up there.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
@@ -215,7 +215,7 @@ class EcmascriptNames(Rules):
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
         """Return the value assigned to `module.exports` or `export =`.
 
-        In `const app = module.exports = {}`, the type of the variable `app` is included.
+        In `const app = module.exports = {}`, the variable `app` has the same value. So members that are added to `app` are included.
         """
         exports = exports_of(module)
         found = join_all(inference.defined(module.symbols[i]) for i in exports.functions)
@@ -226,7 +226,7 @@ class EcmascriptNames(Rules):
     def whole_module(self, inference: Inference, module: Atom) -> Type:
         """Return the value of a whole module, as in `import * as module from "x"`.
 
-        With `module.exports = value`, the assigned value is added.
+        If the file has `module.exports = value`, the result also contains the type of `value`.
         """
         target = inference.project.file(module[1]) if module[0] == MODULE else None
         if target is None:

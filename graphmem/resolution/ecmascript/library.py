@@ -1,7 +1,7 @@
 """Result types of JavaScript builtins that can return values they receive.
 
-A table lists external functions that can return a value from the project. The value may be an element of an array, the value of a promise,
-or a wrapped component.
+A table lists functions that return an argument or a part of one. Examples are an element of an array, the value of a promise, and a wrapped
+component.
 """
 
 # ruff: noqa: SIM905
@@ -173,7 +173,7 @@ def _entries(inference: Inference, call: Call) -> Type:
 
 
 def _all(inference: Inference, call: Call) -> Type:
-    """Return the type of `Object.assign(a, b, …)`: the union of all arguments.
+    """Return the type of `Object.assign(a, b, …)`: any of the arguments.
 
     The call returns the first argument with the members of the others.
     """
@@ -211,7 +211,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
     """Return the result type of a callback that is called with given types.
 
-    `passed` are the types of its arguments, and `call` is the call that gets the callback.
+    `passed` are the types of the arguments that the callback receives. `call` is the call to which the callback was passed.
     """
     inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
     return inference.expanded(inference.called(inference.expanded(callback), inner))
@@ -300,7 +300,10 @@ def _promise_method(inference: Inference, same: Type, given: Type, name: str, ca
 
 
 def outside_type(atom: Outside) -> Type:
-    """Return the type of an external name without type arguments: `Promise`."""
+    """Return the type of an external name without type arguments.
+
+    `Array` gives an array of unknown elements, and `Promise` an external object.
+    """
     _, package, dotted, _ = atom
     if package == PACKAGE:
         if dotted in ARRAYS:

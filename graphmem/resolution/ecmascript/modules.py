@@ -46,7 +46,7 @@ class _Config(NamedTuple):
 
 
 class ModulePaths:
-    """Resolve the module specifiers of one project to candidate paths.
+    """Find the paths that an import in a project may refer to.
 
     Args:
         layout: the project's tsconfig.json, jsconfig.json and package.json files.
@@ -88,11 +88,11 @@ class ModulePaths:
     def places(self, importer: str, specifier: str) -> Iterator[str]:
         """Yield the paths that an import may refer to, the best first.
 
-        A path may lack a file suffix, and it may not exist.
+        The paths may lack a file suffix, and need not exist.
 
         Args:
             importer: path of the file with the import.
-            specifier: the module name in the import.
+            specifier: the string that the import names, such as "./a" or "react".
         """
         folder = importer.rpartition("/")[0]
         if specifier.startswith("."):
@@ -116,13 +116,13 @@ class ModulePaths:
             yield from self._package_places(package, below)
 
     def _config(self, path: str, around: list[str], leaf: str | None = None, read: list[str] | None = None) -> _Config:
-        """Return a configuration with its inherited settings.
+        """Return the settings of a tsconfig.json, with those that it inherits.
 
-        If a configuration extends itself, the repetition is ignored.
+        A file that extends itself, directly or indirectly, is read only once.
 
         Args:
             path: path of the configuration file.
-            around: chain of files that inherit from this one.
+            around: paths of the files that led to this one by `extends`.
             leaf: folder of the first file in the chain; None if this file is the first.
             read: paths of all files read so far for the first file; extended in place, up to `MAX_EXTENDED`.
         """
@@ -221,9 +221,10 @@ def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, _Pattern]]:
-    """Return (is excluded, folder pattern) of npm, yarn and pnpm workspaces.
+    """Yield (is excluded, folder pattern) for npm, yarn and pnpm workspaces.
 
-    A workspace is a set of packages in one repository.
+    A workspace is a set of packages in one repository. `tables` has (folder, file name, content) of each configuration file. A pattern that
+    begins with "!" excludes folders.
     """
     for folder, name, document in tables:
         said = document.get("workspaces") if name == "package.json" else document.get("packages") if name.startswith("pnpm") else None
@@ -237,8 +238,8 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
 def _part(text: str) -> re.Pattern[str] | None:
     """Compile one part of a folder pattern, such as `pack*`, to an expression.
 
-    The result is None for `**`, which matches any number of parts. Each text between two stars is matched at its first occurrence only.
-    Backtracking over all occurrences could take very long.
+    The result is None for `**`, which matches any number of folders. Each string between two stars is matched at its first occurrence only.
+    Trying all occurrences could take very long.
     """
     if text == "**":
         return None
@@ -312,8 +313,8 @@ def joined(folder: str, relative: str) -> str | None:
 def _written(folder: str, path: str, leaf: str) -> str | None:
     """Return a path in a configuration file as a path from the project's root.
 
-    `folder` is the folder of the configuration. In `path`, `${configDir}` stands for `leaf`, the folder of the first file in the `extends`
-    chain. The result is None if the path leaves the root.
+    `folder` is the folder of the configuration file, to which `path` is relative. A leading `${configDir}` stands for `leaf`, the folder of
+    the first file in the `extends` chain. The result is None if the path leaves the root.
     """
     below = path.removeprefix("${configDir}")
     return joined(folder, path) if below == path else joined(leaf, below)
@@ -360,9 +361,10 @@ def _matched(pattern: str, text: str) -> str | None:
 
 
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Yield the targets of a key in `exports` or `imports` of a package.json.
+    """Yield the paths of a key in `exports` or `imports` of a package.json.
 
-    The exact key is used if it exists. Otherwise the patterns that match the key are used, the longest first.
+    `table` is this mapping. If it has the key itself, only that entry is used. Otherwise all patterns that match the key are used, the
+    longest first.
     """
     if key in table:
         yield from _targets(table[key], "")
@@ -376,8 +378,8 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
 def _targets(value: Any, rest: str) -> Iterator[str]:
     """Yield the paths to which an entry of `exports` can lead, best first.
 
-    An entry in a package.json is a path, a list, or a mapping from conditions to entries. For `{"import": "a.js", "source": "a.ts"}`, the
-    first path is that of the condition "source". `rest` replaces `*` in the paths.
+    `value` is the entry: a path, a list of entries, or a mapping from conditions to entries. For `{"import": "a.js", "source": "a.ts"}`,
+    the first path is `a.ts`. In each path, `*` is replaced by `rest`.
     """
     if isinstance(value, str):
         yield value.replace("*", rest)

@@ -64,8 +64,8 @@ class EcmascriptRules(EcmascriptTypes):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        Usually this is the enclosing scope with the definition's own name. Functions of an object literal and titles of tests get an
-        artificial name. Their own names are not names of the enclosing scope. The name for a function of a literal contains its position.
+        `position` is the definition's position in the file. Usually the result is the enclosing scope and the definition's own name. The
+        name of a test's title, and of a function of an object literal, is artificial. The enclosing scope does not bind their own names.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -115,8 +115,8 @@ class EcmascriptRules(EcmascriptTypes):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class or constructor function that determines `this`.
 
-        The result is its position among the definitions of the file. The result is -1 if there is none, or if the expression `base` is not
-        `this`.
+        It is given by its position among the definitions of the file. The result is -1 if the expression `base` is not `this`, or if no
+        class or constructor surrounds `scope`.
         """
         if entry.terms[base][0] != SELF:
             return -1
@@ -166,7 +166,8 @@ class EcmascriptRules(EcmascriptTypes):
     def _literal(self, inference: Inference, entry: FileEntry, definition: Definition, literal: int) -> Type:
         """Return the type of the object literal that contains a method.
 
-        If a variable holds the object, later assignments to its members are included.
+        `definition` is the method, and `literal` the index of the literal's expression. If a variable holds the object, members that are
+        assigned to it later are included.
         """
         value = inference.term(entry, definition.parent, literal, definition.start_line)
         owner = entry.definitions[definition.parent]
@@ -195,7 +196,8 @@ class EcmascriptRules(EcmascriptTypes):
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Return whether a definition inside a class is a member of a receiver.
 
-        Static members belong only to the class, and other members only to instances. For a namespace the difference does not matter.
+        `receiver` is the class or an instance of it. Static members belong only to the class, and other members only to instances. All
+        members of a namespace belong to it.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -224,9 +226,10 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Map (scope, name) to the definition of each variable that gets methods.
+        """Map (scope, name) of each variable that gets methods to its definition.
 
-        For example, `app.use = function …` adds a method to `app`. The result covers a whole file and is cached in its `FileEntry`.
+        For example, `app.use = function …` adds a method to `app`. A definition is given by its position in the file. The result is cached
+        in `entry`.
         """
         kept: dict[tuple[int, str], int] | None = entry.kept.get("extended")
         if kept is None:
@@ -299,10 +302,10 @@ class EcmascriptRules(EcmascriptTypes):
         return box("await", value)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts a given number of arguments.
+        """Return whether a function accepts a call with `positional` arguments.
 
-        Fewer arguments than parameters are accepted, because calls often omit some. More arguments are not. Tests and overload signatures
-        are never called, so they accept none.
+        A call may have fewer arguments than the function has parameters, but not more. Tests and overload signatures are never called, so
+        the result is False for them.
         """
         if "test" in definition.modifiers or "overload" in definition.modifiers:
             return False
@@ -362,10 +365,10 @@ def _constructs(definition: Definition) -> bool:
 
 
 def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
-    """Map (scope, function name) to bases of the constructor function.
+    """Map (scope, function name) to the bases of a constructor function.
 
-    Each base is (scope, index of its expression, line). This covers prototype inheritance such as `A.prototype =
-    Object.create(B.prototype)`, used before JavaScript had classes.
+    Each base is (scope, index of its expression, line). Before classes, code such as `A.prototype = Object.create(B.prototype)` gave the
+    function `A` the base `B`.
     """
     kept: dict[tuple[int, str], list[tuple[int, int, int]]] | None = entry.kept.get("bases")
     if kept is not None:

@@ -1,7 +1,7 @@
 """Result types of known functions and generics of widely used packages.
 
-The functions return values that the project's code passes to them, as `useState(value)` does. A table maps (package, name) to one of a few
-ways of returning the values.
+The functions return values that the project's code passes to them, as `useState(value)` does. A table maps (package, name) to a function
+that computes the result type.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _CONTEXT: Final = "<context>"
 
 
 def type_arguments(inference: Inference, call: Call) -> list[Type]:
-    """Return the type arguments of a call such as `f<A>()`; `any` is left out."""
+    """Return the types in the angle brackets of a call: `A` for `f<A>()`.
+
+    For a type such as `any`, which says nothing, the item is empty.
+    """
     for name, term in call.keywords:
         if name == TYPE_ARGUMENTS:
             said = call.entry.terms[term]

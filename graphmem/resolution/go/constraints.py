@@ -1,4 +1,4 @@
-"""Build constraints of Go files: check if one build can have two files.
+"""Build constraints of Go files: whether one build can contain two files.
 
 A constraint is an operating system and architecture in a file's name (`poll_linux_arm64.go`), or a `//go:build` line.
 """
@@ -31,8 +31,8 @@ MAX_TAGS: Final = 6
 def are_built_together(path: str, line: str, other_path: str, other_line: str) -> bool:
     """Return whether one build can contain both of two files.
 
-    Each file is given by its path and its `//go:build` line ("" for none). True also if the constraints cannot be parsed or have too many
-    tags.
+    `path` and `line` are the path and the `//go:build` line of the first file. A file without that line has "". The result is also True if
+    a constraint cannot be parsed or has too many tags.
     """
     written = [_constraint(path, line), _constraint(other_path, other_line)]
     if "" in written or written[0] == written[1]:
@@ -68,9 +68,9 @@ def _constraint(path: str, line: str) -> str:
 
 
 def _parsed(text: str, tags: set[str]) -> Condition | None:
-    """Parse a build constraint to a condition, and collect its tags.
+    """Parse a build constraint to a function that evaluates it.
 
-    In `linux && !cgo`, the tags are `linux` and `cgo`. The result is None if the text is not an expression.
+    In `linux && !cgo`, the tags are `linux` and `cgo`; they are added to `tags`. The result is None if `text` is not an expression.
     """
     words = _WORD.findall(text)
     if "".join(words) != re.sub(r"\s", "", text):

@@ -90,10 +90,10 @@ class GoRules(PackageRules):
         return (f"{self._modules[above]}/{below}" if below else self._modules[above],)
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether a file sees the top-level names of another file.
+        """Return whether the file `entry` sees the top-level names of `other`.
 
-        The package clauses of both files must agree, and one build must contain both files. Definitions in test files are visible only to
-        test files.
+        Both files must have the same package clause, and one build must be able to contain both. Definitions in test files are visible only
+        to test files.
         """
         clause, constraint = inference.project.package_clause, inference.project.build_constraint
         if clause(entry) != clause(other) or not super().sees(inference, entry, other):
@@ -197,8 +197,8 @@ class GoRules(PackageRules):
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
         """Return whether a type has every method of an interface.
 
-        Parameters and results must have the same types. For an external interface that `interface` embeds, only the method names in
-        `_DEMANDED` are checked. False if `interface` has no method that the project defines.
+        Parameters and results must have the same types. `interface` may embed an interface of a library, of which only the method names in
+        `_DEMANDED` are checked. The result is False if the project defines no method of `interface`.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -248,8 +248,8 @@ class GoRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a call passes to a library function.
 
-        A generic function may return objects of the classes that it gets as type arguments or as values. The result is empty for packages
-        of the standard library that are not in `_GENERIC`.
+        A generic library function may return objects of these classes. They are type arguments or types of arguments of the call. For a
+        package of the standard library, the result is empty unless `_GENERIC` contains it.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()

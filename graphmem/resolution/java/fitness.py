@@ -51,7 +51,7 @@ _UNKNOWN: Final = 40
 def fit(inference: Inference, given: Type, declared: Type) -> int:
     """Score how well an argument fits a Java parameter; -1 if it does not.
 
-    `given` is the type of the argument, and `declared` that of the parameter. A higher score means a better fit.
+    `given` is the type of the argument, and `declared` that of the parameter. A higher score is a better fit.
     """
     points = 0
     for atom in given:
@@ -177,7 +177,10 @@ def _of_array(inference: Inference, given: Box, declared: Box) -> int:
 
 
 def _of_function(declared: Instance | ExtInstance | Box) -> int:
-    """Score how well a lambda fits a parameter; it fits interfaces only."""
+    """Score how well a lambda fits a parameter of the type `declared`.
+
+    A lambda fits an interface, and a library type that may be an interface.
+    """
     if declared[0] == INST:
         return _UNKNOWN if declared[1].kind == "interface" else IMPOSSIBLE
     if declared[0] == BOX:

@@ -41,7 +41,7 @@ _OF_ARGUMENTS: Final = frozenset("abs max min".split())
 def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
     """Return the result type of a call of Java's library; None if unknown.
 
-    Only the name of a method is compared. Listed methods such as `length` have the same result in all classes of the library.
+    Methods are found by name alone. Listed methods such as `length` have the same result in all classes of the library.
     """
     _, package, dotted, given = atom
     if package == JAVA and dotted == ARITHMETIC:
@@ -59,7 +59,7 @@ def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
 
 
 def _arithmetic(inference: Inference, call: Call) -> Type:
-    """Return the result type of an operator on strings, numbers or booleans."""
+    """Return the type of an operator's result: string, boolean or number."""
     sides = [_names(inference, call, position) for position in range(len(call.args))]
     for side in sides:
         if "String" in side or "str" in side:
@@ -70,7 +70,10 @@ def _arithmetic(inference: Inference, call: Call) -> Type:
 
 
 def _promoted(inference: Inference, call: Call) -> Type:
-    """Return the number type to which the operands of an operator are widened."""
+    """Return the widest number type of an operator's operands, at least `int`.
+
+    The result is empty if an operand is not known to be a number.
+    """
     widest = NUMBERS.index("int")
     for position in range(len(call.args)):
         names = _names(inference, call, position)

@@ -140,7 +140,7 @@ class JavaRules(PackageRules):
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of `Name` in `import a.Name`.
 
-        `Name` is a class of a package, or a member of a class.
+        `module` is the package or class `a`, and `name` is a class or member in it.
         """
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
@@ -156,7 +156,7 @@ class JavaRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its Java file binds.
 
-        Such a name is a type of `java.lang`, or the class to which a Kotlin file is compiled.
+        The name is a type of `java.lang`, or a class that stands for a Kotlin file: `ItemsKt` for `Items.kt`.
         """
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():
@@ -167,9 +167,9 @@ class JavaRules(PackageRules):
     # classes
 
     def property_of(self, accessor: str) -> str:
-        """Return the Kotlin property that an accessor reads or writes.
+        """Return the Kotlin property that a Java accessor reads or writes.
 
-        For `getPrice` and `setPrice`, the property is `price`.
+        For `getPrice` and `setPrice` it is `price`, and for `isOpen` it is `isOpen`. For other names the result is "".
         """
         ending = accessor[3:] if accessor[:3] in ("get", "set") else ""
         return ending[:1].lower() + ending[1:] if ending[:1].isupper() else accessor if accessor[:2] == "is" else ""
@@ -177,8 +177,8 @@ class JavaRules(PackageRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. A constructor, which the source names after its class, is found under the name
-        `CONSTRUCTOR`.
+        `position` is the definition's position in the file. The name is usually the definition's own. A constructor, which the source names
+        after its class, has the name `CONSTRUCTOR` instead.
         """
         definition = entry.definitions[position]
         if definition.kind == "method" and definition.returns < 0 and definition.name == entry.definitions[definition.parent].name:
@@ -188,8 +188,8 @@ class JavaRules(PackageRules):
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a class does not define.
 
-        The member may be the constructor, because a class without an explicit constructor has an implicit one. Calling the constructor
-        creates an object, like calling the class.
+        A class without an explicit constructor has an implicit one. If `name` is the constructor, the result is the class, because a call
+        of either creates an object.
         """
         is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
         return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
@@ -201,9 +201,9 @@ class JavaRules(PackageRules):
         return one((INST, entry.symbols[scope], False)) if name == CONSTRUCTOR else value
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether a method overrides a base's method of the same name.
+        """Return whether `method` overrides `base`, a method of a base class.
 
-        The parameters of both methods must have the same types. A type parameter of the base can stand for any type.
+        Both methods have the same name. Their parameters must have the same types, but a type parameter of `base` matches any type.
         """
         above, below = (inference.project.entry(symbol) for symbol in (base, method))
         if base.index < 0 or method.index < 0:

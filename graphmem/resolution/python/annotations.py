@@ -68,7 +68,10 @@ class PythonTypes(PythonModules):
     """The part of the Python rules that evaluates annotations to types."""
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type of an annotation: a class, alias or `typing` form."""
+        """Return the type that an annotation declares, such as `list[User]`.
+
+        `term` is the annotation's expression, as an index into those of the file. Classes, aliases and the forms of `typing` are known.
+        """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
             return self._named_type(inference, entry, scope, term)
@@ -90,10 +93,10 @@ class PythonTypes(PythonModules):
         return EMPTY if found[0] in (LITERAL, STRING) else one((UNTYPED,))
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
-        """Return the expressions inside an annotation that are types themselves.
+        """Return the parts of an annotation that are themselves types.
 
-        For `dict[A, B]` the expressions are `dict` and the tuple `A, B`. For `Annotated[A, …]`, only `A` is returned. Nothing is returned
-        for a call or for `Literal`, because their arguments are values.
+        `found` is an expression in the annotation; the result has indices of expressions. For `dict[A, B]` the parts are `dict` and the
+        tuple `A, B`. For `Annotated[A, …]` only `A` is a type. A call and `Literal` have values as arguments, so they have no parts.
         """
         if found[0] == INDEX:
             _, base, key = found
@@ -109,8 +112,8 @@ class PythonTypes(PythonModules):
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
         """Return whether a binding may define a type alias or type variable.
 
-        Examples are `Name = type expression`, `T = TypeVar("T")` and `Name: TypeAlias = …`. A binding to a number, string or list does not
-        define one.
+        `position` is the binding's position in the file. Examples are `Name = dict[str, int]`, `T = TypeVar("T")` and `Name: TypeAlias =
+        …`. A binding to a number, string or list does not define one.
         """
         binding = entry.facts.bindings[position]
         if binding.value < 0 or binding.op != "assign":
@@ -133,15 +136,15 @@ class PythonTypes(PythonModules):
     def _instance(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of an instance of a class.
 
-        For a protocol, the type also contains `UNTYPED`, because an instance of any class may satisfy the protocol.
+        For a protocol, `UNTYPED` (an unknown type) is added, because an object of another class may satisfy the protocol.
         """
         found = one((INST, symbol, False))
         return join(found, one((UNTYPED,))) if self.is_protocol(inference, symbol) else found
 
     def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the objects that a name in an annotation refers to.
+        """Return the classes and modules that a name in an annotation refers to.
 
-        The objects are classes, modules and external names (`EXT` tuples). An alias is replaced by the types it stands for.
+        Names of libraries are `EXT` tuples. An alias is replaced by the types that it stands for.
         """
         found = entry.terms[term]
         if found[0] == ATTR:
@@ -200,7 +203,7 @@ class PythonTypes(PythonModules):
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, binding: Binding) -> Type:
         """Return the types that an alias or a type variable stands for.
 
-        Examples are `Name = type expression`, `T = TypeVar("T")` and `Name: TypeAlias = …`.
+        `binding` is the definition, such as `Name = dict[str, int]` or `T = TypeVar("T")`. The result is empty if it defines neither.
         """
         if binding.value < 0 or binding.op != "assign":
             return EMPTY
@@ -222,7 +225,10 @@ class PythonTypes(PythonModules):
         return EMPTY
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type that a generic annotation such as `Base[Key]` declares."""
+        """Return the type that a generic annotation such as `Base[Key]` declares.
+
+        `base` and `key` are the indices of the two expressions.
+        """
         arguments = items_or_itself(entry.terms, key)
         found = EMPTY
         for atom in self._objects(inference, entry, scope, base):
@@ -289,7 +295,7 @@ def _is_typing(atom: Ext) -> bool:
 def _external_type(atom: Ext) -> Type:
     """Return the type of an object whose annotation is an external class.
 
-    For `Sequence` the type is a list. For `Any` it is open (`UNTYPED`).
+    `atom` is the class. For `Sequence` the result is a list. For `Any` it is `UNTYPED`, an unknown type.
     """
     _, package, dotted, _ = atom
     name = dotted.rpartition(".")[2]

@@ -1,7 +1,7 @@
 """Result types of Python functions that can return values they receive.
 
-A table lists functions that can return a value from the project. The value may be an element of a container, a wrapped function, a partial
-application, or the argument of a cast.
+A table lists library functions that return an argument or a part of one. Examples are an element of a list, a wrapped function, a partial
+application, and the argument of a cast.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _container(kind: str) -> Known:
 
 
 def _iterator(inference: Inference, call: Call) -> Type:
-    """Return the result of `iter(x)`: a generator, or what `__iter__` returns."""
+    """Return the type of `iter(x)`: an iterator, or the result of `__iter__`."""
     given = inference.expanded(call.argument(0) or EMPTY)
     found = join(box("iter", inference.element(given)), pending(given))
     for atom in given:
@@ -167,10 +167,10 @@ def _getattr(inference: Inference, call: Call) -> Type:
 
 
 def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
-    """Return the literal prefix of a computed string; "" if there is none.
+    """Return the literal with which a computed string begins, or "".
 
-    Examples: `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()`, `"do_{}".format(name)`. Variables are followed up to `MAX_RENAMES`
-    times.
+    For `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()` and `"do_{}".format(name)`, the result is `do_`. A variable is replaced by
+    its value, at most `MAX_RENAMES` times.
     """
     found = entry.terms[term]
     if found[0] == CALL:
@@ -200,9 +200,9 @@ def _partial(inference: Inference, call: Call) -> Type:
 
 
 def _wraps(inference: Inference, call: Call) -> Type:
-    """Return the type of `functools.wraps(f)`, taken as the identity function.
+    """Return the type of the decorator that `functools.wraps(f)` returns.
 
-    The real function returns a decorator, which returns the function that it decorates.
+    It is treated as the identity function: it returns the function that it decorates.
     """
     return one((EXT, Package("graphmem"), "identity", None))
 

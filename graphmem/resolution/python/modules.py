@@ -35,9 +35,10 @@ class PythonModules(Rules):
         self._names: dict[str, Sequence[str]] = {}
 
     def module_names(self, path: str) -> Sequence[str]:
-        """Return a file's dotted names relative to every folder above it.
+        """Return the dotted names by which imports may find a file.
 
-        For `src/a/b.py` the names are `src.a.b`, `a.b` and `b`. Names relative to declared import roots come first.
+        For `src/a/b.py` the names are `src.a.b`, `a.b` and `b`, one for each folder above the file. Names relative to declared import roots
+        come first.
         """
         found = self._names.get(path)
         if found is None:
@@ -45,7 +46,7 @@ class PythonModules(Rules):
         return found
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Map the names of a file's commands and plug-ins to the kind of script.
+        """Map the functions of a file that are commands or plug-ins to their kind.
 
         Configuration files in folders above the file declare the commands and plug-ins.
         """
@@ -72,9 +73,9 @@ class PythonModules(Rules):
         return self._at(inference, "/".join(folder))
 
     def _at(self, inference: Inference, place: str) -> Type:
-        """Return the module or package at a path that has no file suffix.
+        """Return the module or package at `place`, a path without file suffix.
 
-        For `a/b` the result is `a/b/__init__.py` or `a/b.py`, or else the folder itself.
+        For `a/b` the result is the first of these that exists: `a/b/__init__.py`, `a/b.py`, their `.pyi` files, the folder `a/b`.
         """
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
@@ -124,9 +125,10 @@ class PythonModules(Rules):
         return folder
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the submodule `package.name`.
+        """Return the submodule `name` of a package.
 
-        The submodule is found by the folder of the package's file, or by its dotted name.
+        `module` is the package: the file `__init__.py` or a folder without it. The submodule is searched beside that file, and by its
+        dotted name.
         """
         if module[0] == MODULE:
             if not module[1].endswith(("__init__.py", "__init__.pyi")):
@@ -171,7 +173,7 @@ class PythonModules(Rules):
 def nearest(paths: Sequence[str], importer: str) -> str:
     """Return the path with the most leading folders in common with `importer`.
 
-    Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
+    Among equals, `.py` is preferred to `.pyi`, then the shorter path, then the alphabetically first path.
     """
     folders = importer.split("/")[:-1]
 
@@ -202,9 +204,9 @@ def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[s
 
 
 def _root_of(path: str, dotted: str) -> str:
-    """Return the folder from which a dotted name leads to a path.
+    """Return the folder in which the dotted name `dotted` of a file begins.
 
-    For `a.b` and `src/a/b.py`, the folder is `src`.
+    For `a.b` and the path `src/a/b.py`, the folder is `src`.
     """
     stem = path.rpartition(".")[0].removesuffix("/__init__")
     return stem[: -len(dotted)].rstrip("/")

@@ -106,15 +106,16 @@ class PythonRules(PythonTypes):
         return one((INST, owner, False))
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Return whether an expression is `super()` or `super(Class, self)`."""
+        """Return whether an expression is a call of `super`, such as `super()`."""
         found = entry.terms[term]
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that define a member missing from a mixin.
+        """Return the classes that define a member which a mixin uses but lacks.
 
-        `symbol` is the mixin, which uses the member. Classes that inherit the mixin have the member. The result is empty if a library's
-        base class may define it, or if too many classes use the mixin. Test classes are considered only for mixins in tests.
+        `symbol` is the mixin, and `name` the member. The classes are those that inherit the mixin, or other bases of them. The result is
+        empty if a library's base class may define the member. It is also empty if too many classes use the mixin. Test classes count only
+        for mixins in tests.
         """
         if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return ()
@@ -128,7 +129,7 @@ class PythonRules(PythonTypes):
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of a library call, from the table in `library`.
 
-        None if the table has no entry.
+        The result is None if the table does not have the called function.
         """
         known = CALLS.get((atom[1], atom[2]))
         return known(inference, call) if known is not None else None
@@ -138,10 +139,10 @@ class PythonRules(PythonTypes):
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return the type of a call's result; for a coroutine, wrapped.
+        """Return the type of a call of a function, given what its body returns.
 
-        `value` is the type that the function returns. The result of a coroutine function is available only after `await`. The result of a
-        function that makes a context manager is available after `with`.
+        `value` is the type of the returned values. For a coroutine function, the value is available only after `await`. For a function with
+        the decorator `contextmanager`, it is available after `with`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -154,10 +155,10 @@ class PythonRules(PythonTypes):
         return join(box("await", value), one((PENDING, symbol))) if "async" in definition.modifiers else value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """Return the type that a project's decorator returns for a function.
+        """Return the type of a function after the decorator `decorator`.
 
-        `current` is the type of the decorated function. Decorators of libraries are assumed to return the decorated function, and the
-        result is empty.
+        `current` is the type of the function before. The result is empty for a decorator of a library, which is assumed to return the
+        function itself.
         """
         from graphmem.resolution.call import Call
 
@@ -178,9 +179,9 @@ class PythonRules(PythonTypes):
         return found
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return the type of the pytest fixture passed for a parameter.
+        """Return the type of the pytest fixture that a parameter requests.
 
-        A test or a fixture requests another fixture by naming a parameter after it. The result is empty for other parameters.
+        A parameter of a test or fixture requests the fixture of the same name. For any other parameter the result is empty.
         """
         fixture = self._fixture(inference, symbol, index)
         if fixture is None:
@@ -194,8 +195,7 @@ class PythonRules(PythonTypes):
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
         """Infer the type of an unannotated parameter from the attributes in use.
 
-        The result is objects of the classes that have all attributes that the function reads. For `x.read()` and `x.close()`, the classes
-        have both methods.
+        If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. See `shapes.used_as`.
         """
         return used_as(inference, symbol, index)
 
@@ -261,7 +261,8 @@ class PythonRules(PythonTypes):
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type that reading a class attribute gives.
 
-        Enum members are instances of their class. For a descriptor, the type is that of the result of `__get__`.
+        `value` is the type of the assigned value. A member of an enum is an instance of the enum. For a descriptor, the type is the result
+        of its `__get__`.
         """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
@@ -328,10 +329,10 @@ class PythonRules(PythonTypes):
         return found
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a container class itself answers a special method.
+        """Whether a library class has a special method that calls no other one.
 
-        `base` is a container class of the standard library that has the method `name`, such as `list`. The method then runs no other
-        special method, such as `__getitem__` in a loop.
+        `base` is a container class of the standard library, such as `list`, and `name` is the method. For example, `__iter__` of `list`
+        does not call `__getitem__`.
         """
         _, package, dotted, _ = base
         inside = _CONTAINERS.get(package)
@@ -341,7 +342,8 @@ class PythonRules(PythonTypes):
     def next_step(self, name: str) -> str:
         """Return the method that fetches the next element of an iterator.
 
-        The method is `__next__` for `__iter__` and `__anext__` for `__aiter__`; "" for any other name.
+        `name` is the method that made the iterator. For `__iter__` the result is `__next__`, for `__aiter__` it is `__anext__`, and
+        otherwise "".
         """
         return {"__iter__": "__next__", "__aiter__": "__anext__"}.get(name, "")
 
@@ -391,7 +393,7 @@ class PythonRules(PythonTypes):
         """Return whether instances of a class may exist.
 
         False for a class with an abstract method. Otherwise True if any file calls the class or uses it as a value. Also True for a class
-        that derives from a library's class or is defined in a test file. Code outside the project may instantiate it.
+        in a test file, and for one that derives from a library's class. Code outside the project may create their instances.
         """
         if self.is_abstract(inference, symbol):
             return False
@@ -419,8 +421,8 @@ class PythonRules(PythonTypes):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the methods of protocols that a method implements.
 
-        The method's class has every member of the protocol and does not inherit it. Its methods accept the arguments that the protocol
-        allows; types are not compared.
+        The class of `method` has every member of the protocol but does not name it as a base. Its methods accept the arguments that the
+        protocol allows. Types are not compared.
         """
         project = inference.project
         demanded = project.demanded(method.name) if method.kind == "method" else []
@@ -474,14 +476,15 @@ class PythonRules(PythonTypes):
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
         """Return the calls that a library function makes to its arguments.
 
-        For `sorted(items, key=f)`, these are `f()` and `__lt__` of the items.
+        For `sorted(items, key=f)`, these are `f()` and `__lt__` of the items. The function is given by its package and dotted name.
         """
         return CALLED_THROUGH.get((package, dotted), ())
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts the arguments of a call.
 
-        It accepts them if there are not too many arguments, no unknown keyword and no missing argument.
+        `positional` is the number of positional arguments, and `keywords` are the names of the others. If `bound` is true, the receiver is
+        passed implicitly. Too many, unknown or missing arguments are not accepted.
         """
         parameters = list(definition.parameters)
         if bound and definition.kind == "method" and "static" not in definition.modifiers:
@@ -505,7 +508,7 @@ class PythonRules(PythonTypes):
 
 
 def _header_name(entry: FileEntry, term: int) -> str:
-    """Return the last part of a base: `Protocol` for `typing.Protocol[T]`."""
+    """Return the name of a base class: `Protocol` for `typing.Protocol[T]`."""
     base = entry.terms[term]
     return last_name(entry.terms[base[1]] if base[0] == INDEX else base)
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Infer the type of an unannotated parameter from the attributes in use.
 
-    The result is objects of the classes that have all attributes that the function reads. For `x.read()` and `x.close()`, the classes have
-    both methods. The result is empty if a builtin type has all the attributes. A single attribute identifies a class only if it is a method
-    or a property. A test class is considered only in its own file.
+    If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. The result is empty if a builtin
+    type has all the attributes. A single attribute identifies a class only if it is a method or a property. A test class is considered only
+    in its own file.
     """
     entry = inference.project.entry(symbol)
     names = entry.uses().get((symbol.index, index))
@@ -48,9 +48,10 @@ def _is_method(inference: Inference, name: str) -> bool:
 
 
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
-    """Return the classes that define an attribute and do not inherit it.
+    """Return the classes that define the attribute `name` first.
 
-    Classes in tests count only in the file `path`. The result is empty if too many classes define the attribute.
+    A class is left out if one of its bases defines the attribute, too. Classes in tests count only in the file `path`. The result is empty
+    if too many classes define the attribute.
     """
     files = inference.project.files
     found = {
@@ -62,9 +63,9 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 
 
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
-    """Whether objects of a class may have all of the given attributes.
+    """Whether objects of a class may have all attributes in `names`.
 
-    Attributes of subclasses are included.
+    An attribute may also be that of a subclass of `owner`.
     """
     return all(
         name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))

@@ -1,7 +1,7 @@
-"""Resolve paths in Rust to crates and modules, by `mod` declarations.
+"""Find the crates and modules that paths in Rust code name.
 
 A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate of the
-file that declares it. If several crates declare a file, the file belongs to all of them.
+file that declares it with `mod`. If several crates declare a file, it belongs to all of them.
 """
 
 # ruff: noqa: SIM905
@@ -72,8 +72,8 @@ class RustModules(PackageRules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return the names under which a file can be found.
 
-        The first is the path of the file's module in its crate. The second is a name that all files of the package share. A crate root also
-        has a name that all roots in its folder share.
+        The first is the path of the file's module in its crate, such as `shop::a::b`. The second is a name that all files of the package
+        share. A crate root has a third name, which all crate roots in its folder share.
         """
         crate, parts = self._place(path)
         names = ("::".join((crate, *parts)), self.package_of(path))
@@ -131,7 +131,8 @@ class RustModules(PackageRules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return a file's names that other files of the package can look up.
 
-        They are methods (`Type.method`) whose type may be defined in another file. The prefix `Type.` of each method is added.
+        They are methods, such as `User.save`, because the type `User` may be defined in another file. For each method, the prefix `User.`
+        is also a name.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -142,9 +143,9 @@ class RustModules(PackageRules):
     # module declarations between files
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the file of a submodule; for `super`, the parent module.
+        """Return the file of the submodule `name`; for "super", the parent module.
 
-        The outer module is a file or an inline module.
+        `module` is the outer module: a file, or a `mod name { … }` in a file.
         """
         if name == "super":
             return self._parent(inference, module)
@@ -177,8 +178,8 @@ class RustModules(PackageRules):
     def _parents(self, inference: Inference, path: str) -> Type:
         """Return the modules that declare a file with `mod name;`.
 
-        If no declaration is found, return the most likely module beside or above the file. A declaration is not found if it is inside a
-        macro, or gives a different path (`#[path]`).
+        If none is found, the result is the most likely module beside or above the file. A declaration may be missed because it is inside a
+        macro, or because it gives another path (`#[path]`).
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)
 
@@ -214,9 +215,9 @@ class RustModules(PackageRules):
         return any(found.kind == "import" and found.module == f"self::{name}" for found in imports)
 
     def _crates(self, inference: Inference, path: str) -> Type:
-        """Return the root modules that `crate` refers to in a file.
+        """Return the root files to which `crate` refers in a file.
 
-        A file may belong to several crates, and each crate has one root. If no module can declare a file, the file is its own root.
+        A file may belong to several crates, and each crate has one root file. If no module declares the file, it is its own root.
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)
 
@@ -236,7 +237,7 @@ class RustModules(PackageRules):
     # paths of names
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return no files, because Rust modules are files themselves."""
+        """Return no files: Rust has no packages of files, each module is a file."""
         return []
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
@@ -298,14 +299,14 @@ class RustModules(PackageRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name imported by a glob such as `use a::*`.
 
-        This covers glob imports of inline modules and enums, which are not files.
+        Here `a` is an inline module or an enum. Names of a file `a` are found elsewhere.
         """
         return None if "." in name or not entry.stars else super().shared(inference, entry, name)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the type of `self`: the receiver, or the module outside methods.
+        """Return the type of `self` in a scope.
 
-        Outside methods, `self` begins a path from the current module.
+        In a method it is the receiver. Elsewhere it is the current module, with which a path such as `self::a` begins.
         """
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
@@ -335,7 +336,7 @@ def _named(crate: str, below: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _roots_in(folder: str) -> str:
-    """Return the module name that all crate roots in a folder share."""
+    """Return the name under which all crate roots in a folder are found."""
     return f"{folder}/roots::*"
 
 

@@ -108,8 +108,8 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. An associated type of an `impl` block, such as `type Item = u8`, is found under
-        the name `impl Item`. The enclosing scope does not bind `Item` itself.
+        `position` is the definition's position in the file. Usually the name is the definition's own. The name of `type Item = u8` in an
+        `impl` block is `impl Item`, because the scope does not bind `Item`.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
@@ -178,7 +178,7 @@ class RustRules(RustModules):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the trait methods that a method implements.
 
-        The method is defined in an `impl` block separate from its type.
+        The result is empty for a method that is not in an `impl Trait for Type` block.
         """
         entry = inference.project.entry(method)
         definition = entry.definitions[method.index]
@@ -192,7 +192,10 @@ class RustRules(RustModules):
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the trait method that all other methods of its name implement."""
+        """Return the trait method among `methods`, if all others implement it.
+
+        `methods` have the same name. If they have no such trait method, all are returned.
+        """
         owners = {method: self._owner(inference, method) for method in methods}
         declared = [method for method in methods if owners[method].kind == "interface"]
         if len(declared) != 1:
@@ -205,18 +208,17 @@ class RustRules(RustModules):
         return entry.definitions[entry.definitions[method.index].parent]
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether a method implements a trait's method.
+        """Return whether a method implements the method `base` of a trait.
 
-        `base` is the method of the trait. A method in an `impl` block without that trait does not implement it. If `base` is not a method
-        of a trait, the result is True.
+        `method` does if it is in an `impl` block for that trait. If `base` is not a method of a trait, the result is True.
         """
         owner = self._owner(inference, base)
         return owner.kind != "interface" or stands_for(inference, method, owner.name)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the methods without the trait methods that others hide.
+        """Return `methods` without the trait methods that other methods hide.
 
-        If a type itself has a method, it hides methods of the same name that the type implements for a trait.
+        A method of a type itself hides the methods of the same name that the type has from traits.
         """
         own = {method.qualname for method in methods if not inference.project.definition(method).bases}
         return [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
@@ -230,10 +232,10 @@ class RustRules(RustModules):
         return () if is_type else super().bounds(entry, scope, name)
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
-        """Return the methods of `self` in an `impl` for a built-in type.
+        """Return the methods `name` of `self`, in an `impl` for a built-in type.
 
-        They are the methods `name` that the file defines for the built-in type. Without any, they are those of the trait of the block. The
-        result is None in other blocks.
+        They are the methods that the file defines for the built-in type, or else those of the block's trait. In any other block the result
+        is None.
         """
         method = entry.enclosing(scope, ("method",))
         if method < 0:
@@ -252,16 +254,16 @@ class RustRules(RustModules):
         return found
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Return whether a function accepts a given number of arguments.
+        """Return whether a function accepts a call with `positional` arguments.
 
-        There must be one argument for each parameter. There may be one more if the receiver is passed explicitly, as in
-        `Type::method(object)`. A macro accepts any number of arguments.
+        The call must have one argument for each parameter. It may have one more if it passes the receiver explicitly, as
+        `Type::method(object)` does. A macro accepts any number of arguments.
         """
         is_macro = not definition.signature  # a macro consists of its body only
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return True, because another file may define a macro of the name."""
+        """Return True: a name unknown to a file may be a macro of another file."""
         return True
 
     # implicit calls
@@ -269,15 +271,16 @@ class RustRules(RustModules):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the trait methods that an operation calls implicitly.
 
-        Operators, loops, format strings and conversions call trait methods.
+        Operators, loops, format strings and conversions call trait methods. Each item is (method, number of alternatives). Of several
+        alternatives only one runs.
         """
         return implied(inference, entry, reference)
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result of the trait method that an operator calls.
 
-        `receiver` is the left operand. If its type has no such method, a unary operator such as the dereference `*x` returns the object
-        itself.
+        `receiver` is the left operand. If its type has no such method, a unary operator such as `*x` returns `receiver` itself. For a
+        binary operator the result is then empty.
         """
         for method in (UNARY if is_unary else BINARY).get(sign, ()):
             name = method.rpartition(".")[2]
@@ -319,10 +322,10 @@ class RustRules(RustModules):
         return join_all(atom[2][position] for atom in whole if atom[0] == BOX and position < len(atom[2]))
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the type of a member that a type does not define.
+        """Return the type of a member that the receiver's type does not define.
 
-        The standard library adds methods to all types. Pointers and cells of the standard library add methods that return the wrapped
-        value.
+        The member is a method that the standard library gives to many types, such as `clone` or `to_string`. For a type itself (not an
+        object), it is `default`.
         """
         if receiver[0] == CLASS:
             return one((BUILTIN, receiver, name)) if name == "default" else super().missing_member(receiver, name)
@@ -346,7 +349,7 @@ class RustRules(RustModules):
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the type of a call such as `Some(x)`, `Ok(x)` or `Box::new(x)`.
 
-        A transparent wrapper such as `Box` is replaced by the wrapped value. None for other calls.
+        A wrapper such as `Box` is ignored: the type of `Box::new(x)` is that of `x`. For any other call the result is None.
         """
         parts = atom[2].split(".")
         if parts[-1] == "Some":

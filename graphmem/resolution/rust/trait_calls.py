@@ -1,8 +1,8 @@
 """Trait methods that Rust calls implicitly.
 
-Operators, loops, format strings, conversions and `?` call such methods. Only methods in an `impl` of the right trait are considered,
-because types have other methods of the same name (`add`, `next`, or `fmt` of several traits). If a trait is implemented for several types
-of the second operand, the implementation whose type fits is chosen.
+Operators, loops, format strings, conversions and `?` call such methods. A type may have other methods of the same name, such as `add` or
+`next`. Therefore only methods in an `impl` of the right trait count. A type may implement a trait for several types of the second operand.
+Then the implementation for the operand's type is chosen.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Site:
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
         """Yield groups of trait methods that an expression runs.
 
-        There is one group for each type that the receiver may have. One method of each group runs.
+        There is one group for each type that the receiver may have. A run of the expression calls one method of a group.
         """
         if term[0] == OPERATOR:
             yield from self.operator(term)
@@ -145,7 +145,7 @@ class _Site:
         return self.inference.expanded(found)
 
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield the implementations of a method for each type of an operand.
+        """Yield the methods that an operation runs, for each type of its operand.
 
         `term` is the operand. For each of its types, the first of `methods` that the type has is used. `given` is the type of the argument.
         """
@@ -153,10 +153,10 @@ class _Site:
             yield from self.of(atom, methods, given)
 
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield the implementations, for `atom`, of the first method that it has.
+        """Yield the methods that an operation on a value of type `atom` runs.
 
-        `methods` are names in order of preference, such as `Add.add`. The implementations, in one list, are those of the method's trait
-        that accept an argument of the type `given`. Nothing is yielded if `atom` has none of `methods`.
+        `methods` are names of trait methods in order of preference, such as `Add.add`. The first that the type has is used. The yielded
+        list has its implementations that accept an argument of the type `given`. Nothing is yielded if the type has none of `methods`.
         """
         if atom[0] != INST:
             return
@@ -170,9 +170,9 @@ class _Site:
                 return
 
     def takes(self, method: Symbol, given: Type) -> bool:
-        """Return whether a method may accept an argument of the given type.
+        """Return whether a method may accept an argument of the type `given`.
 
-        False only if both types are known and cannot be equal.
+        The result is False only if both types are known and have nothing in common.
         """
         entry = self.inference.project.entry(method)
         definition = entry.definitions[method.index]
@@ -202,9 +202,9 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return the kinds of a value's types, for comparison with another value.
+    """Return keys of a value's types, to compare them with another value's.
 
-    For an object of the class `A`, the kind is `A`. Two values can have a common type only if they share a kind. The result is empty if one
+    For an object of the class `A`, the key is `A`. Two values may have the same type only if they share a key. The result is empty if one
     of the types is not known well enough.
     """
     found: set[object] = set()
