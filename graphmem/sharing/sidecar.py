@@ -248,8 +248,8 @@ class Sidecar:
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
         """Store new bases of memories until a write of the journal is complete.
 
-        `token` identifies the write in the journal. If the journal contains the token, `bases` take effect; see `Exchange`. They map the id
-        of a memory to its base.
+        `token` identifies the write in the journal. `bases` maps the id of a memory to its base. The next exchange applies `bases` if the
+        journal contains the token.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})

@@ -161,9 +161,9 @@ class Shared:
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
         """Return operations that turn concurrent texts into separate memories.
 
-        Two cases need them: people changed the text at the same time, or one changed it and another ended the memory. Otherwise the list is
-        empty. The last operation settles this memory itself. All machines make operations with the same ids, so the log keeps each only
-        once.
+        They are needed in two cases. People changed the text at the same time, or one changed it while another ended the memory. Otherwise
+        the list is empty. The last operation settles this memory itself. All machines make operations with the same ids, so the log keeps
+        each only once.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()

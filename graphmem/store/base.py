@@ -52,7 +52,10 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """The stored rows of given files, each list sorted by id."""
+    """The stored rows of given files: one list for each node table.
+
+    Each list is sorted by id.
+    """
 
     files: list[FileRow]
     symbols: list[SymbolRow]
@@ -219,9 +222,9 @@ class GraphReads(Protocol):
         """Return the edges that begin in given files, such as calls made there."""
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the files, symbols, chunks and other rows of given files.
+        """Return the stored rows of given files, without edges; see `StoredRows`.
 
-        Edges are left out. Chunks are returned only for the files in `chunks_of`. Unknown paths are ignored.
+        Chunks are returned only for the files in `chunks_of`. Unknown paths are ignored.
         """
 
     def places(self, file: str) -> bytes:

@@ -23,9 +23,9 @@ FEW_PATHS: Final = 48  # from here on, a scan for each path costs as much as rea
 
 
 def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) -> StoredRows:
-    """Return the files, symbols and other rows of given files, without edges.
+    """Return the stored rows of given files, without edges; see `StoredRows`.
 
-    Chunks are returned only for the files in `chunks_of`.
+    Chunks are returned only for the files in `chunks_of`. `ask` runs a named query.
     """
     return StoredRows(
         files=_rows(ask, FileRow, "files_of", "all_files", paths),

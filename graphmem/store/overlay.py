@@ -246,7 +246,10 @@ class OverlayStore:
         return sorted([*self._base.edges_from(sorted(wanted - own.keys())), *mine], key=lambda row: row[:3])
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the rows of given files, without edges."""
+        """Return the rows of given files on the branch, without edges.
+
+        Chunks are returned only for the files in `chunks_of`.
+        """
         own = self.layer.own
         base = self._base.rows_of([path for path in paths if path not in own], [path for path in chunks_of if path not in own])
         mine = self._rows({path: own[path] for path in own.keys() & {*paths, *chunks_of}})

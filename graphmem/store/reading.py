@@ -130,7 +130,7 @@ class StoreReads(LiveFile):
             return edges_of(ask, set(paths))
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the files, symbols and other rows of given files, without edges.
+        """Return the stored rows of given files, without edges; see `StoredRows`.
 
         Chunks are returned only for the files in `chunks_of`.
         """

@@ -38,7 +38,7 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return meta values, with texts by people encrypted with the key `vault`.
+    """Return meta values, with the texts by people encrypted by `vault`.
 
     If `vault` is None, the values are returned unchanged.
     """

@@ -33,7 +33,7 @@ def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
 
 
 class ModelSwitch:
-    """The switch from an old to a new model, while its vectors are computed.
+    """The switch from one model to another, while new vectors are computed.
 
     One thread computes the vectors. Any thread may read the progress.
 

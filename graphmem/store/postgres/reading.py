@@ -116,7 +116,7 @@ class PostgresReads:
         return sorted(model_rows(EdgeRow, full_lines(found)), key=lambda row: row[:3])
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the files, symbols and other rows of given files, without edges.
+        """Return the stored rows of given files, without edges; see `StoredRows`.
 
         Chunks are returned only for the files in `chunks_of`.
         """
