@@ -67,7 +67,7 @@ class CFamilyRules(ScopedRules):
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files can find a file.
 
-        They are one name for all files of the language, and the namespaces that the file opens. A nested namespace `a::b` counts as `a`,
+        They are one name that all C and C++ files share, and the namespaces that the file opens. A nested namespace `a::b` counts as `a`,
         `b` and `a.b`.
         """
         found: list[str] = []
@@ -162,8 +162,8 @@ class CFamilyRules(ScopedRules):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that an operator or a macro calls.
 
-        For an overloaded operator in `a + b`, they are members of the class of `a` or functions of two parameters. For a macro, they are
-        the functions that its text calls. Each item is (function, number of functions that fit equally well).
+        For `a + b`, they are members of the class of `a` or functions of two parameters. For a macro, they are the functions that its text
+        calls. Each item is (function, number of functions that fit equally well).
         """
         found = entry.terms[reference.term]
         if reference.kind == "call":
@@ -297,9 +297,9 @@ class CFamilyRules(ScopedRules):
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether a value can be passed though it has none of the declared types.
 
-        `classes` and `outside` are the types that the parameter declares, of the project and of libraries. The result is True for any value
-        that is not an object of a project class. For such an object, `classes` must be empty, and `outside` must have a type that is not
-        built in.
+        `given` is the value. `classes` and `outside` are the types that the parameter declares, of the project and of libraries. The result
+        is True for any value that is not an object of a project class. For such an object, `classes` must be empty, and `outside` must have
+        a type that is not built in.
         """
         if given[0] != INST:
             return True
@@ -310,8 +310,8 @@ class CFamilyRules(ScopedRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. For a method written outside its class, such as `a::b::Class::method`, the name
-        is `Class.method`. The earlier parts are left out, because they may be namespaces.
+        `position` is the definition's position in the file. A method or class may be written outside its class, such as
+        `a::b::Class::method`. Its name is then `Class.method`: the earlier parts are left out, because they may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]

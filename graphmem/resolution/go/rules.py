@@ -163,7 +163,7 @@ class GoRules(PackageRules):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the interface methods that a method implements.
 
-        They are methods of the interfaces that the receiver's type satisfies.
+        They belong to the interfaces of the project that the receiver's type satisfies.
         """
         if method.kind != "method":
             return ()

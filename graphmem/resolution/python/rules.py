@@ -94,7 +94,7 @@ class PythonRules(PythonTypes):
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of a method's first parameter.
 
-        `self` is an instance. `cls` and the receiver of `__new__` are the class.
+        `self` is an instance of the class. `cls`, and the first parameter of `__new__`, is the class itself.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]

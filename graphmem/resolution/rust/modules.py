@@ -227,9 +227,9 @@ class RustModules(PackageRules):
         return join(own, join_all(self._crates(inference, atom[1]) for atom in parents if atom[0] == MODULE))
 
     def _library(self, inference: Inference, name: str) -> Type:
-        """Return the root module of a library in the project.
+        """Return the root module of the library that has a given name.
 
-        The result is empty for a package that has only binaries.
+        The library belongs to the project. The result is empty for a package that has only binaries.
         """
         root = self._libraries.get(name)
         return one((MODULE, root)) if root is not None and inference.project.file(root) is not None else EMPTY

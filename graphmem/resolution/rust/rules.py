@@ -108,8 +108,8 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. Usually the name is the definition's own. The name of `type Item = u8` in an
-        `impl` block is `impl Item`, because the scope does not bind `Item`.
+        `position` is the definition's position in the file. Usually the name is the definition's own. `type Item = u8` in an `impl` block
+        has the name `impl Item`, because the scope does not bind `Item`.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
