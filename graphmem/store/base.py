@@ -52,9 +52,9 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """The stored rows of given files: one list for each node table.
+    """The stored rows of given files, each list sorted by id.
 
-    Each list is sorted by id.
+    The lists are files, symbols, chunks, unresolved calls, and positions of names.
     """
 
     files: list[FileRow]
@@ -297,7 +297,7 @@ class GraphWrites(Protocol):
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Replace the stored modules and the dependencies between them.
 
-        The modules were computed from the code of `generation`, which stays the current generation. Each item of `depends_on` is (id of the
+        The modules were computed from the code of `generation`; this call does not change it. Each item of `depends_on` is (id of the
         dependent module, id of the needed module, number of edges).
         """
 
