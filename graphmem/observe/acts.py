@@ -1,8 +1,8 @@
 """Interpret events as acts: a call and its result become one act.
 
 An event is one report of an agent, such as a tool call, its result or a message. An act is a complete action, for example an edit with its
-outcome. Only acts are kept, in memory and in the session's checkpoint on disk. The output of tools and the content of files are dropped
-here. Secrets are removed from the remaining text. Every path is relative to the project's root.
+outcome. Only acts are kept, in memory and in the session's checkpoint log on disk. The output of tools and the content of files are dropped
+in this module. Secrets are removed from the remaining text. Every path is relative to the project's root.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Act(NamedTuple):
 
 
 def clean(text: str, most: int = MESSAGE_CHARACTERS) -> str:
-    """Redact secrets in a short text, then cut it to `most` characters."""
+    """Redact secrets in `text`, then cut it to `most` characters."""
     return redact(text[: most + 200])[0][:most]
 
 
@@ -110,7 +110,7 @@ class Paths:
         return self._roots
 
     def of(self, name: str) -> str:
-        """Convert a file name to a path from the project's root, with '/'.
+        """Convert a file name to a path relative to the project's root, with '/'.
 
         The result is "" for a file outside the project or an invalid name.
         """
@@ -165,7 +165,7 @@ class Interpreter:
     def take(self, event: Event) -> list[Act]:
         """Process an event, such as a tool's result; return the acts it completes.
 
-        The acts are in the order of their events. The list is empty for a call that waits for its result.
+        The acts are in the order of their events. A call whose result has not arrived yet completes no act, so the list is empty.
         """
         kind = event.kind
         if kind == "tool_call":
@@ -194,7 +194,7 @@ class Interpreter:
     def flush(self) -> list[Act]:
         """Return one act for each tool call that still waits for its result.
 
-        The acts have no result, and the calls no longer wait.
+        Each act is without a result. Afterwards no call waits.
         """
         left, self._pending = self._pending, []
         acts = [self._tool(one.event, one.call, None) for one in left]
@@ -203,17 +203,18 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Register a tool call's act that has no result yet.
+        """Register `act` if it is a tool call without a result.
 
-        A result that arrives later completes `act` and does not count as a second act. Other acts are ignored.
+        Any other act is ignored. A result that arrives later completes `act` instead of counting as a second act.
         """
         if act.kind == "tool" and act.ok is None and act.seconds < 0:
             self._unanswered.append(_about(act))
 
     def awaited(self) -> str:
-        """Return the external source of a tool call that has no result yet, or "".
+        """Return the external source that a waiting tool call reads, or "".
 
-        The source is the page, tool or file whose text is not from the project. For several such calls, it is that of the oldest.
+        A call waits until its result arrives. An external source is a page, tool or file whose text is not from the project. If several
+        waiting calls have one, the oldest call's source is returned.
         """
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
@@ -225,7 +226,7 @@ class Interpreter:
     def passed(self) -> int:
         """Count an act that graphmem adds without an event; return its number.
 
-        The session's acts, with and without events, are numbered from 1.
+        All acts of a session are numbered from 1, those with and those without events.
         """
         self.count += 1
         return self.count
@@ -233,16 +234,16 @@ class Interpreter:
     def drop_pending(self) -> None:
         """Drop tool calls that have no result yet.
 
-        A fork (a session that begins as a copy of another) calls this. The results of these calls arrive in the other session.
+        A fork (a session that begins as a copy of another) calls this. The results will arrive in the session that was copied.
         """
         self._pending = []
         self._unanswered.clear()
 
     def _waiting(self, result: Event) -> _Pending | None:
-        """Return the waiting tool call to which a result belongs, or None.
+        """Remove and return the waiting tool call to which `result` belongs.
 
-        The call has the same id. If ids are missing, it is the oldest call with the same tool and arguments, or else the oldest call of the
-        same tool.
+        The call with the same id is returned. If ids are missing, the oldest call with the same tool and arguments is returned. If there is
+        none, it is the oldest call of the same tool. The result is None if no call matches.
         """
         one_id = _call_id(result)
         best: int | None = None
@@ -308,7 +309,7 @@ class Interpreter:
     def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
         """Return the fields of an `Act` about the browser: element, page, outcome.
 
-        They are set for a call of a browser tool, and for a failed test in a browser. For any other call the mapping is empty.
+        A call of a browser tool has these fields, and a failed test in a browser. For any other call the mapping is empty.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page
@@ -385,10 +386,10 @@ def _about(act: Act) -> tuple[object, ...]:
 
 
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
-    """Return whether a tool call succeeded, and its exit code.
+    """Return (whether a tool call succeeded, its exit code).
 
-    Both come from the fields of the events, or else from the output `text`. An output that shows a failure overrides a reported success.
-    Each result is None if unknown.
+    Both come from the fields of the events. If no field has an exit code, the output `text` of a command is searched too. A failure in
+    `text` then overrides a reported success. Each value is None if unknown.
     """
     code: int | None = None
     for source in (result, event):
@@ -437,9 +438,9 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Count the lines that replacements of text add, and those they remove.
+    """Return (added lines, removed lines) of replacements of text.
 
-    A line that is in both the old and the new text does not count.
+    A line that is in both the old and the new text of a replacement does not count.
     """
     added = removed = 0
     for change in changes:

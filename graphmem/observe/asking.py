@@ -1,7 +1,7 @@
 """Phrases that ask an agent to remember something, in several languages.
 
-One table has, for each language, the beginnings and endings of such sentences, as in "Remember that …". Requests are searched in two
-places. At the start of a prompt, a request is the person's own. Anywhere else in a message, it may be pasted text.
+For each language, one table has the first and last words of such sentences, as in "Remember that …". A request at the start of a prompt is
+the person's own. A request anywhere else in a message may be part of pasted text.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst 
 
 @cache
 def polite() -> re.Pattern[str]:
-    """Return the pattern of a sentence that has only polite words."""
+    """Return the pattern of a sentence of polite words only, such as "please"."""
     return re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
 
 

@@ -83,7 +83,7 @@ def page_of(args: Mapping[str, Any], text: str) -> str:
 
 
 def is_local(page: str) -> bool:
-    """Whether a web page comes from this machine, such as the project's own."""
+    """Whether a page is served by this machine, such as a project's own page."""
     if page.startswith(("file:", "about:")):
         return True
     try:
@@ -121,7 +121,10 @@ def interpret(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, pa
 
 
 def test_seen(command: str, text: str) -> Seen:
-    """Find the failed browser test and its error in a command's output."""
+    """Find the failed test and its error in the output of browser tests.
+
+    `command` names the test if `text`, the output, has no title of a test.
+    """
     title = _TITLE.search(text)
     line = _LINE.search(text)
     said = _short(line["said"]) if line is not None else ""

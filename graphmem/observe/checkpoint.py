@@ -1,9 +1,9 @@
 """Write the acts of a running session to a log, to continue after a crash.
 
-So graphmem can also learn from a session that was never ended. A line has a checksum, a space and JSON. Lines are appended when events
-arrive and forced to the disk at each checkpoint. A line is valid if its checksum matches. Reading ends at the first invalid line, where a
-crash interrupted a write. To restore a session, its acts are replayed, which gives the same counts. The log does not contain output of
-tools or secrets; see `observe.acts`.
+With the log, graphmem can also learn from a session whose end was not reported. A line has a checksum, a space and JSON. Lines are appended
+when events arrive, and forced to the disk at each checkpoint. A line is valid if its checksum matches. Reading ends at the first invalid
+line, where a crash interrupted a write. To restore a session, its acts are replayed, which gives the same counts. The log does not contain
+output of tools or secrets; see `observe.acts`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class Trail:
     def act(self, act: Act, marks: Sequence[int]) -> None:
         """Add a line with one act, such as an edit with its outcome.
 
-        `marks` are hashes of the events from which the act was made. After a restart, the hashes show which events were counted before.
+        `marks` are hashes of the events from which the act was made. After a restart, an event with one of these hashes is not counted
+        again.
         """
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):
@@ -186,18 +187,18 @@ def damage_of_trail(path: Path) -> str:
 
 
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
-    """Decode an act from the JSON of a log line, with hashes of its events.
+    """Decode a log line to an act and the hashes of the act's events.
 
-    The events are the agent's reports from which the act was made. By the hashes, an event that was counted before is recognised.
+    An event is a report of the agent, such as a tool call. The hashes show later whether a reported event was already counted.
     """
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
 
 
 def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
-    """Decode a log's first line: the session's information, and its roots.
+    """Decode a log's first line to (session information, roots).
 
-    The roots are the folders of the project.
+    Roots are the folders of the project.
 
     Raises:
         BadInputError, KeyError: the line has another format.

@@ -1,9 +1,8 @@
 """The base of all detectors: each looks for one pattern in a session.
 
-A signal is a kind of pattern, such as an error that was fixed. A detector finds one signal, and each detected case is a finding. A detector
-declares the kinds of acts that it needs, such as edits. So each act is passed to only two or three detectors. Evidence is kept in tables of
-bounded size in the scratchpad (all counts of one session). The state of a detector is in plain attributes, so that a fork of the session
-can copy it.
+A signal is a kind of pattern, such as an error that was fixed. A detector looks for one signal, and returns each case as a finding. It
+declares the kinds of acts that it needs, such as edits, and gets only these. Evidence is kept in tables of bounded size in the scratchpad
+(all counts of one session). The state of a detector is in plain attributes, so that a fork (a copy of the session) can copy it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Detector:
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Take one act, such as an edit, as evidence.
 
-        The counts of `pad`, the session's scratchpad, already include this act.
+        The act is already included in the counts of `pad`, the session's scratchpad.
         """
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:
@@ -63,8 +62,7 @@ class Detectors:
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield what all detectors found in the session so far.
 
-        Findings of low value are left out: the value of their signal (`observe.signals`) is below DROPPED_BELOW. The order is that of the
-        detectors.
+        Findings are left out if the value of their signal (`observe.signals`) is below DROPPED_BELOW. The order is that of the detectors.
         """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:

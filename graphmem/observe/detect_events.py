@@ -1,7 +1,7 @@
 """Detectors for statements and browser observations in a session.
 
-The findings are observations in a browser, decisions and conventions stated in words, and requirements of a person. For each, a single
-session is enough evidence.
+They find what a browser showed, decisions and conventions stated in words, and requirements of a person. One session is enough evidence for
+each of these findings.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class BrowserSeen(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Record what a browser tool showed, and which calls ended a failure.
 
-        The calls between a failure and the next success of the same action count as its repair. Edited files are kept as context.
+        The successful calls between a failed action and the next success of the same action count as its repair. Recently edited files are
+        kept as context.
         """
         if act.action == "edit":
             self.edited = tuple(dict.fromkeys([*act.paths, *self.edited]))[:3]
@@ -79,7 +80,8 @@ class BrowserSeen(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each observation in a browser.
 
-        An element that misbehaved counts only from the second observation on. An unfinished interface is often broken for a short time.
+        Misbehaviour of an element is reported only if it was observed at least twice. An unfinished interface is often broken for a short
+        time.
         """
         for key, (facts, marks) in self.found.items():
             if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:

@@ -1,6 +1,7 @@
-"""Detectors about files: opening order, pairs, unused reads, costly reads.
+"""Detectors of patterns in how a session uses files.
 
-Other findings are listed folders that are never opened, chains of imports, and config files that are edited with sources.
+They find files opened first, pairs of files, reads without use, and costly reads. They also find listed folders that are never opened,
+chains of imports, and config files edited with sources.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before it.
 
-        A repeated use of a recent file adds no pairs. If it is the file's first edit, its pairs with edited files count as edited together.
+        A second use of a recent file adds no pairs. But if it is the file's first edit, its pairs with recently edited files also count as
+        edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
             return
@@ -116,7 +118,7 @@ class CoAccessed(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield pairs of files that were edited together or often used together.
 
-        Pairs edited together most often come first. A session that edited very many files yields none.
+        The pairs that were edited together most often come first. A session with more than BULK edited files yields none.
         """
         if len(pad.edited_files) > BULK:
             return
@@ -131,8 +133,8 @@ class CoAccessed(Detector):
     def co_accesses(self) -> Iterator[CoAccess]:
         """Yield the pairs of files that were used together, sorted by path.
 
-        Up to MOST_CO_ACCESSES pairs, all are returned. Beyond, only pairs edited together, or used together more than once, are kept,
-        strongest first.
+        If there are more than MOST_CO_ACCESSES pairs, only the strongest are kept. These are pairs edited together, or used together more
+        than once.
         """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:
@@ -163,7 +165,7 @@ class ReadAbandon(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the files that were read without use, the most expensive first.
 
-        A session without edits yields none, because its purpose may have been to read.
+        A session without edits yields none, because its task may have been to read.
         """
         if not pad.edited_files:
             return
@@ -186,7 +188,7 @@ class ReadAbandon(Detector):
 class GlobIgnore(Detector):
     """Signal 11: folders seen in listings whose files are never opened.
 
-    A listing is a tool's list of file names. The session must have opened other files of the same listings.
+    A listing is a tool's list of file names. The session must have opened a file of another folder in the same listing.
     """
 
     signal: ClassVar = "glob_ignore"
@@ -198,7 +200,7 @@ class GlobIgnore(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Count each folder of which a listing shows several files.
 
-        A listing is the list of file names that a tool returned. Only listings of at least two folders count.
+        A listing is the list of file names that a tool returned. A listing of a single folder is ignored.
         """
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
@@ -222,7 +224,7 @@ class GlobIgnore(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield folders that were listed repeatedly but never opened.
 
-        A folder counts only if the session opened a file of another folder in the same listings.
+        A folder is yielded only if the session opened a file of another folder in the same listing.
         """
         if not self.folders:
             return
@@ -237,7 +239,7 @@ class GlobIgnore(Detector):
 class ImportChase(Detector):
     """Signal 12: files read in a chain, each imported by the file before.
 
-    An edit or a message of the agent ends such a chain.
+    The chain ends in an edit of its last file, or in a message of the agent.
     """
 
     signal: ClassVar = "import_chase"
@@ -251,7 +253,8 @@ class ImportChase(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Extend the chain of imports by a file that was read, or end the chain.
 
-        If the previous file does not import this one, a new chain begins. An edit or an agent's message ends the chain.
+        A read file that the previous file does not import begins a new chain. An edit or a message of the agent ends the chain. The chain
+        is kept if it has at least CHAIN files and, for an edit, if its last file was edited.
         """
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:
@@ -278,7 +281,7 @@ class ImportChase(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each chain of imports: all its files in order.
 
-        Two chains with the same first and last file count as one.
+        Of several chains with the same first and last file, only the first is yielded.
         """
         for (first, last), chain in self.found.items():
             facts = {"from": first, "to": last, "chain": [path for path, _ in chain]}
@@ -333,7 +336,7 @@ class ConfigTouch(Detector):
 class ContextTokenSpike(Detector):
     """Signal 17: reading a file that costs many times the usual tokens.
 
-    The usual number is the median of this session's reads.
+    The usual cost is the median of this session's reads.
     """
 
     signal: ClassVar = "context_token_spike"
@@ -344,7 +347,7 @@ class ContextTokenSpike(Detector):
         self.large = pad.table(self.signal, 200, lambda seen: float(seen[0]))  # path -> tokens, mark
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Record the token counts of file reads, and separately the large reads.
+        """Record the tokens of each file read, and which reads were large.
 
         `findings` later compares the large reads with the session's median.
         """

@@ -171,7 +171,8 @@ class ToolSequence(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the longest recurring sequences of tools, at most three.
 
-        A sequence inside a longer one of about the same frequency is left out. So is a rotation of another sequence, as (b, a) of (a, b).
+        A sequence inside a longer one of about the same frequency is left out. A rotation of a sequence that was already yielded is left
+        out too: (b, a) after (a, b).
         """
         found = [(key, entry) for key, entry in self.counts.items() if entry[0] >= RECURS]
         found.sort(key=lambda one: (-len(one[0]), -one[1][0], one[0]))
@@ -191,7 +192,7 @@ class ToolSequence(Detector):
 class TimeAnomaly(Detector):
     """Signal 8: a command much slower than usual.
 
-    `with_others` keeps such a finding only if another signal was found at the same steps.
+    `with_others` keeps such a finding only if another signal was found near it.
     """
 
     signal: ClassVar = "time_anomaly"
@@ -230,9 +231,10 @@ class TimeAnomaly(Detector):
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep a slow command only if another pattern was found at the same steps.
+    """Keep a finding of a slow command only if another finding is near it.
 
-    Each kept finding names that other finding. At most one is kept for a command. Findings of all other signals are returned unchanged.
+    Near means that both name the same file, or that their steps are at most NEAR_STEPS apart. A kept finding gets the other finding's key
+    as the fact `with`. At most one is kept for a command. Findings of all other signals are returned unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
@@ -267,7 +269,7 @@ class TestOrder(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Collect the tests of the current round; an edit ends the round.
 
-        A round is the time between two series of edits. The order of tests in each round is counted.
+        A round is the time between two series of edits. For each round, the order of its tests is counted.
         """
         if act.action == "test":
             name = act.command or act.label
@@ -291,7 +293,8 @@ class TestOrder(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the rules about the order of tests that held in the whole session.
 
-        One rule is "test a runs before test b". It holds if no round of tests contradicts it. The other is "tests run before every edit".
+        One rule is "test a runs before test b". It must hold in several rounds of tests, and no round may contradict it. The other rule is
+        "tests run before each series of edits".
         """
         orders = Counter(self.orders)
         if len(self.round) > 1:
@@ -309,7 +312,7 @@ class TestOrder(Detector):
 class StepOverrun(Detector):
     """Signal 15: a task took far more steps of the agent than planned.
 
-    A task that has not ended is compared with its plan too.
+    The task that is still running is compared with its plan too.
     """
 
     signal: ClassVar = "step_overrun"
@@ -359,7 +362,7 @@ def _recipe_label(act: Act) -> str:
 
 
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the canonical rotation of a sequence of tools.
+    """Return the rotation of a sequence of tools that sorts first.
 
     All rotations of one sequence, such as (edit, test) and (test, edit), give the same result.
     """

@@ -1,7 +1,7 @@
 """Detectors about words: corrections, documents, dead ends, conflicts.
 
-A correction is by the agent itself or by a person. A dead end is an abandoned approach. A conflict is a concurrent edit by several agents.
-Requests to remember are found too.
+A correction is made by the agent itself or by a person. A document is external text read before an edit. A dead end is an abandoned
+approach. A conflict is a concurrent edit by several agents. Requests to remember are found too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SelfCorrection(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Collect sentences in which the agent corrects itself.
 
-        Recently used files are stored with each sentence.
+        With each sentence, the files that the agent used just before are stored.
         """
         if act.kind != "say":
             if act.paths:
@@ -76,7 +76,7 @@ class Corrected(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Store the statement with which a person corrects the agent, if any.
 
-        The statement is in `act.claim`, found by `observe.prompts`. Files that the agent used just before are stored with it.
+        `observe.prompts` has put the statement into `act.claim`. The files that the agent used just before are stored with it.
         """
         if act.kind != "user":
             if act.paths:
@@ -123,7 +123,7 @@ class Asked(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each request to remember.
 
-        A request that the person typed is trusted, even if the agent has read an external page before. A request that may have been pasted
+        A request that the person typed is trusted, even if the agent read an external page before. A request that may have been pasted
         counts as external text.
         """
         for key, (act, marks) in self.found.items():
@@ -133,9 +133,9 @@ class Asked(Detector):
 
 
 def wish_key(statement: str) -> str:
-    """Return a short hash of a request to remember, to recognise a repetition.
+    """Return a short hash of a person's statement, to recognise a repetition.
 
-    Requests with the same words have the same hash.
+    The statement is a request to remember or a correction. The same words give the same hash.
     """
     return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
 
@@ -212,8 +212,8 @@ class ParallelConflict(Detector):
 class DeadEnds(Detector):
     """Detects approaches that the agent says it abandons, called dead ends.
 
-    An example is "this won't work". A dead end is stored in the session's record, with the edits that were undone. It is not among the
-    seventeen signals.
+    An example is "this won't work". A dead end is stored in the session's record, with the edits that were undone. Dead ends are not one of
+    the seventeen signals.
     """
 
     signal: ClassVar = "backtrack"  # its evidence is dropped with that of this signal
@@ -262,7 +262,7 @@ class DeadEnds(Detector):
     def _fail(self, pad: Scratchpad) -> None:
         """Mark the acts of the last abandoned approach as failed.
 
-        They are marked only if an edit of the approach was undone.
+        If no edit of the approach was undone, nothing is marked.
         """
         if self.open is None:
             return

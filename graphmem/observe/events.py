@@ -53,7 +53,7 @@ _FIELDS: Final = frozenset(Event._fields)
 class Checked(NamedTuple):
     """The result of checking one reported event.
 
-    It has the valid event, or None if the event was refused, and the reasons.
+    `event` is None if the event was refused. `reasons` say why it was refused or what was changed.
     """
 
     event: Event | None
@@ -118,8 +118,8 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 def in_order(events: Iterable[Checked]) -> list[Checked]:
     """Sort the events of each session by step, and drop refused events.
 
-    The sequence of sessions is unchanged: only events of the same session change places. An event without a step number stays after the
-    preceding event.
+    Events change places only with events of their own session. For example, A2 B1 A1 becomes A1 B1 A2. An event without a step number stays
+    after its session's preceding event.
     """
     came = [one for one in events if one.event is not None]
     keyed: dict[str, list[tuple[int, int]]] = {}
@@ -170,9 +170,9 @@ def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
 
 
 def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
-    """Reduce a tool's arguments to plain values and lists of limited size.
+    """Return (a tool's arguments as plain values, whether anything was cut).
 
-    Values are at most two levels deep. The second result tells whether anything was cut.
+    Strings, lists and mappings are cut to a limited size. Values nested more than two levels deep are dropped.
     """
     plain: dict[str, Any] = {}
     cut = len(args) > ARGUMENTS

@@ -2,7 +2,7 @@
 
 The model is asked at most once for each session. Facts are extracted from approvals and finished work. The model's answer is not trusted. A
 new wording of a memory must say what its template says, with the same names and numbers. A fact must be one line that the session's text
-supports, and must not be an instruction. Anything else is dropped, counted and logged. Instead of a dropped wording, the template's text is
+supports, and must not be an instruction. Everything else is dropped, counted and logged. If a wording is dropped, the template's text is
 used.
 """
 
@@ -102,8 +102,8 @@ _ASKED: Final = (
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
     """Return the parts of a session that were not sent to the model yet.
 
-    A part is an approved plan, fixed errors, finished work or a created scaffold. The list is empty if there are already enough memories
-    from a model.
+    A part is an approved plan, fixed errors, finished work or a created scaffold (initial files made by a command). The list is empty if
+    the project already has enough memories from a model.
     """
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:
@@ -131,7 +131,8 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 def ask(model: LanguageModel, templates: Mapping[int, str], parts: Sequence[Task]) -> Answer:
     """Ask the model to reword memories and to state facts of the session.
 
-    `templates` has the text of each memory by its index. If the model's reply is unusable, the result is an empty answer with a note.
+    `templates` maps an index to the text of a memory, and `parts` may contain facts. If the model's reply is unusable, the result is an
+    empty answer with a note.
     """
     data = {
         "wordings": {str(place): text for place, text in templates.items()},
@@ -164,9 +165,9 @@ def ask(model: LanguageModel, templates: Mapping[int, str], parts: Sequence[Task
 
 
 def fits(template: str, better: str) -> bool:
-    """Return whether a model's wording says the same as the template's text.
+    """Return whether `better`, a model's wording, says the same as `template`.
 
-    Names, paths, numbers and negation must be the same. An instruction is not allowed.
+    Both must have the same names, paths, numbers and negations. `better` must not contain an instruction or an address.
     """
     if not 20 <= len(better) <= max(WORDED, len(template)) or _INSTRUCTION.search(better) or _ADDRESS.search(better):
         return False
@@ -181,7 +182,7 @@ def fits(template: str, better: str) -> bool:
 def grounded(text: str, ground: str) -> bool:
     """Return whether `ground` has each name and number of a model's sentence.
 
-    Paths and addresses are checked too. A sentence that contains an instruction is rejected.
+    `text` is the sentence. Its paths and addresses must be in `ground` too. The result is False if it contains an instruction.
     """
     if _INSTRUCTION.search(text):
         return False

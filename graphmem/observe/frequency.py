@@ -1,8 +1,8 @@
 """Decide whether a finding occurred in a large enough share of sessions.
 
 The count of a finding is compared with the number of sessions that could have made it. For example, if three of four sessions that read a
-file did not use it, the file is probably not useful. Three of a hundred sessions prove nothing. Signals that could occur by chance have a
-row in the table of this module: the sessions to compare with, and the minimum share of these sessions. The lower end of a confidence
+file did not use it, the file is probably not useful. Three of a hundred sessions prove nothing. Signals (kinds of findings) that could
+occur by chance have a row in the table of this module: the sessions to compare with, and the minimum share. The lower end of a confidence
 interval must reach the minimum share. A plain share would pass by chance sooner or later, because it is tested after every session.
 """
 
@@ -27,9 +27,9 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """The sessions that a signal is compared with, and the least share.
+    """The sessions to compare a signal's findings with, and the least share.
 
-    The least share is the part of these sessions that must have made the finding.
+    At least this share of the sessions must have made the finding.
     """
 
     of: str
@@ -55,7 +55,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """Counts: sessions with a pattern, and sessions that could have it."""
+    """Number of sessions with a pattern, of those that could have it."""
 
     found: int
     of: int
@@ -75,7 +75,7 @@ class Share(NamedTuple):
     def is_refuted(self) -> bool:
         """Whether the pattern certainly occurs in too small a share of sessions.
 
-        Even the upper end of the share's confidence interval is below `least`. If a memory was already made from the finding, it was learnt
+        The upper end of the share's confidence interval is below `least`. A memory that was already made from the finding was then learnt
         too early.
         """
         return self.of > 0 and upper(self.found, self.of) < self.least
@@ -105,8 +105,8 @@ def _wilson(found: int, of: int, z: float) -> float:
 def share(one: Finding, ledger: Ledger) -> Share | None:
     """Return the share of sessions in which a finding was made, or None.
 
-    The share is among the sessions that could have made the finding, by `RATES`. None means that no share is required. Then the signal has
-    no row in `RATES`, or two agents made the finding independently.
+    `RATES` says which sessions could have made the finding. The result is None if no share is required. That is so if the signal has no row
+    in `RATES`, or if two agents made the finding independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -126,9 +126,8 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
     """Return the share of sessions that used both files of a pair.
 
-    First, the share is among the sessions that used the more frequent file. If it is below `least`, the sessions that used the rarer file
-    are tried. Their share counts only if it is also LIFT times the usual share of the more frequent file. The usual share is that of all
-    sessions in the same modules.
+    Normally, the share is among the sessions that used the more frequent file. If it is too small, the sessions that used the rarer file
+    are tried. Their share must reach `least`, and LIFT times the more frequent file's share in all sessions of the same modules.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

@@ -1,7 +1,7 @@
 """Constants that decide which findings of a session become memories.
 
-A gate is the condition for learning from a session of one kind, such as "its checks passed". Points and scores rank a finding. A preset
-sets the minimum points and importance. `promotion` applies these tables and reports the outcome of each finding.
+A gate is the condition for learning from a session of one kind, such as "its checks passed". Points and scores rank the findings. A preset
+sets the points and the importance that a finding needs. `promotion` applies these tables and reports the outcome of each finding.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 class Opened(NamedTuple):
     """Whether memories may be learnt from a session, how many, and why.
 
-    If not, memories of abandoned approaches may still be learnt, up to the limit.
+    If `is_open` is False, only dead ends (abandoned approaches), outcomes of tasks and a person's requests may be learnt. `most` is the
+    limit.
     """
 
     is_open: bool
@@ -64,7 +65,7 @@ def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
 
     Args:
         info: the session's information.
-        outcome: the outcome of a unit of work; None for the outcome of the whole session.
+        outcome: the outcome of a unit of work (task); None to use the outcome of the whole session.
     """
     gate = GATES[info.kind]
     what = info.outcome if outcome is None else outcome
@@ -95,9 +96,9 @@ IMPORTANT: Final = 0.7
 
 
 class Preset(NamedTuple):
-    """The minimum points and importance of a finding, and the maximum length.
+    """The minimum points, importance and length of a memory to be learnt.
 
-    Only a finding within these limits becomes a memory.
+    A finding becomes a memory only if it reaches all three.
     """
 
     points: int
@@ -111,9 +112,9 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
-    """Return the points of a finding by criterion, such as "remember": 5.
+    """Return the points of a finding by criterion, such as {"remember": 5}.
 
-    Only criteria that the finding meets are included; see POINTS.
+    Criteria that the finding does not meet are left out; see POINTS.
     """
     row = SIGNALS.get(one.signal)
     often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)
@@ -137,7 +138,8 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
 def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
     """Compute the importance of a finding, in [0, 1].
 
-    The formula is 0.6 × signal value + 0.25 × min(1, sessions / (2 × `min_sessions`)) + 0.15 × trust.
+    The formula is 0.6 × value + 0.25 × min(1, sessions / (2 × `min_sessions`)) + 0.15 × trust. `value` is the value of the finding's
+    signal, and `trust` that of the memory's source.
     """
     seen = min(1.0, sessions / max(1, 2 * min_sessions))
     return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)
@@ -146,8 +148,8 @@ def score(value: float, sessions: int, min_sessions: int, trust: float) -> float
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
     """Compute the confidence of a memory made from a finding.
 
-    The formula is 0.4 + 0.3 × value + 0.05 for each further session, up to four. The result is at most 0.9. For a finding from external
-    text it is multiplied by 0.7.
+    The formula is 0.4 + 0.3 × value + 0.05 × (sessions - 1), where at most four further sessions count. The result is at most 0.9. It is
+    multiplied by 0.7 if the finding is `contaminated` (may come from external text).
     """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)
@@ -173,9 +175,9 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def counted(outcomes: Collection[str]) -> dict[str, int]:
-    """Count how often each outcome occurs, such as "learnt", in fixed order.
+    """Count how often each outcome occurs, such as {"learnt": 3}.
 
-    The order is that of OUTCOMES; outcomes that do not occur are left out.
+    The keys are in the order of OUTCOMES. Outcomes that do not occur are left out.
     """
     listed = list(outcomes)
     return {name: listed.count(name) for name in OUTCOMES if name in listed}

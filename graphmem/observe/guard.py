@@ -34,7 +34,7 @@ _LOOK: Final = 8  # nearest memories to compare
 def stripped(text: str) -> str:
     """Remove quoted memories from the words of an agent that was shown them.
 
-    Removed are blocks of memories, and list items and lines that have a memory's mark.
+    Blocks of memories are removed. So are list items and lines with a memory's mark, such as `[^ Memory: … #a1b2]`.
     """
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
@@ -52,8 +52,8 @@ def stripped(text: str) -> str:
 def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
     """Mark in `drop` the lines of a list item that quotes a memory.
 
-    `number` is the line with the memory's mark. The item reaches from its bullet to this line, with a code fence or lines with bars after
-    it.
+    `number` is the line with the memory's mark. The item begins at its bullet, in this line or before it. It ends at this line, or after
+    the code fence or the lines with bars that follow.
     """
     if not _ITEM.match(lines[number]):
         for back in range(number - 1, max(-1, number - _LINES), -1):
@@ -94,7 +94,8 @@ class Guard:
     def is_marked(facts: Mapping[str, Any]) -> bool:
         """Return whether a sentence of a finding has the mark of a memory.
 
-        Such a sentence comes from text that graphmem injected, so it is not evidence.
+        graphmem injected the text of such a sentence, so the sentence is not evidence. `facts` has the finding's sentences and other
+        values.
         """
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
@@ -138,8 +139,8 @@ class Guard:
     def _marked(self, text: str) -> str:
         """Return the id of the memory that a citation in a message names.
 
-        A citation looks like `[^ Memory: … #a1b2]`. If that memory is unknown, the result is the id of any memory shown to the session. If
-        none was shown, it is "marked".
+        A citation looks like `[^ Memory: … #a1b2]`. If the named memory is unknown, the result is the id of any memory shown to the
+        session. If the session was shown none, the result is "marked".
         """
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None

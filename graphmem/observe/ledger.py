@@ -2,8 +2,8 @@
 
 The file is next to the database. The ledger counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in
 a session, such as a fixed error. A receipt is the record of what was learnt from a session, with the outcome of each finding. Every row
-names its session, so a session that is added ten times counts once. A fork that includes its parent's work counts as one session with its
-parent. Losing this file loses only counts and receipts, because memories are in the journal.
+names its session, so a session that is added ten times counts once. A fork (a session that began as a copy of its parent) and the parent
+count as one. If this file is lost, only counts and receipts are lost, because memories are in the journal.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Ledger(LedgerCounts):
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
         """Return the id under which a session is counted.
 
-        A fork is a session that began as a copy of `parent`. It is counted under the first session in the chain of parents. Any other
-        session is counted under its own id.
+        A fork is a session that began as a copy of `parent`. It is counted under the first session in the chain of parents. A session
+        without a parent is counted under its own id.
         """
         if not parent:
             return session
@@ -126,9 +126,9 @@ class Ledger(LedgerCounts):
     # ---- findings
 
     def counts_of(self, keys: Iterable[str]) -> dict[str, Seen]:
-        """Count the sessions and the agents that made each finding, by key.
+        """Return how many sessions and agents made each finding, by key.
 
-        The same finding has the same key in all sessions.
+        A key identifies a finding and is the same in all sessions.
         """
         found = {}
         for key in keys:
@@ -139,24 +139,30 @@ class Ledger(LedgerCounts):
     def seen_in(self, key: str, module: str) -> int:
         """Return how many independent sessions of a module made one finding.
 
-        `key` identifies the finding. A session belongs to the module (folder) in which it made most edits. A fork and its parent count as
+        `key` identifies the finding. A session belongs to the module (folder) in which it edited most files. A fork and its parent count as
         one session.
         """
         joined = "FROM seen s JOIN module m ON m.session = s.session"
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
 
     def sessions_of(self, module: str) -> int:
-        """Count the independent sessions that made most edits in one module."""
+        """Count the independent sessions that edited most files in one module."""
         query = "SELECT count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? AND m.main"
         return int(self._one(query, module)[0])
 
     def file_sessions(self, path: str, *, edited: bool) -> int:
-        """Count the independent sessions that used (or edited) a file."""
+        """Count the independent sessions that used a file.
+
+        With `edited`, only sessions that edited the file count.
+        """
         query = "SELECT count(DISTINCT s.lineage) FROM file f JOIN session s ON s.id = f.session WHERE f.path = ? AND f.edits >= ?"
         return int(self._one(query, path, int(edited))[0])
 
     def pair_sessions(self, a: str, b: str, *, edited: bool) -> int:
-        """Count the independent sessions that used both files, or edited both."""
+        """Count the independent sessions that used both `a` and `b`.
+
+        With `edited`, only sessions that edited both files count.
+        """
         query = (
             "SELECT count(DISTINCT s.lineage) FROM file f JOIN file g ON g.session = f.session JOIN session s ON s.id = f.session "
             "WHERE f.path = ? AND g.path = ? AND f.edits >= ? AND g.edits >= ?"
@@ -164,10 +170,10 @@ class Ledger(LedgerCounts):
         return int(self._one(query, a, b, int(edited), int(edited))[0])
 
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
-        """Return how often sessions that work near one file also use another.
+        """Return the share of sessions near the file `beside` that used `path`.
 
-        The modules around `beside` are those in which any session used `beside`. Of all sessions in these modules, the result is the share
-        that used, or edited, `path`. The result is 0 without such sessions.
+        A session is near if it worked in a module in which any session used `beside`. With `edited`, only sessions that edited `path` count
+        as using it. The result is 0 if no session is near.
         """
         query = (
             "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "
@@ -181,7 +187,7 @@ class Ledger(LedgerCounts):
     def memory_of(self, key: str) -> str:
         """Return the id of the memory learnt from a finding; "" if there is none.
 
-        `key` identifies the finding, equally in all sessions.
+        `key` identifies the finding and is the same in all sessions.
         """
         row = self._first("SELECT memory FROM learnt WHERE key = ?", key)
         return str(row[0]) if row else ""
@@ -189,7 +195,7 @@ class Ledger(LedgerCounts):
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
         """Return the key of the finding from which each memory was learnt.
 
-        `memories` and the keys of the result are ids of memories. Memories that were not learnt from findings are left out.
+        `memories` are ids. The result maps such an id to the key. Memories that were not learnt from findings are left out.
         """
         found = {}
         for one in memories:
@@ -229,7 +235,7 @@ class Ledger(LedgerCounts):
     def bar(self, keys: Iterable[str], at: datetime) -> None:
         """Record findings that a person rejected, so they are not learnt again.
 
-        `keys` identify the findings, equally in all sessions.
+        `keys` identify the findings and are the same in all sessions.
         """
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
@@ -241,7 +247,7 @@ class Ledger(LedgerCounts):
     # ---- receipts
 
     def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, Any]) -> None:
-        """Store the receipt of a session: the outcome of each of its findings.
+        """Store a receipt: which findings of a session became memories, and why.
 
         Args:
             session: id of the session.
@@ -261,13 +267,16 @@ class Ledger(LedgerCounts):
 
         Returns:
             (part, digest, body, undone) for each receipt. `part` is the label of a task, or "" for the whole session. `digest` is a hash of
-                the session's record. `body` is the receipt as JSON. `undone` tells whether its memories were retracted.
+                the session's record. `body` is the receipt as JSON. `undone` tells whether the memories that were learnt were retracted.
         """
         rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
         return [(part, digest, json.loads(body), bool(undone)) for part, digest, body, undone in rows]
 
     def undo(self, session: str) -> None:
-        """Mark a session's receipts as undone: its lessons were retracted."""
+        """Record that the memories learnt from a session were retracted.
+
+        All receipts of the session (records of what was learnt) are marked as undone.
+        """
         with self._writing() as db:
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
@@ -309,13 +318,13 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record an action for a subject; return False if it was recorded before.
+        """Record that the action `what` was done for the subject `for_`.
 
-        For example, the action `what` is "synthesis-10" and the subject `for_` is a module.
+        For example, `what` is "synthesis-10" and `for_` is a module. The result is False if the action was recorded before.
         """
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Return whether `claim` already recorded an action for a subject."""
+        """Return whether `claim` has recorded the action `what` for `for_`."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

@@ -46,7 +46,10 @@ class LedgerCounts(LedgerFile):
         return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
 
     def modules(self) -> dict[str, int]:
-        """Count the independent sessions that used each module, by its name."""
+        """Return the number of independent sessions of each module, by name.
+
+        A session counts for the modules in which it mainly worked.
+        """
         rows = self._all(
             "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session "
             "WHERE m.uses GROUP BY m.module ORDER BY 1"
@@ -54,9 +57,9 @@ class LedgerCounts(LedgerFile):
         return {str(module): int(count) for module, count in rows}
 
     def module(self, module: str) -> ModuleStat:
-        """Count the sessions that worked in one module; return their costs too.
+        """Count the sessions that worked in one module, with tokens and steps.
 
-        The costs are the average number of tokens, and the steps. Each session that had a plan gives a pair of actual and planned steps.
+        The result has the average number of tokens of a session. For each session with a plan, it has (actual steps, planned steps).
         """
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
@@ -105,10 +108,10 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return the counts of each session by `observe.measures`, oldest first.
+        """Return the counts that `observe.measures` made of each session, by id.
 
-        The added field `again` counts abandoned approaches (dead ends) that also occurred in an earlier session. `at` is the end of the
-        session, in seconds since 1970.
+        The oldest session comes first. Two fields are added. `again` counts abandoned approaches (dead ends) that also occurred in an
+        earlier session. `at` is the end of the session, in seconds since 1970.
         """
         rows = self._all("SELECT s.id, s.lineage, s.at, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first
@@ -122,7 +125,7 @@ class LedgerCounts(LedgerFile):
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
         """Return pairs of modules that the same sessions used.
 
-        The pairs with most common sessions come first. Pairs with fewer than `least` common sessions are left out.
+        The pairs that most sessions used come first. Pairs that fewer than `least` sessions used are left out.
 
         Returns:
             (a, b, sessions that used both, sessions that used a). Each pair also occurs as (b, a).

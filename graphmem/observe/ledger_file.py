@@ -75,7 +75,7 @@ class LedgerFile:
 
     @property
     def exists(self) -> bool:
-        """Whether the file exists, so that something was counted before."""
+        """Whether the file exists, which means that a session was counted before."""
         return any(self.path.with_name(self.path.name + end).exists() for end in ("", vault.SEALED))
 
     def sizes(self) -> dict[str, int]:

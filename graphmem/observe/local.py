@@ -1,7 +1,7 @@
 """Tables of tools and programs whose output is always local text.
 
-Local text comes from the project, its people or the program itself, not from outside. A source that is not in these tables counts as
-external. Examples are an unknown tool, a package manager, the client of an issue tracker, and a container's logs.
+Local text comes from the project, its people or the program itself. A source that is not in these tables counts as external. Examples are
+an unknown tool, a package manager, the client of an issue tracker, and a container's logs.
 """
 
 from __future__ import annotations

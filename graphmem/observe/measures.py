@@ -21,11 +21,11 @@ WEEKS: Final = 8  # of the trend
 def measured(record: SessionRecord) -> dict[str, Any]:
     """Count tokens, reads, checks and other events of a session.
 
-    A check is a command line that runs tests. A clean check never failed. A dead end is an abandoned approach.
+    A check is a command line that runs tests. A check is clean if none of its runs failed. A dead end is an abandoned approach.
 
     Returns:
         A mapping for JSON. It has the tokens of shown memories and of the files that were read. It has numbers of tool calls, tasks (at
-            least 1), file reads, repeated reads, checks and clean checks. It has keys of the dead ends, and ids of the memories that were
+            least 1), file reads, repeated reads, checks and clean checks. It has hashes of the dead ends, and ids of the memories that were
             shown and that were used. `in_phases` maps shown memories to the phase of work in which they were first shown.
     """
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
@@ -82,9 +82,9 @@ class Week(NamedTuple):
 
 
 def by_week(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> list[Week]:
-    """Compute the cost of the newest weeks with sessions, oldest first.
+    """Compute the cost of the last WEEKS weeks with sessions, oldest first.
 
-    The arguments are those of `cost`.
+    The arguments are those of `cost`. Each week is compared with the sessions without memories of all weeks.
     """
     control = [one for one in controlled if "injected_tokens" in one]
     weeks: dict[date, list[Mapping[str, Any]]] = {}

@@ -1,7 +1,7 @@
 """Merge session records of several agents, or subtract a parent's work.
 
-Duplicates are merged and counts are added. A finding that two agents made independently is enough evidence (quorum) without further
-sessions. A fork's own record is its full record without the parent's work.
+Duplicates are merged and counts are added. A finding that two agents made independently needs no further sessions as evidence (quorum). A
+fork is a session that began as a copy of its parent. The fork's own record is its full record without the parent's work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 def merged(records: Sequence[SessionRecord]) -> SessionRecord:
     """Merge the records of agents' sessions that ran in parallel into one.
 
-    Counts are added and duplicates merged. The id and details are those of the session that started first.
+    Counts are added and duplicates merged. The result has the id and details of the session that started first.
 
     Args:
         records: at least one record.
@@ -75,9 +75,9 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
 
 
 def folded(findings: Sequence[Finding]) -> list[Finding]:
-    """Merge findings that say the same; return all findings in order.
+    """Merge findings that say the same; keep the order of first occurrence.
 
-    Two findings are duplicates if their keys are equal. Two self-corrections are also duplicates if their words are nearly the same.
+    Findings with the same key are merged. Two self-corrections of an agent are also merged if their words are nearly the same.
     """
     kept: list[Finding] = []
     by_key: dict[str, int] = {}
@@ -108,7 +108,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 def _merge_pair(a: Finding, b: Finding) -> Finding:
     """Merge two findings that say the same into one.
 
-    The result counts as influenced by external text only if both findings are. Otherwise one of them proves the fact without that text.
+    The result is contaminated (influenced by external text) only if both findings are. If one is not, it proves the fact without that text.
     """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1
@@ -130,8 +130,8 @@ def _merge_pair(a: Finding, b: Finding) -> Finding:
 def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
     """Subtract the parent's work from the record of a fork.
 
-    A fork is a session that began as a copy of another session, its parent. `base` is the parent's record at that moment. The counts and
-    findings that remain are the fork's own.
+    A fork is a session that began as a copy of another session, its parent. `base` is the parent's record at the time of the copy. The
+    result has only the counts and findings of the fork's own work.
     """
     return record._replace(
         events=max(0, record.events - base.events),

@@ -1,12 +1,12 @@
 """Methodology plug-ins: a team's phases, units of work and hand-overs.
 
-A plug-in maps its phases to the six of graphmem and names its unit of work. A package registers one in the entry point group
-`graphmem.methodologies`. The value is a `Methodology` or a function that returns one:
+A plug-in maps the team's phases to the six phases of graphmem, and names the team's unit of work (task). A package registers one in the
+entry point group `graphmem.methodologies`. The value is a `Methodology` or a function that returns one:
 
     [project.entry-points."graphmem.methodologies"]
     kanban = "our_kanban.memory:kanban"
 
-A plug-in that fails to load is named in the log and in `problems`. The failure does not end a session.
+A plug-in that fails to load is named in the log and in `problems`. Sessions continue without it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class WorkUnit(NamedTuple):
 class Relay(NamedTuple):
     """A hand-over from one stage of work to the next.
 
-    The next stage receives memories of the types in `types`.
+    `types` are the types of memories that the next stage receives.
     """
 
     source: str  # a stage
@@ -52,8 +52,8 @@ class Relay(NamedTuple):
 class Methodology(NamedTuple):
     """A team's way of working: its phases, units of work and hand-overs.
 
-    The function `unit` makes the unit of work (task) from the fields that a session reported. The fields are `work_unit`, `title`, `branch`
-    and the others of the session's first event.
+    The function `unit` makes the unit of work (task) from the fields that a session reported. Examples of fields are `work_unit`, `title`
+    and `branch`.
     """
 
     name: str
@@ -166,9 +166,9 @@ class Methodologies(NamedTuple):
 
 @lru_cache(maxsize=1)
 def methodologies() -> Methodologies:
-    """Return built-in methodologies and those of installed packages, by name.
+    """Return built-in methodologies and those of installed packages.
 
-    The result is cached; `methodologies.cache_clear()` searches again.
+    The result is cached. `methodologies.cache_clear()` makes the next call search the packages again.
     """
     known = {one.name: one for one in BUILT_IN}
     problems: list[str] = []

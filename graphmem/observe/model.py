@@ -38,8 +38,8 @@ _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 class Event(NamedTuple):
     """A report of an agent, such as a tool call, after validation.
 
-    Its values are cut to the allowed size; see `observe.events`. An event is never stored: `observe.acts` converts it first and removes
-    secrets.
+    Long values were cut to the allowed size; see `observe.events`. An event is never stored: `observe.acts` converts it to an act and
+    removes secrets.
     """
 
     session_id: str
@@ -167,7 +167,7 @@ class DeadEnd(NamedTuple):
 class CoAccess(NamedTuple):
     """Two files that a session used close together; `a` < `b`.
 
-    The counts are numbers of windows. A window is a short part of a session: within it, files count as used together.
+    Each count is a number of windows. A window is a stretch of a few minutes and files in which both files were used.
     """
 
     a: str

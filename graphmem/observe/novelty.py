@@ -39,7 +39,8 @@ class Text(NamedTuple):
 class Found(NamedTuple):
     """An existing memory that already says the same as a new text.
 
-    Usually the memory is in use. With `taken_back`, it was removed from search, for example by a person, and not because of its age.
+    If `taken_back` is False, the memory is in use. If it is True, the memory was retracted, for example by a person, and did not expire by
+    age.
     """
 
     row: MemoryRow
@@ -80,9 +81,9 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return the existing memory that already says one of the texts, or None.
+        """Return an existing memory that says the same as a planned text, or None.
 
-        `place` is the index of the text in the list given to the constructor.
+        `place` is the index of the planned text in the list given to the constructor.
         """
         text, vector = self._texts[place], self.vectors[place]
         print_ = fingerprint(text.content)
@@ -104,9 +105,9 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first of `earlier` texts that says the same as another text.
+        """Return the first index in `earlier` whose text says the same, or None.
 
-        `earlier` has indices of texts, and `place` is the index of the other text. The result is an index too, or None.
+        The texts are compared with the text of index `place`.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
@@ -122,9 +123,9 @@ class Novelty:
         return same and not opposed(one, other)
 
     def _expired(self, row: MemoryRow) -> bool:
-        """Whether a memory left the search because of its age.
+        """Whether a memory was removed from search because of its age.
 
-        Such a memory may be learnt again, but a memory that a person removed may not.
+        A memory that expired may be learnt again. A memory that a person removed may not.
         """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)

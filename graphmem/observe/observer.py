@@ -1,8 +1,8 @@
 """Manage a project's agent sessions: running, stored, not yet learnt from.
 
-The observer accepts batches of events from any thread. Invalid events raise no error, and accepting does not wait for the disk. Checkpoint
-logs are written with each batch. A separate thread forces the logs to the disk at each checkpoint. Idle sessions are removed from memory,
-and restored from their logs when needed. A session without events for a long time is ended.
+The observer accepts batches of events from any thread. Invalid events raise no error, and accepting does not wait for the disk. Each batch
+is written to the sessions' checkpoint logs. A separate thread forces the logs to the disk at each checkpoint. Idle sessions are removed
+from memory, and restored from their logs when needed. A session without events for a long time is ended.
 """
 
 from __future__ import annotations
@@ -222,17 +222,17 @@ class Observer:
         return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units), tuple(wishes))
 
     def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord, list[SessionRecord]]:
-        """End a session.
+        """End a session and return its record.
 
-        If the session had already ended, its stored record is returned, and no records are ready.
+        For a session that had already ended, the stored record and an empty list are returned.
 
         Args:
             session_id: the session's id as given by the agent or by the observer.
             outcome: one of `model.OUTCOMES`.
 
         Returns:
-            The session's record, and the records that are now ready to be learnt from. While other agents of the session's group run, no
-                record is ready.
+            The session's record, and the records that are now ready to be learnt from. The list is empty while other agents of the
+                session's group run.
 
         Raises:
             SessionNotFoundError: unknown session.
@@ -251,9 +251,10 @@ class Observer:
             return self.record(named), ready
 
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
-        """End sessions without events for the time `quiet`; return their records.
+        """End sessions without events for the time `quiet`.
 
-        Records are made from the checkpoint logs. Only records that are ready to be learnt from are returned.
+        Return only the records that are now ready to be learnt from. A session that is only on disk is first restored from its checkpoint
+        log.
         """
         with self._lock:
             before = self.clock.now() - quiet
@@ -302,8 +303,8 @@ class Observer:
     def _inherit(self, running: Running, one: str) -> None:
         """Mark a session as contaminated if it continues a contaminated one.
 
-        A contaminated session has read external text. `one` is the agent's id of `running`. The session gets an act that names the earlier
-        session as the source.
+        A contaminated session has read external text. `one` is the agent's id of `running`. An act is added to `running` that names the
+        earlier session as the source.
         """
         earlier = self._continued_session(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
@@ -321,10 +322,10 @@ class Observer:
             self._write(running.info.id)
 
     def _continued_session(self, named: str, one: str) -> str:
-        """Return the id of the ended session that a session continues, or "".
+        """Return the id of the ended session that `named` continues, or "".
 
-        `named` is the session's own id, derived from the agent's id `one` by a number. The latest ended session with a lower number, or
-        else `one`, is returned.
+        `one` is the agent's id, from which `named` was made by adding a number. For example, `s~3` continues `s~2` if that session has
+        ended, else `s`.
         """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
@@ -382,7 +383,8 @@ class Observer:
     def unlearnt(self) -> list[SessionRecord]:
         """Return records of sessions that were not learnt from yet.
 
-        The records of a group (agents side by side on one task) are merged into one. A group is left out while one of its sessions runs.
+        A group is a set of sessions whose agents work side by side on one task. Its records are merged into one. The group is left out
+        while one of its sessions runs.
         """
         with self._lock:
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
@@ -455,8 +457,8 @@ class Observer:
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
         """End a session; return the records that are now ready to be learnt from.
 
-        A session without a group gives its own record. The last running session of a group gives one merged record of the group. Otherwise
-        the list is empty.
+        A group is a set of sessions that work on one task. A session without a group gives its own record. The last running session of a
+        group gives one merged record of the group. Otherwise the list is empty.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
@@ -478,7 +480,7 @@ class Observer:
     def _log_acts(self, running: Running, acts: Sequence[Act]) -> None:
         """Write the acts of an event to the session's log.
 
-        For an edit, conflicts are also recorded: edits of the same file by other sessions at the same time.
+        For an edit, conflicts are recorded too. A conflict is an edit of the same file by another session at about the same time.
         """
         trail = self._trails[running.info.id]
         for place, act in enumerate(acts):

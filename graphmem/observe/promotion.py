@@ -1,8 +1,8 @@
 """Turn findings of a session into memories: filter, then write once.
 
-The steps are, in order: guard, validation, frequency, novelty, trust, score and points, wording, vectors, one write. Every finding gets an
-outcome with a reason, and the receipt lists them all. For a session that was processed before, or a copy of such a session, only the
-existing receipt is returned.
+The guard first drops findings that repeat a shown memory. Then each finding is checked: the session's outcome, frequency, novelty,
+importance and points. The text is worded and embedded, and all memories are written at once. The receipt lists every finding with its
+outcome and a reason. If the session, or a copy of it, was processed before, only the existing receipt is returned.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 class Means(NamedTuple):
-    """The parts that learning needs: memories, statistics, settings, a model."""
+    """The parts that learning uses: memories, statistics, settings, a model."""
 
     book: MemoryRepository
     ledger: Ledger
@@ -95,7 +95,10 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
 
 
 class _Promotion:
-    """Turns the findings of one session into memories; see the module."""
+    """Turns the findings of one session into memories.
+
+    The module's docstring lists the steps.
+    """
 
     def __init__(self, means: Means, record: SessionRecord, part: str, unit: str | None) -> None:
         self.means = means
@@ -115,7 +118,10 @@ class _Promotion:
         self.agreed: dict[str, tuple[int, ...]] = {}  # memory that a finding of this session repeats -> steps of the finding
 
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
-        """Run all steps that the module's docstring lists; return the receipt."""
+        """Filter the findings, write the memories and return the receipt.
+
+        The receipt lists each finding with its outcome. `before` are the session's earlier receipts.
+        """
         ledger, record = self.means.ledger, self.record
         found = [*record.findings, *dead_ends(record), *outcomes(record)]
         findings = [one for one in found if not self.part or one.work_unit == self.part]
@@ -155,8 +161,8 @@ class _Promotion:
     def _is_echo(self, one: Finding) -> bool:
         """Whether a finding repeats a memory, or comes from following one.
 
-        Then the finding is not independent evidence, and its outcome is recorded. A memory that graphmem learnt from this session does not
-        count.
+        Such a finding is not independent evidence: its outcome is recorded and it is dropped. The result is False if graphmem learnt the
+        memory from this session.
         """
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
@@ -198,9 +204,10 @@ class _Promotion:
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Return a finding about two files with the leading file added, if known.
+        """Add the leading file to a finding about two files, if there is one.
 
-        The leading file is the one whose use usually implies use of the other; see `frequency.leads`.
+        The leading file is the one whose use usually implies use of the other; see `frequency.leads`. Any other finding is returned
+        unchanged.
         """
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
         return one._replace(facts={**one.facts, "leads": first}) if first else one
@@ -240,7 +247,8 @@ class _Promotion:
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
         """Select the findings that are new and valuable enough, best first.
 
-        `had` memories were already learnt from the session. They count against its limit. Requests of a person are never cut off.
+        A session may add a limited number of memories. `had` memories were learnt from it before and count towards the limit. Requests of a
+        person are selected even beyond the limit.
 
         Returns:
             Indices of the selected `cases`.
@@ -297,8 +305,8 @@ class _Promotion:
     def _with_model(self, kept: list[int], cases: Sequence[_Case]) -> tuple[list[int], list[extraction.Fact]]:
         """Let the model improve the wordings and extract facts, in one call.
 
-        Returns `kept`, the indices of accepted cases, and the facts. Without a model, or if its answer is unusable, the texts of the
-        templates remain.
+        Return (`kept`, facts), where `kept` has the indices of accepted cases, unchanged. Without a model, or if its answer is unusable,
+        the texts of the templates remain.
         """
         self.rewritten: dict[int, str] = {}
         if self.means.model is None:
@@ -381,9 +389,10 @@ class _Promotion:
             self._end(finding, outcome, result.note or gates.OUTCOMES[outcome], case, row=result.id, text=item["content"])
 
     def _strengthen(self) -> None:
-        """Confirm existing memories that this session found again by itself.
+        """Confirm existing memories that the findings of this session repeat.
 
-        The session was not shown such a memory, so its findings are independent evidence. A session confirms a memory only once.
+        Only memories that the session was not shown are confirmed, because then its findings are independent evidence. A session confirms a
+        memory only once.
         """
         info = self.record.info
         with self.book.writing():
@@ -440,7 +449,7 @@ class _Promotion:
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
         """Return the model's facts that are new, within the limit of memories.
 
-        `had` memories of the session are already counted.
+        `had` is the number of memories already selected for the session. They count towards the limit.
 
         Returns:
             (finding, case, arguments of `remember`) for each fact.

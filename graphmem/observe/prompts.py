@@ -1,8 +1,8 @@
 """Find a request to remember at the start of a person's prompt.
 
-People paste mails, review comments, issues and logs. A request inside such text is not the person's own. So only a request in the first
+People paste mails, review comments, issues and logs. A request inside pasted text is not the person's own. So only a request in the first
 sentence of a prompt, in the person's own words, is accepted. A prompt with marks of pasted text counts as external text. Some marks show
-where pasted text begins and ends (a fence, a quotation, tags); they do not affect the first sentence. Other marks (a signature, the header
+where pasted text begins and ends (a fence, a quotation, tags). They do not affect the first sentence. Other marks (a signature, the header
 of a mail) do not show where the pasted text begins. They make a request doubtful, unless the person first announces pasted text.
 """
 
@@ -292,10 +292,11 @@ def request_in(text: str) -> Heard:
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     """Find the first sign that part of a prompt was pasted into it.
 
-    With `is_head`, `text` is the beginning of a prompt, where some signs do not count.
+    `is_head` tells that `text` is the beginning of a prompt, where some signs are ignored.
 
     Returns:
-        The sign's name ("" without a sign) and its position. The third result is whether all signs show both ends of the pasted text.
+        (name, position, bounded). The name is "" if no sign was found. `bounded` is True if every sign shows where the pasted text begins
+            and ends.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
@@ -318,9 +319,9 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Describe a request to remember anywhere in a message, or return "".
+    """Return a description if a message has a request to remember, else "".
 
-    The author of such a request is unclear, because the message may contain pasted text.
+    The request may be anywhere in the message. It may be part of pasted text, so its author is unclear.
     """
     return next(
         (
@@ -335,8 +336,8 @@ def _asks(text: str) -> str:
 def _claim(text: str) -> str:
     """Return the statement that follows a denial at the start of a prompt.
 
-    For example, "No. The tests use pytest here." gives the second sentence. Only a general statement about the code is returned. For
-    orders, questions and reports of the current state, the result is "".
+    For example, "No. The tests use pytest here." gives the second sentence. Only a general statement about the code is returned. The result
+    is "" for an order, a question or a report such as "it still fails".
     """
     place, denied = 0, False
     for sentence in [match.group().strip(" \t\n-*•_") for match in _SENTENCE.finditer(text)][:3]:

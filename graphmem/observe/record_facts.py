@@ -31,8 +31,8 @@ def main_module(record: SessionRecord) -> str:
 def modules_of(record: SessionRecord) -> dict[str, int]:
     """Return the modules (folders) in which a session mainly worked.
 
-    A module counts if it has at least two fifths of the session's edits. If the session edited nothing, uses of files count instead. Test
-    folders are left out. The result maps modules to counts.
+    The result maps modules to numbers of edits. A module needs at least two fifths of the session's edits. If the session edited nothing,
+    uses of files are counted instead of edits. Test folders are left out.
     """
     counts: Counter[str] = Counter()
     for one in record.files:

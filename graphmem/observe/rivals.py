@@ -47,13 +47,14 @@ class Rivals:
     def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
         """Record an edit of a file; yield conflicts with other running sessions.
 
-        Each conflict is recorded in the scratchpads of both sessions and yielded for both, once for each edit.
+        Each conflict is yielded twice, once for each of the two sessions, and stored in both scratchpads. The same conflict is not yielded
+        again.
 
         Args:
             running: the session that made the edit.
             path: the edited file.
             act: the edit, as an act.
-            others: running sessions by id; only with these are conflicts found.
+            others: running sessions by id; only conflicts with these are found.
         """
         own = running.info
         editors = self._edited.get(path)

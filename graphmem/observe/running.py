@@ -1,6 +1,6 @@
 """A running session: accept events, find patterns, make the record.
 
-The graph contains nothing of a session while it runs. The processing time of each event is measured. A time over the budget is logged and
+While a session runs, the graph contains nothing of it. The processing time of each event is measured. A time over the budget is logged and
 is not an error.
 """
 
@@ -118,7 +118,7 @@ class Running:
         return self.pad.info
 
     def take(self, one: Checked) -> Taken:
-        """Process one reported event. Its content never raises an error."""
+        """Process one reported event. Invalid content raises no error."""
         event = one.event
         if event is None:
             return self._refused(one.reasons)
@@ -217,7 +217,7 @@ class Running:
     def fork(self, info: SessionInfo) -> Running:
         """Begin a fork: a new session with a copy of this session's state.
 
-        The fork's record will contain only its own work.
+        The fork's record will contain only the work done after the copy.
         """
         child: Running = copy.deepcopy(self)
         child.base = self.record("")
@@ -235,14 +235,14 @@ class Running:
     def early(self) -> list[Finding]:
         """Return the findings that may be learnt before the session ends.
 
-        For such findings, one session is enough evidence. Findings of an abandoned approach are left out.
+        One session is enough evidence for these findings. Findings of an abandoned approach are left out.
         """
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
-        """End the session; return its record and the acts that were still pending.
+        """End the session; return its record and the acts of pending tool calls.
 
-        The pending acts are tool calls without results.
+        A tool call is pending if its result has not arrived.
 
         Args:
             outcome: outcome of the session; "" keeps the outcome reported before.

@@ -1,8 +1,8 @@
 """The scratchpad: all counts of one running session, bounded in size.
 
-Each act, such as an edit, changes the counts in constant time. A fork gets a copy. Evidence for findings is kept in tables with an
-estimated size. If the tables exceed the limit of a session, the tables of the least valuable kinds of findings are halved first. In each
-table, the least significant entries are removed. The session's record counts the removed entries.
+Each act, such as an edit, changes the counts in constant time. A fork (a session that begins as a copy) gets a copy. Evidence for findings
+is kept in tables with an estimated size. If the tables exceed the limit of a session, they are halved, starting with the least valuable
+kinds of findings. A table drops its least significant entries first. The session's record counts the removed entries.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Scratchpad:
     def _lead(self, module: str) -> None:
         """Update the session's main module after a module's counts have changed.
 
-        The main module has the most edited files. Among equals it has the most uses, then the first name.
+        The main module has the most edited files. Ties are decided by the number of uses, then by name.
         """
         own = (module, self._edited_in.get(module, 0), self.modules[module])
         if own[0] == self._most[0] or (-own[1], -own[2], own[0]) < (-self._most[1], -self._most[2], self._most[0]):
@@ -348,7 +348,7 @@ class Scratchpad:
     def end_unit(self, outcome: str, act: Act) -> None:
         """End the current unit of work (task), or one attempt at it.
 
-        A task without a step is not counted.
+        Nothing is recorded for a task without a step.
         """
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
@@ -378,8 +378,9 @@ class Scratchpad:
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
         """Remove entries until the scratchpad has at most about `most` bytes.
 
-        Each table is halved until it has one entry or the size is small enough. The evidence of the least valuable kinds of findings comes
-        first. The tables of listings, words, searches, modules, commands, errors and files follow, in this order.
+        Tables are halved one after the other until the size is small enough; each keeps at least one entry. The evidence of the least
+        valuable kinds of findings comes first. The tables of listings, words, searches, modules, commands, errors and files follow, in this
+        order.
         """
         if self.cost() <= most:
             return
@@ -420,8 +421,8 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding: a pattern found in the session, with its evidence.
 
-        `marks` are numbers of the acts and steps that are the evidence. They determine the finding's steps, whether it may come from
-        external text, and whether its approach failed. `facts` are the values for the sentence of a memory.
+        `marks` are the evidence: (number of the act, step) of each act. From them follow the finding's steps, whether external text may
+        have influenced it, and whether its approach failed. `facts` are the values for the sentence of a memory.
         """
         row = row_of(signal)
         places = sorted(set(marks))

@@ -1,7 +1,7 @@
 """Files of agents' sessions: checkpoint logs, records, and marks.
 
-A mark means that a session's record was not learnt from yet. Only the thread that forces checkpoints waits for the disk. A failing disk is
-reported once, and sessions continue in memory.
+A mark is an empty file; it means that a session's record was not learnt from yet. A separate thread forces logs to the disk, so that other
+threads do not wait. A failing disk is reported once, and sessions continue in memory.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Detach and return the background thread that forces logs to the disk.
+        """Detach and return the background thread; None if there is none.
 
-        So the caller can shut the thread down without holding the lock. A new thread is started when needed.
+        The thread forces logs to the disk. The caller can shut it down without holding the lock. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk

@@ -1,7 +1,7 @@
 """Classify a command line: does it read, search, edit, test or run?
 
-Other classes are revert, list and read from the web. A part that is not recognised counts as `run`. The line is not interpreted as by a
-shell. It is split at its operators outside quotes, and each part is judged by its first words, from one table.
+Other classes are list and read from the web. Files that git reverts are noted. A part that is not recognised counts as `run`. The line is
+split at its operators outside quotes. Each part is classified by its first words, with one table.
 """
 
 from __future__ import annotations
@@ -251,10 +251,10 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def own_command(words: Sequence[str]) -> bool:
-    """Return whether a tool such as `uv` is used for one of its own commands.
+    """Return whether a tool such as `uv` runs one of its own commands.
 
-    Own commands are for example `poetry add`, `uv pip` and `bundle install`. Otherwise the tool starts another program, as in `uv run`.
-    `words` are the words of the command line.
+    `words` are the words of the command line. For `poetry add`, `uv pip` and `bundle install` the result is True. For `uv run`, which
+    starts another program, it is False.
     """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
@@ -263,9 +263,10 @@ def own_command(words: Sequence[str]) -> bool:
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
     """Return the pattern and the folders of a search command.
 
+    `words` are the words after the program.
+
     Returns:
-        Five fields of a `Command`, in order: pattern, addresses, reverted files, whether it reads from the web, and folders. The middle
-            three are always empty or False.
+        The fields `pattern` to `folders` of a `Command`. Only the first and the last are filled.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

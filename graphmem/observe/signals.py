@@ -88,7 +88,7 @@ BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, n
 
 
 def row_of(name: str) -> Signal:
-    """Return the table's row for a kind of finding, by its name.
+    """Return the table's row of a signal (kind of finding), by name.
 
     Raises:
         KeyError: unknown name.

@@ -88,7 +88,8 @@ _PUNCTUATION: Final = ";()<>|&\n"
 class Looked(NamedTuple):
     """Files that a command line reads and writes, and its external source.
 
-    The external source is a program or an input that is not local; "" if all is local. The result does not depend on the working directory.
+    The external source `stranger` is a program or an input that is not local. It is "" if everything is local. The result does not depend
+    on the working directory.
     """
 
     stranger: str = ""  # the part that is not local
@@ -115,7 +116,7 @@ class Judge:
     def of_call(self, tool: str, args: Mapping[str, Any], call: Call, listed: Iterable[str] = ()) -> str:
         """Return the source of the external text that a tool call reads, or "".
 
-        A source is a page, tool, command or file. The result "" means that the call reads only local text.
+        A source is a page, tool, command or file. The result is "" if the call reads only local text.
 
         Args:
             tool: the agent's name of the tool.
@@ -174,7 +175,8 @@ class Judge:
     def of_path(self, path: str, *, is_moved: bool = False) -> str:
         """Return the given path if the files there are external, or "".
 
-        A file or folder is external if its text was not written by the project's people.
+        External are files outside the project and files of external packages, such as in `node_modules`. System files and files that the
+        session wrote itself are local.
 
         Args:
             path: the path as the agent writes it.
@@ -222,8 +224,8 @@ def _folder(path: str) -> str | None:
 def _is_package(path: str) -> bool:
     """Whether a folder is directly inside a folder of external packages.
 
-    For example, `node_modules/react` is inside `node_modules`. File names in such a folder are external text. The names of the packages
-    themselves are not, because the project chose them.
+    For example, `node_modules/react` is directly inside `node_modules`. The names of files in such a folder are external text. The
+    package's own name is local, because the project chose it.
     """
     return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
@@ -336,9 +338,9 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
 
 
 def _open_quotes(match: re.Match[str]) -> str:
-    """Remove quoted text that cannot contain a command to run.
+    """Return a quoted string, or a space if it cannot contain a command.
 
-    Single quotes never contain a command; double quotes may.
+    Double-quoted strings are kept, because they may contain a command such as `$(date)`. Other quoted strings never do.
     """
     return match.group() if match.group().startswith('"') else " "
 
@@ -414,8 +416,8 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
     """Judge the code that an interpreter such as `python` runs.
 
-    The code is a module, inline code, a file or standard input. A file is local. Inline code is external if it uses the network. `stranger`
-    is the result for an external command.
+    The code is a module, inline code, a file or standard input. A file is local. Inline code and standard input are external if they use
+    the network. `stranger` is the value to return if the code is external.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")
@@ -455,7 +457,7 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 def _carried(program: str, rest: Sequence[str]) -> Looked:
     """Return the files that `cp`, `mv` or an archiver reads and writes.
 
-    An archiver that creates an archive reads and writes nothing, because no text is shown.
+    Creating an archive counts as reading and writing nothing, because the output shows no text.
     """
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))

@@ -1,6 +1,6 @@
-"""Summarise a session from its events: Markdown and a line of text.
+"""Summarise a session from its record: Markdown and a line of text.
 
-People read the Markdown. The next session gets the line. No language model is used. A summary has files with numbers of added and removed
+The Markdown is for people, the line for the next session. No language model is used. A summary has files with numbers of added and removed
 lines, and commands with exit codes. It also has decisions, fixed errors, duration, kind and status.
 """
 
@@ -42,8 +42,8 @@ _STATUS: Final = {
 def summarised(record: SessionRecord) -> dict[str, Any]:
     """Return the summary of a session as a mapping for JSON.
 
-    Every list has at most twelve entries and its total number. Output of tools is left out; of an error only the kind is included. If the
-    session read external text, the agent's words and command lines are left out, too, because they may repeat that text.
+    Every list has at most twelve entries. The output of tools is left out. An error is described only by its kind. If the session read
+    external text, the agent's words and command lines are left out too. They may repeat that text.
     """
     info = record.info
     told = not record.contaminated
@@ -167,8 +167,8 @@ def title_of(info: SessionInfo) -> str:
 def _name(summary: Mapping[str, Any]) -> str:
     """Return the file name of a summary: `2026-03-01T120000-<id>.md`.
 
-    Sorted names are in the order of time. Characters other than letters, digits, `_` and `-` are replaced, so that an id cannot lead to a
-    file outside the folder.
+    Sorting the names sorts the summaries by time. Characters other than letters, digits, `_` and `-` are replaced. So an id cannot lead to
+    a file outside the folder.
     """
     from hashlib import blake2b
 

@@ -59,7 +59,7 @@ class LearningSwitch:
     def now(self) -> Learning:
         """The current state of learning: on, off or paused.
 
-        A pause whose end has passed counts as on. The setting of the project overrides the state.
+        A pause whose end has passed counts as on. If the project's setting switches learning off, the state is always off.
         """
         if not self._allowed:
             return Learning(OFF, None, by_setting=True)

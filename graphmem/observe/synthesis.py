@@ -1,8 +1,9 @@
-"""Memories made from counts over many sessions of a module.
+"""Memories made from counts of a module's sessions.
 
-An example is a memory of the files that the sessions of a module almost always read. Such memories are made after 5, 10, 20, 50 and 100
-sessions of a module. For pairs of modules they are made weekly. Templates make the text from the ledger's counts. A language model may
-reword the text with the same names and numbers. After more sessions, the memory is updated, and its old text is kept as a version.
+The counts are of files, errors, steps and tokens. An example is a memory of the files that sessions of a module almost always read. Such
+memories are made after 5, 10, 20, 50 and 100 sessions of a module. For pairs of modules they are made weekly. Templates make the text from
+the ledger's counts. A language model may reword the text with the same names and numbers. After more sessions, the memory is updated, and
+its old text is kept as a version.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ TAG: Final = "synthesised"
 
 
 class Synthesis(NamedTuple):
-    """A memory that is made from counts of many sessions, not stored yet."""
+    """A memory made from counts of a module's sessions, not stored yet."""
 
     key: str  # equal at all milestones
     type: str
@@ -54,7 +55,7 @@ class Synthesis(NamedTuple):
 def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
     """Make the memories that are due, from counts of sessions.
 
-    Memories about a module are due after certain numbers of its sessions. Memories about pairs of modules are due weekly.
+    Memories about a module are due after 5, 10, 20, 50 and 100 sessions. Memories about pairs of modules are due weekly.
 
     Returns:
         Ids of new or changed memories.
@@ -79,7 +80,7 @@ def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | No
 def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
     """Return memories about a module, made from counts of its sessions.
 
-    At most five are returned. Memories that most sessions support come first.
+    At most five are returned. Memories that the largest share of sessions supports come first.
     """
     stat = ledger.module(module)
     files = ledger.module_files(module)
@@ -191,7 +192,11 @@ def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
 
 
 def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
-    """Store or update memories made from counts; return the changed ids."""
+    """Store or update memories made from counts of a module's sessions.
+
+    `found` are the memories as they should be now. The result has the ids of new and changed memories. Memories that a person verified or
+    pinned stay as they are.
+    """
     found = [one for one in found if not ledger.is_barred(one.key)]
     texts = {place: one.content for place, one in enumerate(found)}
     if model is not None and texts:
@@ -235,9 +240,9 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 
 
 def _differs(details: str | None, one: Synthesis) -> bool:
-    """Whether a stored memory needs an update by new counts.
+    """Whether new counts of a module's sessions change a stored memory.
 
-    `details` are its stored typed fields as JSON, and `one` has the new ones. If only numbers of sessions differ, no update is needed.
+    `details` are the stored typed fields as JSON, and `one` has the new fields. A difference only in numbers of sessions does not count.
     """
     import json
 

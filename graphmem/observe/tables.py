@@ -19,7 +19,7 @@ class Table(dict[K, V], Generic[K, V]):
     """A mapping with a limited number of entries and an estimated size.
 
     Args:
-        limit: greatest number of entries; beyond it, the half with the lower rank is removed.
+        limit: greatest number of entries; a full table drops the half with the lower rank.
         rank: returns the significance of a value; among equal values, older entries are removed first. None ranks by age.
         bytes_each: estimated size of an entry without its key.
     """

@@ -96,7 +96,7 @@ def approach_key(approach: str) -> str:
 def dead_ends(record: SessionRecord) -> Iterator[Finding]:
     """Yield the approaches that a session abandoned, as findings.
 
-    An approach about which the session already has a finding is left out.
+    If the record already has a finding about an approach, the approach is left out.
     """
     there = {one.facts.get("approach") for one in record.findings if one.memory_type == "dead_end"}
     for one in record.dead_ends:

@@ -65,7 +65,7 @@ _NORMALISE: Final = (
 def fingerprint(message: str) -> str:
     """Normalise an error's text, so that the same error gives the same text.
 
-    Paths, numbers, addresses, ids and extra spacing are removed.
+    Paths, numbers, addresses and ids are replaced with placeholders such as `<n>`. Extra spacing is removed.
     """
     text = message[:600]
     for pattern, stand_in in _NORMALISE:
@@ -76,7 +76,7 @@ def fingerprint(message: str) -> str:
 def same_error(one: str, other: str) -> bool:
     """Whether two normalised errors are equal, or one is the other cut short.
 
-    For example, pytest's summary cuts messages at the end.
+    An error that was cut ends in "...", as in pytest's summary.
     """
     short, whole = sorted((one, other), key=len)
     return one == other or (short.endswith("...") and len(short) >= _LEAST_CUT and whole.startswith(short[:-3]))
@@ -98,9 +98,9 @@ def error_line(text: str) -> str:
 
 
 def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
-    """Read from a command's output whether it succeeded, and its exit code.
+    """Return (whether a command succeeded, its exit code), from its output.
 
-    None means that the output does not report it.
+    Each value is None if the output does not report it. `test` tells whether the command runs tests.
     """
     found = _EXIT.search(text) if "exit" in text or "Exit" in text else None
     if found:
