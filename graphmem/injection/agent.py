@@ -1,9 +1,9 @@
 """A background thread that prepares memories for a session's next turn.
 
-`update` returns at once. A thread embeds the context of the conversation, compares it with the previous one and looks for memories. A new
-topic starts if the similarity is below 0.3, after 50 turns, and with a new session. After a change of topic, memories may be shown again.
-Within a topic, each memory is shown once. An optional check by a language model runs in separate threads, so that a slow model does not
-delay the contexts of other sessions.
+`update` returns at once. The thread embeds the context of the conversation, compares it with the previous context and looks for memories.
+If the similarity is below 0.3, a new topic starts. Within a topic, each memory is shown once. Memories may be shown again after a change of
+topic, and after every 50 turns. An optional check by a language model runs in separate threads. So a slow model does not delay the contexts
+of other sessions.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ cannot be done.
 class Ready(NamedTuple):
     """Memories that were prepared for the next turn of a session.
 
-    A note tells why they were not checked for relevance, if so.
+    If a language model did not check their relevance, `note` says why.
     """
 
     found: list[Candidate]  # not yet shown, best first
@@ -97,13 +97,13 @@ class SessionState:
 class ContextAgent:
     """Prepares memories in the background for the sessions of one project.
 
-    All sessions share one thread. Only the newest context of each session is processed.
+    All sessions share one thread. If several contexts of a session wait, only the newest is processed.
 
     Args:
         looking: finds memories.
-        on_ready: called after each processed context, with the session and the number of candidates.
+        on_ready: called after each processed context, with the session and the number of prepared memories.
         check: drops irrelevant candidates with a language model. If the check fails or exceeds its time limit, all candidates are kept and
-            `take` reports this.
+            the note of `take` says so.
         check_s: time limit of the check in seconds.
     """
 
@@ -144,7 +144,7 @@ class ContextAgent:
     def update(self, session: str, context: Context) -> int:
         """Queue a session's new context to be processed in the background.
 
-        Returns the number of the turn at once.
+        The call does not wait. It returns the number of the turn.
         """
         with self._work:
             state = self._state(session)
@@ -161,9 +161,9 @@ class ContextAgent:
             return state.turns
 
     def take(self, session: str) -> Ready:
-        """Return and clear the prepared memories of a session.
+        """Remove and return the prepared memories of a session.
 
-        Memories that were shown since they were prepared are left out.
+        A memory that was shown after it was prepared is left out.
         """
         with self._lock:
             state = self._state(session)
@@ -183,7 +183,7 @@ class ContextAgent:
             state.shown_ever.update(ids)
 
     def was_shown(self, memory_id: str) -> list[str]:
-        """Return names of open sessions that were shown a memory, ascending."""
+        """Return names of open sessions that were shown a memory, sorted."""
         with self._lock:
             return sorted(name for name, state in self._sessions.items() if memory_id in state.shown_ever)
 
@@ -259,7 +259,8 @@ class ContextAgent:
     def _look(self, session: str, turn: int, context: Context) -> bool:
         """Search memories for a new context, and detect a change of topic.
 
-        Returns whether a language model is still checking these memories. `turn` is the number of the context in its session.
+        `turn` is the number of the context in its session. The result is True if a language model now checks the memories, so that they are
+        not ready yet.
         """
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))
@@ -314,7 +315,8 @@ class ContextAgent:
 def similarity(one: tuple[Sequence[float] | None, Mapping[str, int]], other: tuple[Sequence[float] | None, Mapping[str, int]]) -> float:
     """Return the cosine of two contexts of a conversation.
 
-    Each context is (vector, counts of words). The vectors are compared if both contexts have one of the same length, else the words.
+    Each context is (vector or None, counts of words). The vectors are compared if both contexts have one of the same length. Otherwise the
+    words are compared.
     """
     if one[0] is not None and other[0] is not None and len(one[0]) == len(other[0]):
         return math.fsum(float(a) * float(b) for a, b in zip(one[0], other[0], strict=True))

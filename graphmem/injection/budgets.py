@@ -1,7 +1,7 @@
 """Limits of the tokens shown to an agent, in total and by section.
 
-The first table gives the limits for the number of tokens that remain to the agent. Between two of its rows, shares are interpolated. The
-second table gives limits for the phase of work. Both tables come from the product's specification.
+The first table has the limits by the number of tokens that remain to the agent. Between two rows, limits are interpolated. The second table
+has the limits by phase of work. Both tables come from the product's specification.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OTHER: Final = "other"
 class Budget(NamedTuple):
     """Limits of the tokens of a context, in total and by section.
 
-    Tokens that a section does not use are not available to other sections.
+    A section cannot use tokens that another section leaves unused.
     """
 
     total: int
@@ -38,7 +38,7 @@ class Budget(NamedTuple):
     def section(self, name: str) -> int:
         """Return the token limit of one section of a context, such as `editor`.
 
-        The sections are those of SECTIONS.
+        `name` is one of SECTIONS.
         """
         return int(getattr(self, name))
 
@@ -55,7 +55,7 @@ def budget_for(remaining: int | None = None) -> Budget:
     """Return the token limits for a given number of remaining tokens.
 
     Args:
-        remaining: number of tokens. None if the agent does not report the number; then 100,000 is assumed.
+        remaining: tokens that the agent has left; None if not reported, which means 100,000.
 
     Raises:
         BadInputError: the number is negative or not a number of tokens.
@@ -84,7 +84,7 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 class PhaseShares(NamedTuple):
     """Limit of the tokens for search results in one phase of work.
 
-    The shares divide these tokens among the types of memory.
+    `shares` divides these tokens among the types of memory.
     """
 
     budget: int  # maximum tokens
@@ -108,15 +108,14 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 
 
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
-    """Return the share of each memory type in the tokens for search results.
+    """Return each memory type's share of the tokens for search results.
 
-    The result maps types to shares in a phase of work. It is None if the phase does not divide the tokens. Types without their own share
-    have the share OTHER.
+    The result maps types to shares. It is None if the table has no row for the phase. Types without their own share use the share of OTHER.
 
     Args:
         phase: name of the phase of work.
-        leaning: weight of each type in this phase, relative to the type's general weight (`search.phases`). Each share is multiplied by its
-            type's weight. Then all shares are scaled so that their sum is as before.
+        leaning: factor of each type in this phase, from the weights that a person accepted (`search.phases`). Each share is multiplied by
+            its factor. Then all shares are scaled so that their sum is as before.
     """
     if (own := PHASE_SHARES.get(phase)) is None:
         return None
@@ -130,7 +129,7 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 def retrieval_budget(budget: Budget, phase: str) -> int:
     """Return the number of tokens for search results in a phase of work.
 
-    The number is the smaller of the section's limit and the phase's limit.
+    Both the budget's section `retrieval` and the phase have a limit; the smaller one is returned.
     """
     shares = PHASE_SHARES.get(phase)
     return budget.retrieval if shares is None else min(budget.retrieval, shares.budget)

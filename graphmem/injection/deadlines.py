@@ -1,4 +1,4 @@
-"""Run calls with a deadline, so that no caller waits for a late answer.
+"""Run calls with a deadline: a caller gets the value in time, or none.
 
 Waiting for a late answer would cost an agent more time than the answer is worth.
 """
@@ -37,8 +37,8 @@ class Timed(NamedTuple, Generic[T]):
 class Deadlines:
     """Thread pools that bound the time a caller waits for a result.
 
-    A call that misses its deadline continues in the background. Quick calls have separate threads, so the slow first message of
-    one agent does not delay the steps of another.
+    A call that misses its deadline continues in the background. Calls with a short time limit have separate threads. So a slow first
+    message of one agent does not delay the steps of another.
     """
 
     def __init__(self) -> None:
@@ -54,10 +54,10 @@ class Deadlines:
             call: receives its deadline on the clock of `time.monotonic`, so that it can stop early.
             seconds: time limit, counted from `begun`.
             begun: arrival of the request on the same clock; default now.
-            late: receives a value that is not ready in time; by default such a value is discarded.
+            late: called with a value that is ready too late; by default the value is discarded.
 
         Raises:
-            Exception: any error that the call raises in time.
+            Exception: any error that `call` raises before the deadline.
         """
         started = time.monotonic() if begun is None else begun
         until = started + seconds * (1 - _MARGIN)

@@ -1,8 +1,8 @@
 """Advise an agent about an edit: dependents, tests, memories.
 
-The project computes the `Consequences` of an edit. `EditBook` records the advice that each session got, so that advice is given once.
-`EditBook` also records the files that the session has opened. After an edit, it names dependents (code that uses the edited code) that were
-not opened. When the agent stops, it names forgotten files.
+The project computes the `Consequences` of an edit. `EditBook` records the advice that each session got, so that advice is given once, and
+the files that the session opened. After an edit, it names dependents (code that uses the edited code) in files that were not opened. When
+the agent stops, it names forgotten files.
 """
 
 from __future__ import annotations
@@ -107,8 +107,7 @@ class EditBook:
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
         """Return the part of some advice that a session has not received yet.
 
-        `found` is the advice: the effects of an edit. The result is None if the session already got advice about all edited symbols or
-        files.
+        `found` is the advice: the effects of an edit. The result is None if the session already got advice about each of `found.targets`.
         """
         with self._lock:
             state = self._of(session)
@@ -131,7 +130,7 @@ class EditBook:
     def postponed(self, session: str) -> Consequences | None:
         """Remove and return a session's oldest advice that missed its deadline.
 
-        Only the part that the session has not received otherwise is returned. The result is None without such advice.
+        Parts that the session has received in the meantime are left out. The result is None if no advice remains.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -159,7 +158,7 @@ class EditBook:
     def unopened(self, session: str) -> list[Dependent]:
         """Return code that uses changed signatures, in files not yet opened.
 
-        The list is empty if these files are the same as at the last call.
+        If these files are the same as in the last result, the list is empty.
         """
         with self._lock:
             state = self._of(session)
@@ -173,8 +172,8 @@ class EditBook:
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files for an agent that stops, or "".
 
-        A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. It uses a changed
-        signature, often changes together with an edited file, or probably belongs to the task. Tests that did not run are named, too.
+        A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. For example, it uses a
+        changed signature or often changes together with an edited file. Tests that did not run are named, too.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -241,7 +240,8 @@ class EditBook:
 def notes(found: Consequences, command: TestCommand) -> list[Item]:
     """Return the advice about an edit as sentences, most important first.
 
-    The sentences name code that uses the edited code, files that often change with the edited file, and tests.
+    The sentences name code that uses the edited code, also in other projects. They also name files that often change with the edited file,
+    and tests.
     """
     names = _named(map(plain_path, found.targets))
     said = []
@@ -263,14 +263,15 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Return a note on code that uses edited code and was not opened yet."""
+    """Return a note on code that uses a changed signature and was not opened."""
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 
 def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
     """Return the command line that runs the best tests, such as `go test .`.
 
-    Only the first few of `tests` are run; the number of the others is appended. Without a known test runner, the tests are named instead.
+    Only the first NAMED of `tests` are run. The number of the others is appended, as in "and 3 more". Without a known test runner, the
+    names of the tests are returned instead.
     """
     line = command(tests[:NAMED])
     return (f"`{plain_path(line)}`" if line else ", ".join(plain_path(one.shown) for one in tests[:NAMED])) + _more(len(tests))

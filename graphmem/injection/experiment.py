@@ -1,4 +1,4 @@
-"""Divide sessions by a fixed hash, to measure the effect of memories.
+"""Assign sessions to groups by a hash, to measure the effect of memories.
 
 5 of 100 sessions form the control group and are shown no memories. 10 of 100 sessions are passive: they receive context only at the start
 and on request. All other sessions receive everything. Sessions of all groups are observed.
@@ -18,7 +18,7 @@ GROUPS: Final = {CONTROL: _CONTROL_BELOW, PASSIVE: _PASSIVE_BELOW - _CONTROL_BEL
 def group_of(session: str, project: str) -> str:
     """Return the group of a session: control, passive or full.
 
-    The group depends on sha256(project, session) mod 100, so it is the same on every machine.
+    The group follows from a hash of `project` and `session`, so it is the same on every machine.
     """
     digest = hashlib.sha256(f"{project}\0{session}".encode("utf-8", "surrogatepass")).digest()
     place = int.from_bytes(digest, "big") % 100

@@ -1,8 +1,8 @@
 """Detect which shown memories agents used, and which they said are wrong.
 
-The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. All
-agents report the same kinds of events, so the feedback does not depend on the agent. A session that has read external text gives no
-feedback, because the agent's words may come from that text.
+The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. The
+events are the same for all agents, so no agent has to support this feedback. A session that has read external text gives no feedback,
+because the agent's words may come from that text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Feedback:
         relative: converts paths to paths from the project's root.
         is_contaminated: returns whether a session has read external text.
         used: called with a session and the ids of memories that it used.
-        doubted: called with a session and a memory that its agent called wrong.
+        doubted: called with a session and a doubt: a memory that the agent called wrong, and why.
     """
 
     def __init__(

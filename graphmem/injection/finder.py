@@ -1,6 +1,6 @@
 """Find the memories that an agent may be shown without asking.
 
-Some are found by the open files or by a message. Others, called standing memories, apply to every session.
+Some memories are found by the open files or by a message. Others, called standing memories, apply to every session.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """Cache of the memories that apply to all sessions or are for planning.
+    """Cache of the memories that apply to every session or serve planning.
 
     The cache is cleared when a memory changes.
     """
@@ -117,7 +117,7 @@ class Finder:
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
         """Return memories that fit a conversation, best first.
 
-        The memories are found by vectors, or by a search without vectors.
+        Memories are found by `vector`. If it is None or the vectors of memories are missing, they are found by a search for words.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
@@ -135,7 +135,7 @@ class Finder:
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
         """Return memories that are relevant enough to a message, best first.
 
-        The threshold of relevance is fixed. Memories made from the project's own files come after all others.
+        Relevance has a fixed threshold. Memories made from the project's own files come after all others. Each memory comes with its score.
         """
         left = until - time.monotonic()
         if left <= 0:
@@ -157,7 +157,8 @@ class Finder:
     def _relevant_ids(self, text: str, ids: Sequence[str]) -> set[str]:
         """Return those of `ids` that are memories relevant to a message.
 
-        A memory is relevant if its vector is near the message's. It is also relevant if it has enough words of one sentence of the message.
+        A memory is relevant if its vector is near the vector of the message. It is also relevant if it has enough words of one sentence of
+        the message.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
@@ -172,7 +173,7 @@ class Finder:
         return meant | spoken_of(index, sentences, self._in_code(frozenset().union(*sentences)), rest)
 
     def _in_code(self, words: Collection[str]) -> Elsewhere:
-        """Count how often each word occurs in code.
+        """Count the pieces of code that contain each word.
 
         The counts are empty if the words of the code are not loaded.
         """
@@ -188,7 +189,7 @@ class Finder:
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
         """Return memories of the given types that fit the words of a request.
 
-        The confidence of the memories does not matter, because an agent requested them. Memories that await review are left out.
+        Memories of any confidence are returned, because an agent requested them. Memories that await review are left out.
         """
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
@@ -200,7 +201,8 @@ class Finder:
         """Return the files that match a message, each with its best definition.
 
         A result is a search hit; the best comes first. A definition must have enough words of the message, see `floor.WORDS`. The list is
-        empty if the graph is not loaded or time is short. The search takes at most half of the time until `until`.
+        empty if the graph is not loaded or less than PLACES_S seconds are available. The search takes at most half of the time until
+        `until`.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
@@ -229,7 +231,7 @@ class Finder:
         """Return the active traps about a file or its code, as (id, confidence).
 
         Traps are memories that warn of a mistake, of the types in TRAPS. Pinned traps come first, with confidence 1. The others are ordered
-        by current confidence, highest first, then by id. The returned confidence does not decay with time, so that an old trap is still
+        by current confidence, highest first, then by id. The confidence in the result is not reduced by age, so that an old trap is still
         shown.
         """
         index = self._projections.memories()
@@ -259,8 +261,8 @@ class Finder:
     def about_files(self, files: Sequence[str], shown: frozenset[str], session: str) -> tuple[list[tuple[MemoryInfo, float]], int]:
         """Return memories about some files, and the number of those left out.
 
-        Each memory comes with its weight. The highest weight is first, but memories made from the project's own files are last. At most
-        MAX_STANDING are returned. Ties are ordered by id.
+        Each memory comes with its weight; the highest weight is first. Memories made from the project's own files come after all others.
+        Ties are ordered by id. At most MAX_STANDING memories are returned.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -274,9 +276,9 @@ class Finder:
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
-        """Return the memories that apply to all sessions, from a cache.
+        """Return the memories that apply to every session or serve planning.
 
-        Any change of a memory clears the cache, except a changed count of how often the memory was shown.
+        The result is cached. Every change of a memory clears the cache, unless only the count of how often it was shown changed.
         """
         kept = self._standing
         if kept is None:
@@ -310,15 +312,15 @@ class Finder:
     ) -> list[tuple[MemoryInfo, float]]:
         """Return those of the memories `ids` that may be shown without a request.
 
-        Each memory comes with its weight: importance × confidence × trust in the source. The order of `ids` is kept. Left out are memories
-        in `shown`, and memories of another session or unit of work.
+        Each memory comes with its weight: importance × confidence × trust in the source. The order of `ids` is kept. Memories of too low
+        confidence and memories of another session or unit of work (task) are left out.
 
         Args:
             ids: ids of memories.
             shown: ids of memories to leave out.
             session: the session that would see the memories.
             every: return memories of any confidence and any session; memories that await review are still left out.
-            fades: let confidence decay with time before it is compared with the trust level; see `traps`.
+            fades: reduce confidence by age before it is compared with the trust level; see `traps`.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -337,7 +339,7 @@ class Finder:
     def may_show(self, row: MemoryRow) -> bool:
         """Whether a memory's status allows showing it without a request.
 
-        It must be active and not await review. If few sessions have ended in the project, a new memory must also be confirmed.
+        The memory must be active and not await review. At the trust level `cautious`, a new memory must also be confirmed first.
         """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
@@ -354,8 +356,8 @@ class Finder:
     def _is_of(self, row: MemoryRow, session: str) -> bool:
         """Return whether a memory applies to a session, by the memory's scope.
 
-        A memory of scope `session` applies only to the session in which it was learnt. One of scope `work_unit` also applies to sessions
-        with the same task. Pinned memories and those of another scope apply to every session.
+        A memory of scope `session` applies to the session in which it was learnt. A memory of scope `work_unit` also applies to sessions
+        with the same task. A pinned memory, or one of any other scope, applies to every session.
         """
         if row.status == "pinned" or row.scope not in ("session", "work_unit"):
             return True
@@ -369,9 +371,9 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
-        """Return a memory's confidence, not reduced for changes of its code.
+        """Return a memory's confidence, not reduced by changes of its code.
 
-        The person who changed the code needs the memory most. The text that is shown mentions the change. With `fades=False`, time does not
+        The person who changed the code needs the memory most, and the shown text mentions the change. With `fades=False`, age does not
         reduce the confidence either.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
@@ -380,7 +382,10 @@ class Finder:
         )  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
-        """Return the weights of memory types in a phase; see `PhaseBook.leaning`."""
+        """Return how accepted weights of memory types in a phase differ.
+
+        The result is that of `PhaseBook.leaning`.
+        """
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
@@ -396,7 +401,7 @@ class Finder:
     def memories_changed(self, delta: KnowledgeDelta) -> None:
         """Clear the cache of standing memories after a write.
 
-        Only a write that counts how often memories were shown leaves the cache as it is.
+        A write that only counts how often memories were shown does not clear the cache.
         """
         is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
         if not is_count:
@@ -405,10 +410,10 @@ class Finder:
 
 
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
-    """Return the weight with which a memory is ranked to be shown.
+    """Return the weight by which memories are ranked before they are shown.
 
-    The weight is importance × current confidence × trust in the source. Because of the trust, fragments of a rules file do not displace
-    lessons from people.
+    The weight is importance × current confidence × trust in the source. With the trust, lessons from people rank before fragments of a
+    rules file.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
 
@@ -416,8 +421,8 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 def _stands(row: MemoryRow) -> bool:
     """Return whether a memory applies to every session (a standing memory).
 
-    Pinned memories do, and those of certain scopes and types. Of the memories made from the project's own files, only the overview does.
-    Agents read their instruction files by themselves.
+    Pinned memories do, and those with a scope in STANDING_SCOPES or a type in STANDING_TYPES. Of the memories made from the project's own
+    files, only the overview does, because agents read their instruction files by themselves.
     """
     if row.status == "pinned":
         return True
@@ -429,7 +434,7 @@ def _stands(row: MemoryRow) -> bool:
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
     """Return whether a definition has enough of the words of a message.
 
-    A single word is not enough, unless it is the only one; see `floor.WORDS`.
+    `words` are the words of the message. The definition must have two of them, or the only one if there is just one.
     """
     own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
     return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))

@@ -1,8 +1,8 @@
 """Filter memories that are relevant to a message, by a fixed threshold.
 
-Ranking alone always returns some memory. A memory is relevant if its vector is near the message's. Otherwise it must have enough of the
-words of one sentence of the message. Words are weighted by their rarity in memories and code together. A word that occurs nowhere counts as
-the rarest. So "deploy to kubernetes" matches nothing in a project that mentions neither.
+A ranking always returns some memory, even if none is relevant. A memory is relevant if its vector is near the vector of the message.
+Otherwise it must have enough of the words of one sentence of the message. A word weighs more if it is rare in memories and code together. A
+word that occurs nowhere counts as the rarest. So "deploy to kubernetes" matches nothing in a project that mentions neither.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 def sentences_of(text: str) -> list[frozenset[str]]:
     """Return the set of words of each sentence or line of a message.
 
-    Words without content are left out, and at most 64 sets are returned. If a sentence has no content words, all of its words are returned.
+    Words without content, such as "the", are left out. If no sentence has a word with content, all words are returned. At most 64 sets are
+    returned.
     """
     parts = [frozenset(query_words(part)) for part in _SENTENCE.split(text)]
     meant = [part - STOP_WORDS for part in parts]
@@ -39,12 +40,12 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
     """Return those of `ids` whose memories share enough words with a message.
 
-    A memory must have enough of the words of one sentence. Rare words weigh more.
+    A memory must have enough of the words of a single sentence. Rare words weigh more.
 
     Args:
         index: index of all memories.
         sentences: the words of each sentence, from `sentences_of`.
-        code: the number of code texts that contain each word.
+        code: for each word, the number of pieces of code that contain it.
         ids: ids of the memories to filter.
     """
     terms = index.terms(frozenset().union(*sentences), ids)

@@ -1,8 +1,8 @@
 """Formats for injected context: XML, Markdown, plain text and JSON.
 
 Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. An item is one memory, rule or piece of
-code. The text of a memory cannot break out of its item. XML escapes the text. Markdown and plain text fence untrusted text with a line that
-does not occur in it. JSON is written by a library. So a reader can always distinguish graphmem's own text from quoted text.
+code. Text of an item cannot pass for graphmem's own text. XML escapes the item's text. Markdown puts untrusted text into a fence, and plain
+text puts a bar before each line of it. A library writes the JSON.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 
 
 def citation(one: Item) -> str:
-    """Return a mark that cites a memory or a piece of code.
+    """Return the mark by which a reader can cite a memory or a piece of code.
 
-    A reader can quote it, for example `[^ Memory: … #a1b2]`. The mark is "" for other items.
+    For example, `[^ Memory: … #a1b2]` or `[^ src/cart.py:1-9]`. The result is "" for other items.
     """
     said = " ".join(one.citation.split()).translate(_ROUND)
     return f"[^ Memory: {said} #{one.short_id}]" if one.kind == "memory" else f"[^ {_place(one)}]" if one.kind == "code" else ""
@@ -47,7 +47,7 @@ def citation(one: Item) -> str:
 def conflict(own: str, own_title: str, other: str, other_title: str) -> str:
     """Return a warning that two memories contradict each other.
 
-    The warning quotes both titles and names both short ids, `own` and `other`.
+    The warning names both memories by short id (`own`, `other`) and title.
     """
     return f'[⚠ CONFLICT] #{own} says "{_line(own_title)}" but #{other} says "{_line(other_title)}". Verify which is current.'
 
@@ -66,8 +66,8 @@ def _place(one: Item) -> str:
 class Format(ABC):
     """Interface of an output format for injected context.
 
-    The output is a frame around sections. A section has a heading and items: memories, rules, code. Its cost in tokens is the sum of the
-    costs of these parts. So the cost of an item is known before the item is added.
+    The output is a frame around sections. A section has a heading and items: memories, rules, code. The tokens of the output are the sum of
+    the tokens of these parts. So the cost of an item is known before the item is added.
     """
 
     name: str
@@ -85,10 +85,7 @@ class Format(ABC):
         """Return the text of one item, such as a memory or a rule."""
 
     def frame_cost(self, count: Count) -> int:
-        """Count the tokens of the text around all sections.
-
-        Line ends are included.
-        """
+        """Count the tokens of the text around all sections, with line ends."""
         return sum(count(part) + 1 for part in self.frame() if part)
 
     def heading_cost(self, section: str, count: Count) -> int:
@@ -130,7 +127,7 @@ class XmlFormat(Format):
     def item(self, one: Item) -> str:
         """Return an item as an XML element that is named after its kind.
 
-        The kind is for example `memory`. The text is escaped. The element has attributes, such as `untrusted`.
+        A kind is for example `memory`. The text is escaped. Attributes give more facts, such as `untrusted`.
         """
         from xml.sax.saxutils import escape, quoteattr
 
@@ -167,7 +164,7 @@ class _LinesFormat(Format):
 class MarkdownFormat(_LinesFormat):
     """Writes injected context as Markdown headings and lists.
 
-    Untrusted words and code are in fences. A fence is longer than any fence in its text.
+    Untrusted words and code are in fences. A fence is longer than any fence in the text inside.
     """
 
     name = "markdown"
@@ -233,7 +230,7 @@ class JsonFormat(Format):
     name = "json"
 
     def frame(self) -> tuple[str, str]:
-        """Return a JSON document without items, to count the tokens of the frame."""
+        """Return an empty JSON document, to count the tokens around the items."""
         return json.dumps({"about": INTRODUCTION, "items": []}), ""
 
     def heading(self, section: str) -> tuple[str, str]:

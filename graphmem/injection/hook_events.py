@@ -1,7 +1,7 @@
 """Answer the hooks of coding agents, on the server.
 
-An agent calls a hook when something happens, such as the use of a tool. Each event is observed. The answer is the context to show to the
-agent at that moment.
+An agent calls a hook at an event, such as the use of a tool. graphmem observes each event. It answers with the context to show to the agent
+at that moment.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Hooks:
     Args:
         injector: chooses the context to inject.
         observe: receives the events; None if observation of sessions is off.
-        root: root directory of the project.
-        pause: pauses learning from sessions for minutes, or without an end for None; returns a message for the person.
+        root: returns the root directory of the project, if known.
+        pause: pauses learning from sessions for a number of minutes, or without an end for None; returns a message for the person.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class Hooks:
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
     def _step(self, call: HookCall) -> int:
-        """Return the number of the session's current step; each tool call is one.
+        """Return the number of the session's current step.
 
-        The call counts a tool call, and forgets the session at its end.
+        Each tool call is a step; if `call` is one, it is counted first. At the end of a session its count is removed.
         """
         with self._lock:
             step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
@@ -123,9 +123,9 @@ class Hooks:
             self._observe(events)
 
     def _files_of_call(self, call: HookCall) -> tuple[list[str], str]:
-        """Return the project's files that a tool read or edited, and its search.
+        """Return (project files that a tool read or edited, text it searched for).
 
-        The second result is the text that the tool searched for, or "". A tool that searches gives no files.
+        For a search the list of files is empty. For any other tool the text is "".
         """
         if call.moment not in (TOOL, FAILURE) or not call.tool:
             return [], ""
@@ -184,8 +184,9 @@ class Hooks:
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Return advice about an edit after a tool ran, or None.
 
-        The advice is about the tool's edit, or about code that uses edited code and was not opened. `can` tells whether the agent accepts
-        context at this event. If it accepts none before a tool runs, it gets the advice together with the tool's result.
+        The advice is about the tool's edit, or about unopened code that uses edited code. `can` tells whether the agent accepts context at
+        this event. An agent that accepts context before a tool runs got the advice then. Any other agent gets it now, with the tool's
+        result.
         """
         injector, action = self._injector, call_of(call.tool, call.args).action
         if action == "test":
@@ -215,8 +216,8 @@ class Hooks:
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Return the context to show after a tool ran, or None.
 
-        Three sources are tried, and the first that has text is returned. They are warnings (traps) about the tool's files, an item for this
-        step, and memories prepared in the background. `can` tells whether the agent accepts context at this event.
+        Three sources are tried in order: warnings (traps) about the tool's files, an item for this step, and memories prepared in the
+        background. The first one that has text is used. `can` tells whether the agent accepts context at this event.
         """
         if not can:
             return None

@@ -1,6 +1,6 @@
 """Show context to an agent's sessions at fixed moments.
 
-A moment is called a point: the start, a prompt, a tool's result, a step. Each point has a deadline; an answer that would be late is sent
+A moment is called a point: the start, a prompt, a tool's result, a step. Each point has a deadline. An answer that would be late is sent
 empty. Slow work runs after the answer was sent.
 """
 
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 
 class Injector:
-    """Chooses what agents are shown, for one project. Thread-safe.
+    """Chooses the context that agents are shown, for one project. Thread-safe.
 
     Args:
         book: repository of the memories.
@@ -65,13 +65,13 @@ class Injector:
         vectors: has the model that embeds contexts.
         data_dir: directory of the file with the trust level.
         state: returns the state of the index.
-        rules: returns the rules that apply to given files.
+        rules: returns the rules that apply to given files; None for all rules.
         root: returns the root directory of the project, if known.
-        on_ready: called after each processed context.
+        on_ready: called after memories were prepared for a session's next turn.
         summaries: returns summaries of the last sessions, newest first.
-        moving: returns the files that usually change together with given files or folders. Its flag tells whether to wait until the Git
-            history is read.
-        relevance: checks prepared candidates in the background; None without a language model.
+        moving: returns the files that usually change together with given files or folders. If its second argument is True, it waits until
+            the Git history is read.
+        relevance: checks prepared memories in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.
         command: returns the command line that runs given tests; "" if their runner is unknown.
         unit_of: returns the unit of work (task) of a session; "" if there is none.
@@ -153,8 +153,8 @@ class Injector:
     def memories_changed(self, delta: KnowledgeDelta) -> None:
         """Process a write of memories: new ones, and newly disputed ones.
 
-        Call this after each write. A new memory may be shown to the session that made it. A disputed memory counts as a correction for each
-        open session that was shown it.
+        Call this after each write. A new memory may be shown to the session that made it. For each open session that was shown a newly
+        disputed memory, a memory flagged wrong is counted.
         """
         self._finder.memories_changed(delta)
         for link in delta.learnt:
@@ -170,7 +170,7 @@ class Injector:
     def searched(self, session: str, query: str) -> None:
         """Record an agent's search.
 
-        In the background, the memories that answer `query` are looked up, to be shown at a later step.
+        In the background, memories that answer `query` are looked up. They may be shown at a later step.
         """
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
@@ -195,9 +195,9 @@ class Injector:
         """Return the context to show at a moment of a session, in time.
 
         Args:
-            ask: the request, with its point and session.
-            deadline_s: overrides the point's own deadline.
-            begun: arrival of the request on the clock of `time.monotonic`.
+            ask: the request, with its point (moment) and session.
+            deadline_s: overrides the deadline of the point.
+            begun: arrival of the request on the clock of `time.monotonic`; default now.
 
         Raises:
             BadInputError: a point, format, phase or number is invalid.
@@ -227,8 +227,8 @@ class Injector:
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
         """Return the likely effects of some edits, before an agent makes them.
 
-        The answer must be ready within the deadline of the point `tool`. Advice that is late is kept for `late_advice`. Each symbol or file
-        gets advice once in a session. The advice has at most `edits.MAX_TOKENS` tokens.
+        The answer must be ready within the deadline of the point `tool`. Late advice is kept; `late_advice` returns it. In one session,
+        advice about a symbol or file is given once. The advice has at most `edits.MAX_TOKENS` tokens.
         """
         started = time.monotonic() if begun is None else begun
         check(ask)
@@ -262,7 +262,7 @@ class Injector:
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Return advice on code that uses edited code and was not opened yet.
+        """Return advice on unopened code that uses edited code, or None.
 
         Only edits that changed a signature count. The result is None if there is nothing new to report.
         """
@@ -276,7 +276,7 @@ class Injector:
     def at_stop(self, session: str) -> str:
         """Return a reminder for an agent that stops: forgotten files and tests.
 
-        The result is "" if nothing was forgotten. It is also "" if the session's group in the experiment is not `full`.
+        The result is "" if nothing was forgotten, or if the session is not in the group `full` of the experiment.
         """
         return self.edits.at_stop(session) if self._group(session) == FULL else ""
 
@@ -355,8 +355,8 @@ class Injector:
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context at the start of a session, for the system prompt.
 
-        The context has rules, recipes of workflows, and memories that apply to every session. These memories are pinned, global, or about
-        modules.
+        The context has rules and standing memories, which apply to every session. Standing memories are pinned, of the user, global, about
+        modules, or recipes of workflows.
         """
         self._refresh()
         rules, notes = self._rules(None)
@@ -374,8 +374,8 @@ class Injector:
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context for the first message of a session.
 
-        The context has rules for the open files, and memories about these files and about the message. It also names files to read first,
-        and has summaries of sessions.
+        The context has rules for the open files, and memories about these files and about the message. It has summaries of the last
+        sessions, and names files to read first.
         """
         shown = self._shown(ask)
         about, more = self._finder.about_files(ask.files, shown, ask.session)
@@ -413,9 +413,9 @@ class Injector:
         return self._pack(ask, budget, [*rules, *items], until, why, notes)
 
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return one item between two steps of an agent, or nothing.
+        """Return the items to show between two steps of an agent, if any.
 
-        A trigger (the reason to show something) determines the item. An example is a trap (warning) about a file that was just read.
+        A trigger (the reason to show something) determines the items. An example is a trap (warning) about a file that was just read.
         """
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
@@ -475,7 +475,7 @@ class Injector:
     def wait_for_events(self, timeout_s: float = HEARD_S) -> None:
         """Wait until the background work of all earlier events is done.
 
-        The wait ends after `timeout_s` at the latest; this is logged.
+        The wait ends after `timeout_s` at the latest. A timeout is logged and raises no error.
         """
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)
@@ -487,7 +487,7 @@ class Injector:
     def soon(self, work: Callable[[], object]) -> None:
         """Run a function in the background.
 
-        Its errors are logged; they do not affect any answer.
+        An error of the function is logged and affects no answer.
         """
 
         def guarded() -> None:

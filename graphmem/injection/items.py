@@ -69,7 +69,7 @@ def clean(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Put a path of a file on one line and replace brackets in it.
+    """Put a path of a file on one line and replace each `]` in it.
 
     A malicious file name may contain line ends, followed by instructions to an agent.
     """
@@ -105,9 +105,9 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Append to a memory's content the typed fields that it does not mention.
+    """Append typed fields to a memory's content, unless it mentions them.
 
-    The memory's type defines the fields, such as the fix of an error; see `memory.types`. `details` has their values.
+    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():
@@ -154,7 +154,7 @@ def note(text: str) -> Item:
 def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
     """Drop repeated items, and items with the ids in `without`.
 
-    Of several items (memories, rules or pieces of code) with the same id, the first is kept.
+    An item is a memory, rule or piece of code. Of several items with the same id, the first is kept.
     """
     seen = set(without)
     kept = []

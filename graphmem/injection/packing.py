@@ -1,9 +1,9 @@
 """Pack memories, rules and code into a number of tokens.
 
-The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. Of its other
-items, the worst 30 % are dropped. Then at most 5 of the best are taken, at most 2 of them from one session. The phase of work determines
-how the tokens of retrieval are divided among types. The next best items use the remaining tokens. Overlapping pieces of code are merged,
-and code is grouped by file. Omissions are reported.
+The sections are packed in this order: always, editor context, retrieval (search results), summaries. Retrieval takes at most 5 pinned
+memories. Of the other memories, the worst 30 % are dropped. At most 5 of the best are taken, at most 2 of them from one session. The phase
+of work divides the tokens of retrieval among types of memory. Tokens that a type leaves unused go to the next best items. Overlapping
+pieces of code are merged, and code is grouped by file. Omissions are reported.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Packed(NamedTuple):
 def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[Item]:
     """Choose the memories to show: some pinned ones, then the best others.
 
-    Both groups are ordered by score, best first; ties are ordered by id. `left_out` counts the other memories by reason.
+    Both groups are ordered by score, best first; ties are ordered by id. `left_out` counts the memories that were not chosen, by reason.
     """
     tally: Tally[str] = left_out if left_out is not None else Tally()
     ranked = sorted(found, key=lambda one: (-one.score, one.id))
@@ -68,7 +68,7 @@ def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[It
 
 
 def merged(pieces: Iterable[Item]) -> list[Item]:
-    """Merge pieces of code whose line ranges overlap or touch.
+    """Merge pieces of code of the same file whose lines overlap or touch.
 
     The file whose piece has the best score is first. Within a file the order is by line.
     """
@@ -95,7 +95,7 @@ def _merged_file(pieces: list[Item]) -> list[Item]:
 
 
 def _is_whole(one: Item) -> bool:
-    """Return whether the text of a piece of code has all lines of its range.
+    """Return whether a piece of code has all lines of its line range.
 
     The result is False for a truncated piece.
     """
@@ -105,7 +105,7 @@ def _is_whole(one: Item) -> bool:
 def arranged(items: Sequence[Item]) -> list[Item]:
     """Order items for display: pinned memories first, then by score.
 
-    Code is grouped by file with its pieces merged. Ties are ordered by id and path.
+    Pieces of code are merged and grouped by file; the best piece gives the score of its file. Ties are ordered by id or path.
     """
     groups = [((not one.pinned, -one.score, one.id), [one]) for one in items if one.kind != "code"]
     pieces = merged(one for one in items if one.kind == "code")
@@ -128,13 +128,13 @@ def pack(
     """Pack memories, rules and code into a token budget, as one text.
 
     Args:
-        items: items of any section. Retrieval is filtered and divided by type; other sections are taken in order.
+        items: items of any section. Retrieval (search results) is filtered and divided by type; other sections are taken in order.
         budget: limits in tokens; the text never exceeds them.
         form: writes the text.
         count: counts tokens. The count of a string is the sum of the counts of its lines.
-        phase: phase of work, for the shares of types.
+        phase: phase of work, which divides the tokens of retrieval among types of memory.
         explicit: True for an explicit request, which gets all results; False selects only the best few.
-        leaning: weights of memory types in this phase, learnt by the project; see `budgets.shares_of`.
+        leaning: factors of memory types in this phase, from accepted weights; see `budgets.shares_of`.
     """
     left_out: Tally[str] = Tally()
     cut: list[str] = []
@@ -176,8 +176,9 @@ def _fill(
 ) -> list[Item]:
     """Return the items that fit into `allowed` tokens, in order.
 
-    An item is a memory, a rule or a piece of code. An item beyond its type's share is tried again with the remaining tokens. Code that does
-    not fit is truncated if possible. `left_out` counts omitted items by reason, and `cut` collects ids of truncated code.
+    An item is a memory, a rule or a piece of code. If `shares` limits an item's type and the item is beyond that limit, it is tried again
+    with the remaining tokens. Code that does not fit is truncated if possible. `left_out` counts omitted items by reason, and `cut`
+    collects ids of truncated code.
     """
     items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
@@ -218,7 +219,7 @@ def _fill(
 def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str]) -> Item:
     """Truncate a piece of code to `most` tokens, to leave room for others.
 
-    The id of truncated code is added to `cut`. Code of which too few lines fit is returned whole.
+    The id of truncated code is added to `cut`. If fewer than 3 lines would fit, the code is returned whole.
     """
     if form.cost(one, count) <= most or (part := _first_lines(one, most, form, count)) is None:
         return one

@@ -1,7 +1,7 @@
 """Find memories and files for planned work, before a task or a phase.
 
-A relay passes memories from one phase of work to the next. Files to prefetch should be read before the work begins. Step limits are
-computed from past overruns.
+A relay passes memories from one phase of work to the next. A prefetch names files to read before the work begins. Step limits are computed
+from past overruns.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Planner:
         book: repository of the memories.
         projections: copies of the memories in memory.
         root: returns the root directory of the project, if known.
-        moving: returns the files that usually change together with given files or folders. Its flag tells whether to wait until the Git
-            history is read.
+        moving: returns the files that usually change together with given files or folders. If its second argument is True, it waits until
+            the Git history is read.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Planner:
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
         """Return memories about earlier work on a task, packed by type.
 
-        `modules` are files or folders of the work. The confidence of the memories does not matter.
+        `modules` are files or folders of the work. Memories of any confidence are returned.
         """
         if not task.strip():
             raise BadInputError("the description of the task is empty; describe the work", argument="task")
@@ -86,8 +86,8 @@ class Planner:
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
         """Return memories that one phase of work passes to the next, as one text.
 
-        `before` and `to` are the two phases. Memories that the session made come first, then others. Both are of the types that the next
-        phase needs.
+        `before` and `to` are the two phases. All memories are of types that the phase `to` needs. Memories that the session made come
+        first.
         """
         types = planning.relay_types(to)
         planning.relay_types(before)
@@ -107,11 +107,11 @@ class Planner:
     def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:
         """Return files to read before work on a module.
 
-        The files were often read by past sessions, or changed together with the module.
+        Past sessions often read these files, or the files often changed together with the module.
 
         Args:
             module: a directory or file, relative to the root.
-            wait: read the Git history first if necessary; otherwise the answer omits the history and says so.
+            wait: True reads the Git history first if necessary; False omits an unread history and says so in a note.
         """
         name = module.strip("/")
         if not name or len(name) > MAX_MODULE:
@@ -127,8 +127,8 @@ class Planner:
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
         """Return items that name files to read first, and notes.
 
-        A named file was often read by sessions in a folder of the open files. Or it often changes together with the open files. A note
-        tells how many folders could not be looked up before `until`.
+        `files` are the open files. Files are named that past sessions often read when they worked in a folder of an open file. Files that
+        often change together with the open files are named too. A note tells how many folders could not be looked up before `until`.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []
@@ -151,7 +151,7 @@ class Planner:
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
         """Pack search hits into one text for an agent, within a budget.
 
-        Memories that await review are left out, and their number is returned.
+        Memories that await review are left out. They are counted in the result's `left_out`.
         """
         if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
             raise BadInputError(

@@ -1,4 +1,7 @@
-"""Rules for planned work: files to read first, limits of steps, relays."""
+"""Rules for planned work: files to read first, limits of steps, relays.
+
+A relay passes memories from one phase of work to the next.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,8 @@ class Wanted(NamedTuple):
 def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
     """Return the files that memories suggest to read before work on a module.
 
-    The memories are of type prefetch_pattern. Files read in over 80 % of the module's sessions come first, then those read in over 50 %.
+    `patterns` are memories of type prefetch_pattern. Each memory gives first the files read in over 80 % of a module's sessions. The files
+    read in over 50 % follow.
     """
     found: list[Wanted] = []
     for info in patterns:
@@ -70,7 +74,7 @@ def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
 
 
 def within_module(one: str, module: str) -> bool:
-    """Return whether two paths are equal or one contains the other."""
+    """Return whether two paths are equal or one is a folder around the other."""
     left, right = one.strip("/"), module.strip("/")
     return left == right or left.startswith(f"{right}/") or right.startswith(f"{left}/")
 
@@ -78,10 +82,10 @@ def within_module(one: str, module: str) -> bool:
 def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None]) -> tuple[list[PrefetchedFile], int]:
     """Select the suggested files that fit, and count those that do not.
 
-    The limits are 12 files and 32,000 tokens. The files with the greatest share, such as those read in most sessions, come first.
+    The limits are 12 files and 32,000 tokens. Files with the greatest share, such as those read in most sessions, are selected first.
 
     Args:
-        wanted: suggestions from any source; of several for one file, the strongest counts.
+        wanted: suggestions from any source. Of several suggestions of the same file, the one with the greatest share counts.
         tokens_of: returns the number of tokens of a file; None if the file no longer exists.
     """
     best: dict[str, Wanted] = {}
@@ -105,8 +109,8 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
     """Scale a planned number of steps by past overruns, to at most the double.
 
-    `calibrations` are records of overruns, by module. Only those for `module`, or for a folder around or inside it, are considered. The one
-    with the most samples is used; among equals, the newest.
+    `base` is the planned number. `calibrations` are memories of past overruns, by module. Those for `module`, or for a folder around or
+    inside it, are considered. The one with the most samples is used; among equals, the newest.
 
     Raises:
         BadInputError: base is not a number of steps.

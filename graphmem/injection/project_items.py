@@ -66,7 +66,8 @@ def tokens_of(root: Path | None, path: str) -> int | None:
 def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
     """Return the number of tokens in the first mebibyte of a file.
 
-    The result is cached until the file's time or size changes. A larger file never fits into a budget, so its rest is not counted.
+    The result is cached until the file's time or size changes. The rest of a larger file is not counted, because such a file fits into no
+    budget.
     """
     with file.open("rb") as opened:
         return count_once(opened.read(1 << 20).decode("utf-8", "replace"))
@@ -75,8 +76,8 @@ def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
     """Convert a search hit to an item for an agent.
 
-    A memory is shown in full. Code is shown with its current lines. If its file is in `stale` (changed since it was indexed), the stored
-    snippet is shown.
+    A memory is shown in full. Code is shown with its current lines. If the file of the code is in `stale` (changed since it was indexed),
+    the stored snippet is shown instead.
     """
     if hit.memory is not None:
         return of_memory(hit.memory, "retrieval", hit.score)

@@ -36,7 +36,7 @@ INSTRUCTIONS: Final = (
 class RelevanceCheck:
     """Asks a language model which memories are relevant to a conversation.
 
-    `ContextAgent` calls it as its check.
+    An instance is the argument `check` of `ContextAgent`.
 
     Args:
         model: the configured language model.
@@ -52,7 +52,7 @@ class RelevanceCheck:
     def __call__(self, context: Context, found: Sequence[Candidate], until: float) -> list[Candidate]:
         """Return the memories that are relevant to a conversation, in order.
 
-        Untrusted memories are kept, because they are not sent to the model.
+        Untrusted memories are not sent to the model and are always kept.
 
         Args:
             context: the conversation.

@@ -44,7 +44,9 @@ class _Steps:
 
 
 class StepTriggers:
-    """Decides for each session what is shown between two steps. Thread-safe.
+    """Decides for each session which items are shown between two steps.
+
+    Thread-safe.
 
     Args:
         traps: returns a file's active warnings (memories of the types in TRAPS), best first, as (id, confidence); see `Finder.traps`.
@@ -71,7 +73,7 @@ class StepTriggers:
     def learnt(self, session: str, ids: Sequence[str]) -> None:
         """Record memories that a session has just made.
 
-        Memories of a session whose steps are not counted are ignored.
+        If the steps of the session are not counted, nothing is recorded.
         """
         with self._lock:
             if session in self._sessions:
@@ -79,7 +81,7 @@ class StepTriggers:
                 own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
-        """Count a step of an agent at which another item was already shown."""
+        """Count a step of an agent at which other context was already shown."""
         with self._lock:
             self._of(session).step += 1
 
@@ -91,12 +93,13 @@ class StepTriggers:
     def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
         """Count a step of an agent; return a reason to show an item, or None.
 
-        A reason (trigger) names the memories to show. Each trigger is returned once.
+        A reason (trigger) names the memories to show. The first FIRST_STEP - 1 steps give None. Each trigger is returned once.
 
         Args:
             session: name of the session.
             shown: ids of the memories that were shown to the session within the current topic of the conversation.
-            threshold: confidence that the trust level requires. Traps (warnings about files) need at least MIN_CONFIDENCE.
+            threshold: confidence that the trust level requires. Traps (warnings about files) need at least MIN_CONFIDENCE, even if
+                `threshold` is lower.
         """
         with self._lock:
             state = self._of(session)

@@ -24,10 +24,10 @@ _loaded: list[Any] = []  # the tokeniser or None, after the first request
 
 
 def count_tokens(text: str) -> int:
-    """Count tokens, at least as many as a language model's tokeniser does.
+    """Count the tokens of a string, usually more than a language model counts.
 
-    The count is the sum over the lines, where a line end counts as one token. An unknown word counts as many tokens as its UTF-8
-    bytes, which is the maximum in any byte-level vocabulary. Counts are cached by line, because the same memories are counted repeatedly.
+    The count is the sum over the lines, where a line end counts as one token. An unknown word counts as many tokens as its UTF-8 bytes,
+    which is the maximum in any byte-level vocabulary. Counts are cached by line, because the same memories are counted repeatedly.
     """
     lines = text.split("\n")
     return sum(map(_count_line, lines)) + len(lines) - 1
@@ -64,7 +64,7 @@ def _count(text: str) -> int:
 def is_exact() -> bool:
     """Whether the vocabulary is installed, so that tokens can be counted.
 
-    Without it, four letters count as one token.
+    Without the vocabulary, four letters count as one token, and each sign too.
     """
     return _tokenizer() is not None
 

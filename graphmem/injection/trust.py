@@ -1,9 +1,9 @@
 """Trust levels: confidence a memory needs to be shown without a request.
 
-The more sessions of a project end without corrections, the less confidence is needed. The level is cautious for the first 3 sessions, then
-standard. From the 16th session it may be confident. The condition is 10 sessions in a row with less than 5 % of the shown memories flagged
-wrong. Only a person can set autonomous. After three memories flagged as wrong in one session, graphmem offers a lower level, which a person
-may accept.
+The higher the level, the less confidence is needed. The level is `cautious` for the first 3 sessions, then `standard`. It can be
+`confident` from the 16th session on. The condition is that less than 5 % of the memories shown in the last 10 sessions were flagged wrong.
+Only a person can set `autonomous`. After three memories flagged wrong in one session, graphmem offers a lower level, which a person may
+accept.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FILE: Final = "trust.json"
 class Experience:
     """A project's sessions so far, and the memories flagged wrong in them.
 
-    The trust level is derived from these numbers, unless a person chose one. Numbers of recent sessions are kept, newest last.
+    The trust level is derived from these numbers, unless a person chose a level.
     """
 
     sessions: int = 0
@@ -65,7 +65,7 @@ class Experience:
 class TrustBook:
     """Stores how well memories worked in one project's sessions. Thread-safe.
 
-    The numbers of sessions and of wrong memories are in a file; see `Experience`.
+    The file has the numbers of sessions and of memories flagged wrong; see `Experience`.
 
     Args:
         folder: the index directory.
@@ -77,20 +77,20 @@ class TrustBook:
         self._now = _read(self._file)
 
     def now(self) -> Experience:
-        """Return the current counts of sessions and of corrected memories."""
+        """Return the current numbers of sessions and of memories flagged wrong."""
         return self._now
 
     def threshold(self) -> float:
         """Return the confidence that a memory needs to be shown without asking.
 
-        A memory's current confidence is compared with this threshold. Pinned memories are always shown.
+        The memory's confidence at that time counts. Pinned memories need no confidence.
         """
         return THRESHOLDS[self._now.level()]
 
     def choose(self, level: str) -> Experience:
         """Set the trust level that a person chose.
 
-        `auto` derives the level from experience.
+        With `auto`, the level is again derived from experience.
 
         Raises:
             BadInputError: unknown level.
@@ -102,7 +102,7 @@ class TrustBook:
     def flagged(self, session: str, count: int = 1) -> Experience:
         """Count memories flagged wrong in a session; possibly offer a lower level.
 
-        At the third such memory of a session, the next lower trust level is offered.
+        `count` is the number of newly flagged memories. From the third flagged memory of a session on, the next lower level is offered.
         """
 
         def change(before: Experience) -> Experience:

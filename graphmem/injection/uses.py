@@ -4,8 +4,8 @@ A session counts as at most one use of a memory, however often it uses the memor
 
 * The agent cites the memory's `#id` in its words, in a command or in text that it writes.
 * The agent follows the memory in an edit of a file that the memory is about. The edit adds a name that the memory recommends, or removes a
-  name that the memory rejects. The use counts when tests pass after the edit. At the end of the session it counts if the last tests did not
-  fail.
+  name that the memory rejects. The use counts when tests pass after the edit. If no tests run after the edit, it counts at the end of the
+  session, unless the last tests failed.
 
 A doubt is reported for a sentence that says that a cited memory is wrong. It is also reported if an edit followed a memory, tests failed,
 and the edit was undone.
@@ -75,7 +75,7 @@ class Followed(NamedTuple):
     def is_undone(self, old: set[str], new: set[str]) -> bool:
         """Whether a later edit undoes this edit.
 
-        `old` are the words that the later edit replaces, `new` the words that it writes.
+        `old` has the words that the later edit replaces, `new` the words that it writes.
         """
         return bool(self.added & (old - new) or self.removed & (new - old))
 
@@ -131,9 +131,9 @@ class UseBook:
             return Said(self._count(state, [one for one in cited if one not in doubts]), [Doubt(*one) for one in doubts.items()])
 
     def edited(self, session: str, edits: Sequence[Edit]) -> Said:
-        """Record edits; return memories that the edits cite or refute.
+        """Record edits; return memories that the edits cite or prove wrong.
 
-        A memory is refuted if an edit followed it, tests failed, and another edit undid the first edit.
+        A memory is proved wrong (a doubt) if an edit followed it, tests failed, and another edit undid the first edit.
         """
         cited = self.cited_in(session, "\n".join(one.new for one in edits)).used
         doubts: list[Doubt] = []
@@ -159,7 +159,7 @@ class UseBook:
     def tested(self, session: str, ok: bool | None) -> list[str]:
         """Record whether a session's tests passed.
 
-        Returns the ids of memories that earlier edits followed, now confirmed by the tests. The list is empty unless `ok` is True.
+        If `ok` is True, the ids of memories that earlier edits followed are returned as used. Otherwise the list is empty.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -175,7 +175,7 @@ class UseBook:
     def end(self, session: str) -> list[str]:
         """Forget a session; return the ids of memories that its edits followed.
 
-        The list is empty if the session's last tests failed.
+        Memories whose use was already counted are left out. The list is empty if the session's last tests failed.
         """
         with self._lock:
             state = self._sessions.pop(session, None)
@@ -200,8 +200,8 @@ class UseBook:
 def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
     """Return how an edit follows a memory, or None if it does not.
 
-    An edit follows a memory if it adds a name that the memory recommends, or removes a name that the memory rejects. The result has these
-    names.
+    An edit follows a memory if it adds a recommended name or removes a rejected name. The memory's text recommends and rejects names. The
+    result has the added and the removed names.
 
     Args:
         content: the memory's text.
@@ -214,7 +214,10 @@ def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
 
 
 def _names(content: str) -> tuple[set[str], set[str]]:
-    """Return names in code that a memory recommends, and those it rejects."""
+    """Return (names in code that a memory recommends, names that it rejects).
+
+    For "use `load()` instead of `read()`", the result is ({"load"}, {"read"}).
+    """
     wanted: set[str] = set()
     rejected: set[str] = set()
     for clause in _CLAUSE.split(content):
