@@ -351,7 +351,8 @@ class Interpreter:
     def _message_act(self, event: Event, n: int) -> Act:
         """Convert a message event to an act.
 
-        The message is by a person, by the agent or by another role.
+        A person's message is searched for requests to remember and for corrections. The message of a role other than person or agent counts
+        as external text.
         """
         role = event.args.get("role")
         text = redact(spoken(event.text))[0] if event.text else ""

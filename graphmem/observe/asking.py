@@ -244,13 +244,16 @@ _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst 
 
 @cache
 def polite() -> re.Pattern[str]:
-    """Return the pattern of a sentence of polite words only, such as "please"."""
+    """Return the pattern of a sentence of polite words only: "Thanks!"."""
     return re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
 
 
 @cache
 def begins() -> re.Pattern[str]:
-    """Return the pattern of a request whose first words ask to remember."""
+    """Return the pattern of a request to remember, known by its first words.
+
+    An example is "Remember that the port is 8080". The text after these words is the group `what`.
+    """
     return re.compile(
         rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
         re.IGNORECASE | re.DOTALL,
@@ -265,7 +268,10 @@ def rules() -> re.Pattern[str]:
 
 @cache
 def ends() -> re.Pattern[str]:
-    """Return the pattern of a request whose last words ask to remember."""
+    """Return the pattern of a request to remember, known by its last words.
+
+    An example is "Run the linter first, from now on". The text before these words is the group `what`.
+    """
     return re.compile(
         rf"{_HEAD}(?P<what>.+?)[\s,，、]*(?:{'|'.join(one.ends for one in LANGUAGES if one.ends)})[\s.!。！]*$", re.IGNORECASE | re.DOTALL
     )
@@ -273,7 +279,7 @@ def ends() -> re.Pattern[str]:
 
 @cache
 def asks() -> re.Pattern[str]:
-    """Return the pattern of a request anywhere in a message.
+    """Return the pattern of a request to remember, anywhere in a message.
 
     The author of such a request is unclear, because the message may contain pasted text.
     """

@@ -63,7 +63,7 @@ class Seen(NamedTuple):
 
 
 def is_browser(tool: str) -> bool:
-    """Whether a tool controls a browser."""
+    """Whether a tool controls a browser, judged by its name."""
     return _BROWSER.search(tool) is not None
 
 
@@ -135,7 +135,7 @@ def test_seen(command: str, text: str) -> Seen:
 def path_of(page: str) -> str:
     """Shorten a page's address; drop its query string.
 
-    For a local page the result is the path: `/cart` for `http://localhost:3000/cart?id=1`. For other pages it is the address.
+    For a local page the result is only the path: `/cart` for `http://localhost:3000/cart?id=1`. For any other page the host is kept.
     """
     plain = re.split(r"[?#]", page, maxsplit=1)[0]
     if is_local(page):

@@ -46,7 +46,7 @@ class Line(NamedTuple):
 def file_name(session_id: str) -> str:
     """Return the file name of a session's log, without extension.
 
-    The name has those characters of the id that every file system allows. A hash of the id makes the name unique.
+    Characters of the id other than letters, digits, '.', '_' and '-' are replaced with '-'. A hash of the id makes the name unique.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", session_id).strip(".-")[:60]
     return f"{plain}-{blake2b(session_id.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
@@ -112,7 +112,7 @@ class Trail:
             path: the edited file.
             other: id of the other session.
             apart: seconds between the two edits.
-            mark: number of the act and of the step in which this session edited the file.
+            mark: (number of the act, step) of this session's edit.
         """
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
@@ -122,7 +122,9 @@ class Trail:
         self._lines.append(text)
 
     def write(self) -> None:
-        """Write pending lines to the log file, where they survive this process.
+        """Append the pending lines to the log file.
+
+        Then the lines survive the end of this process. `force` also makes them survive a failure of the machine.
 
         Raises:
             OSError: the write failed; the session in memory is unchanged.
@@ -137,7 +139,7 @@ class Trail:
         self.dirty = True
 
     def force(self) -> None:
-        """Checkpoint: force written lines to the disk."""
+        """Force the lines that `write` appended to the disk."""
         if not self.dirty:
             return
         self.dirty = False
@@ -214,7 +216,7 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
 def keep_record(folder: Path, record: SessionRecord) -> Path:
     """Write the record of an ended session to the sessions' folder.
 
-    The file is replaced in one step.
+    An existing file is replaced in one step, so that no reader sees half a record.
 
     Raises:
         OSError: the write failed; the checkpoint log is kept.

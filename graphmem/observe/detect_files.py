@@ -289,7 +289,7 @@ class ImportChase(Detector):
 
 
 class ConfigTouch(Detector):
-    """Signal 14: a config file edited along with sources."""
+    """Signal 14: a config file edited shortly before or after source files."""
 
     signal: ClassVar = "config_touch"
     wants: ClassVar = frozenset({"edit"})

@@ -1,6 +1,7 @@
-"""Detectors about tools: retries, undone edits, searches, tool sequences.
+"""Detectors of patterns in how a session uses tools.
 
-Other findings are slow commands, the order of tests, and tasks that took more steps than planned.
+They find errors that were fixed, undone edits, repeated searches, recurring sequences of tools and slow commands. They also find the order
+of tests, and tasks that took more steps than planned.
 """
 
 from __future__ import annotations
@@ -375,9 +376,9 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two orders of tests disagree about any two shared tests.
+    """Return whether two orders of tests put any two shared tests differently.
 
-    For example, `a, b` and `b, a` disagree; `a, b` and `a, c, b` do not.
+    For example, the result is True for `a, b` and `b, a`. It is False for `a, b` and `a, c, b`.
     """
     shared = [one for one in order if one in other]
     return shared != sorted(shared, key=list(other).index)

@@ -71,8 +71,8 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
         session_id: the session of an event that does not name one.
 
     Returns:
-        The event with all values within limits, or None if it is refused. The reasons name each change or the refusal. An event without a
-            step number has step -1.
+        The event with all values within limits, or None if it is refused. The reasons say what was changed, or why the event was refused.
+            An event without a step number has step -1.
     """
     if isinstance(raw, Event):
         raw = raw._asdict()
@@ -152,7 +152,8 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
     """Cut a string to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
-    With `both_ends`, the middle is removed; otherwise the end. In the output of tools the subject is usually first and the error last.
+    With `both_ends`, the beginning and the end are kept; otherwise only the beginning. Tools usually print the subject first and the error
+    last.
     """
     if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
         return text, False

@@ -26,7 +26,7 @@ ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's req
 class Gate(NamedTuple):
     """The condition for learning from sessions of one kind, and a limit.
 
-    For example, a build session must have passed its checks. The limit is the number of memories that one session may add.
+    For example, a build session must have passed its checks. `most` is the number of memories that one session may add.
     """
 
     most: int

@@ -102,7 +102,7 @@ class Ledger(LedgerCounts):
     def twin(self, session: str, digest: str) -> str:
         """Return the id of another session with the same `digest`, or "".
 
-        The digest is a hash of the session's record without its ids. Sessions with the same digest are copies of each other.
+        The digest is a hash of the session's record without its ids. So a copy of a session under another id has the same digest.
         """
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
@@ -217,9 +217,9 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Return the ids of memories on probation that were learnt before a time.
+        """Return the ids of memories on trial that were learnt before a time.
 
-        Probation is the trial period of a new memory, in which its use is awaited.
+        After its trial, a new memory is confirmed if it was used; see `observe.trial`.
         """
         rows = self._all("SELECT memory FROM learnt WHERE settled = 0 AND at <= ? ORDER BY memory", before.timestamp())
         return [str(row[0]) for row in rows]
@@ -281,7 +281,7 @@ class Ledger(LedgerCounts):
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
     def sessions_like(self, prefix: str, most: int = 20) -> list[str]:
-        """Return the stored session ids that begin with a prefix, sorted."""
+        """Return up to `most` stored session ids that begin with `prefix`, sorted."""
         safe = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._all(
             "SELECT id FROM session WHERE id LIKE ? ESCAPE '\\' UNION SELECT session FROM receipt WHERE session LIKE ? ESCAPE '\\' "

@@ -22,7 +22,7 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """Numbers of sessions of one module that used, and that edited, a file."""
+    """The number of a module's sessions that used a file, and that edited it."""
 
     path: str
     sessions: int  # sessions that read or edited it
@@ -83,7 +83,7 @@ class LedgerCounts(LedgerFile):
     def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
         """Return errors that occurred in several independent sessions.
 
-        The most frequent come first. Sessions that read external text are left out.
+        The most frequent errors come first. Sessions that read external text do not count.
 
         Args:
             least: minimum number of sessions with the error.

@@ -47,7 +47,7 @@ def measured(record: SessionRecord) -> dict[str, Any]:
 
 
 class Cost(NamedTuple):
-    """Tokens that shown memories cost, and tokens of reads that they saved."""
+    """Tokens that shown memories cost, and tokens of file reads they saved."""
 
     sessions: int  # whose tokens were counted
     injected_tokens: int
@@ -58,6 +58,8 @@ class Cost(NamedTuple):
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
     """Compute how many tokens memories cost and saved, from session counts.
+
+    Saved are the tokens that sessions without memories read more on average, less the tokens of the shown memories.
 
     Args:
         controlled: counts of the sessions that were shown no memories.

@@ -101,7 +101,7 @@ def folded(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort findings by urgency, the most urgent first, then by key."""
+    """Sort findings by priority, the highest first; ties are sorted by key."""
     return sorted(findings, key=lambda one: (-one.priority, one.key))
 
 

@@ -74,7 +74,7 @@ class Methodology(NamedTuple):
         return plain if plain in PHASES else self.phases.get(plain, "explore")
 
     def handed_over(self, source: str, target: str) -> Relay | None:
-        """Return the hand-over between two stages of work; None if there is none."""
+        """Return the hand-over from stage `source` to `target`; None if undefined."""
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 
@@ -160,7 +160,7 @@ class Methodologies(NamedTuple):
     problems: tuple[str, ...]
 
     def of(self, name: str) -> Methodology:
-        """Return the methodology of this name, or the built-in one if none has it."""
+        """Return the methodology named `name`, or graphmem's own if none has it."""
         return self.known.get(name.strip().lower() or NATIVE, self.known[NATIVE])
 
 

@@ -77,7 +77,7 @@ class SessionInfo(NamedTuple):
 class Finding(NamedTuple):
     """A pattern found in one session, such as a fixed error.
 
-    A finding may become a memory. Its signal is the kind of pattern.
+    A finding may become a memory. `signal` is the kind of pattern.
     """
 
     signal: str  # name in observe.signals.SIGNALS
@@ -192,7 +192,7 @@ class UnitDone(NamedTuple):
 
 
 class SessionRecord(NamedTuple):
-    """All that is kept of an agent's session after its end.
+    """All data of an agent's session that is kept after its end.
 
     Summaries and statistics are made from the record. Memories are made from its findings.
     """

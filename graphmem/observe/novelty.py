@@ -1,6 +1,6 @@
 """Decide whether a memory learnt from a session is new.
 
-The memory repository has the same rules for near duplicates when it stores a memory. This module applies the rules before the write.
+The memory repository rejects near duplicates when it stores a memory. This module applies the same rules before the write.
 """
 
 from __future__ import annotations

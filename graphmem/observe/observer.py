@@ -58,7 +58,10 @@ class Wish(NamedTuple):
 
 
 class Started(NamedTuple):
-    """The outcome of starting a session: its information and a note."""
+    """The outcome of starting a session: its information and a note.
+
+    The note is set if the session got another id than the one requested.
+    """
 
     info: SessionInfo
     resumed: bool  # it was already running
@@ -101,7 +104,9 @@ class Observer:
     # ---- operations
 
     def start(self, session_id: str, reported: Mapping[str, Any]) -> Started:
-        """Begin an agent's session, or continue the one with this id.
+        """Begin an agent's session, or continue the running one with this id.
+
+        If the id belongs to an ended session or to another agent's session, a new id is given. The note of the result says so.
 
         Args:
             session_id: the agent's own id of the session.
@@ -150,7 +155,7 @@ class Observer:
     def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
         """Accept a batch of events, such as tool calls, of agents' sessions.
 
-        An invalid event raises no error. Problems of events are counted by reason in the result.
+        An invalid event raises no error. The result counts refused and changed events by reason.
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
@@ -276,7 +281,7 @@ class Observer:
 
         Args:
             session_id: id of a running or ended session.
-            others: applies if the session is unknown. True returns the sources of all running sessions, False an empty tuple.
+            others: for an unknown session, return the sources of all open sessions. If False, an unknown session has no sources.
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
@@ -335,8 +340,8 @@ class Observer:
         """Return the sessions that have not ended, sorted by id.
 
         Returns:
-            (information, number of events, time of the last event) of each session. The number is 0 for a session that is only on disk. The
-                time is None if unknown.
+            (information, number of events, time of the last event) of each session. The number is 0 for a session that is not in memory.
+                The time is None if unknown.
         """
         with self._lock:
             rows = [(one.info, one.events, self._heard.get(named)) for named, one in self._running.items()]
@@ -404,7 +409,7 @@ class Observer:
     def early(self, session_id: str) -> list[Finding]:
         """Return a running session's findings that may be learnt before its end.
 
-        For such findings, one session is enough evidence. The list is empty if the session does not run.
+        One session is enough evidence for these findings. The list is empty if the session has ended or is unknown.
         """
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
@@ -536,7 +541,7 @@ class Observer:
     def _find_logs(self) -> None:
         """Find the checkpoint logs that an earlier process left.
 
-        Their sessions continue when an event for them arrives.
+        The session of such a log continues when an event for the session arrives.
         """
         for path, info in self._files.left():
             self._resting[info.id] = info
@@ -547,9 +552,9 @@ class Observer:
                 self._renamed[base] = info.id
 
     def finish_left(self) -> list[SessionRecord]:
-        """End sessions of earlier processes that have been idle for a short time.
+        """End idle sessions that an earlier process left.
 
-        Returns the records that are ready to be learnt from.
+        Return only the records that are now ready to be learnt from. The idle time is `quiet_at_start` of the constructor.
         """
         return self.finish_quiet(self._quiet_at_start)
 

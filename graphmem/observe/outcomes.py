@@ -58,7 +58,10 @@ def _units(record: SessionRecord) -> Iterator[Finding]:
 
 
 def _failing(record: SessionRecord) -> list[tuple[str, str]]:
-    """Return the test commands whose last run failed, each with its error."""
+    """Return (command, error) of each test command whose last run failed.
+
+    Commands without a known error are left out.
+    """
     failed = [one for one in record.commands if one.action == "test" and one.failures and one.last_exit != 0]
     found = []
     for run in failed:

@@ -6,7 +6,7 @@ from typing import Final
 
 
 def module_of(path: str) -> str:
-    """Return the folder of a file, at most two levels deep: its module.
+    """Return the module of a file: its folder, at most two levels deep.
 
     The module of `src/auth/tokens.py` is `src/auth`. The module of a file at the root is ".".
     """
@@ -28,7 +28,7 @@ _LOCKS: Final = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "
 
 
 def is_config(path: str) -> bool:
-    """Whether a file is configuration; generated lock files are not."""
+    """Whether a file is configuration; the result is False for lock files."""
     name = path.rpartition("/")[2].lower()
     if name in _LOCKS:
         return False

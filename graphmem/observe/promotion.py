@@ -61,7 +61,7 @@ class Means(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A finding under examination, with its counts and its sentence."""
+    """A finding that passed the first checks, with its counts and sentence."""
 
     finding: Finding
     seen: Seen
@@ -71,13 +71,13 @@ class _Case(NamedTuple):
 def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Receipt:
     """Turn the findings of a session into memories, once.
 
-    A finding is a pattern found in the session, such as a fixed error. A repeated call returns the existing receipt, which lists the
-    outcome of each finding.
+    A finding is a pattern found in the session, such as a fixed error. The receipt lists the outcome of each finding. A repeated call
+    stores nothing and returns the existing receipt.
 
     Args:
         means: memory repository, ledger, model.
         record: the session's record.
-        unit: label of a finished unit of work while the session continues; None at its end.
+        unit: label of a finished unit of work while the session continues; None at the end of the session.
 
     Raises:
         LedgerError, JournalError, DiskFullError: nothing was stored; the call can be repeated.
@@ -215,8 +215,8 @@ class _Promotion:
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Return why a finding is rejected, or None if it is accepted.
 
-        The result is (outcome, reason, id of the memory concerned or ""). A person's request is rejected only if a memory of it already
-        exists.
+        The result is (outcome, reason, id of the memory concerned or ""). A person's request to remember is rejected only if a memory was
+        already made from it.
         """
         ledger = self.means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
@@ -282,7 +282,7 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """Return whether graphmem learnt a memory by observing this session."""
+        """Return whether a memory was learnt by observing this very session."""
         is_observed = row.source in (SOURCE, *SOURCE_OF.values()) or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 

@@ -368,9 +368,9 @@ def _is_order(sentence: str) -> bool:
 
 
 def _head(text: str) -> _Head | None:
-    """Find a request at the start of a prompt that can be the person's own.
+    """Find a request to remember at the start of a person's prompt.
 
-    Polite words and a denial ("No.") may precede it. The result is None if the prompt does not start with a request.
+    Polite words and a denial ("No.") may come before the request. The result is None if the prompt does not start with a request.
     """
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False

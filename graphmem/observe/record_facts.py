@@ -47,7 +47,7 @@ def modules_of(record: SessionRecord) -> dict[str, int]:
 def digest_of(record: SessionRecord) -> str:
     """Return a hash of a session's record without its ids.
 
-    The hash is equal for copies of the same session.
+    Copies of the same session have equal hashes.
     """
 
     def plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ def restored(path: Path) -> tuple[Running | None, int]:
     """Restore a session from its checkpoint log by replaying its acts.
 
     Returns:
-        The session, or None if it cannot be restored, and the number of intact bytes of the log.
+        (session, number of intact bytes of the log). The session is None if the log cannot be used.
     """
     reader = Reader(path)
     running: Running | None = None

@@ -1,4 +1,4 @@
-"""Detect sessions that edit the same file at the same time."""
+"""Detect conflicts: sessions that edit a file at about the same time."""
 
 from __future__ import annotations
 

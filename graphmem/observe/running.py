@@ -185,7 +185,7 @@ class Running:
     def strangers(self) -> tuple[str, ...]:
         """Return the sources of external text that the session has read.
 
-        A source is a page, tool, command or file. Calls whose results are pending are included.
+        A source is a page, tool, command or file. Sources of tool calls without a result yet are included.
         """
         awaited = self.interpreter.awaited()
         return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))

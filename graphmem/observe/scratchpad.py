@@ -85,9 +85,10 @@ class Scratchpad:
         self._unit_n = 1
 
     def table(self, signal: str, limit: int, rank: Callable[[Any], float] | None = None, bytes_each: int = ENTRY_BYTES) -> Table[Any, Any]:
-        """Create a bounded table for evidence of one kind of finding, `signal`.
+        """Create a bounded table for the evidence of the signal `signal`.
 
-        `limit`, `rank` and `bytes_each` are as in `Table`. The table counts towards the size limit of the scratchpad.
+        A signal is a kind of finding. `limit`, `rank` and `bytes_each` are as in `Table`. The table counts towards the size limit of the
+        scratchpad.
         """
         made: Table[Any, Any] = Table(limit, rank, bytes_each)
         self.tables.setdefault(signal, []).append(made)
@@ -146,7 +147,7 @@ class Scratchpad:
     def _memories(self, info: Mapping[str, Any]) -> None:
         """Record memories that the session was shown or that it used.
 
-        For a shown memory, the phase of work at its first display is stored too.
+        For a shown memory, the phase of work when it was first shown is stored too.
         """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
@@ -452,10 +453,7 @@ class Scratchpad:
         )
 
     def _unit_at(self, n: int) -> tuple[str, str]:
-        """Return label and phase of the task to which an act belongs.
-
-        `n` is the number of the act.
-        """
+        """Return (label, phase) of the task to which act number `n` belongs."""
         for first, last, label, phase in reversed(self._spans):
             if first <= n <= last:
                 return label, phase

@@ -39,9 +39,9 @@ class SessionFiles:
         return self.folder / (file_name(named) + TRAIL)
 
     def left(self) -> list[tuple[Path, SessionInfo]]:
-        """Return the checkpoint logs that an earlier process left, by file name.
+        """Return (path, session information) of each checkpoint log, by file name.
 
-        Each log is returned with its session's information. A file that is not a checkpoint log is quarantined.
+        At the start of a process, these are the logs that an earlier process left. A file that is not a checkpoint log is quarantined.
         """
         found: list[tuple[Path, SessionInfo]] = []
         for path in sorted(self.folder.glob("*" + TRAIL)) if self.folder.is_dir() else []:
@@ -112,7 +112,7 @@ class SessionFiles:
     def records(self) -> list[SessionRecord]:
         """Return the records of ended sessions, newest first.
 
-        Records beyond KEPT_RECORDS are removed, oldest first.
+        Only the newest KEPT_RECORDS files are kept; older ones are deleted.
         """
         found = [record for path in self._record_paths() if (record := read_record(path)) is not None]
         return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
@@ -126,7 +126,10 @@ class SessionFiles:
         return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]
 
     def settled(self, named: str) -> None:
-        """Record that a session was learnt from, by removing its mark."""
+        """Record that a session was learnt from.
+
+        The mark, an empty file that means "not learnt from yet", is deleted.
+        """
         (self.folder / (file_name(named) + UNLEARNT)).unlink(missing_ok=True)
 
     def _record_paths(self) -> list[Path]:

@@ -147,7 +147,7 @@ def line_of(args: Sequence[object] | str) -> str:
 def _masked(line: str) -> str:
     """Mask operators such as `>` inside quotes of a command line.
 
-    So quoted operators do not split the line and do not count as redirections.
+    A masked operator does not split the line and is not a redirection.
     """
     return _QUOTED.sub(lambda match: match[0].translate(_MASKED), line)
 

@@ -32,7 +32,7 @@ class Signal(NamedTuple):
     def value(self) -> float:
         """Return the signal's value, computed from its three ratings.
 
-        The formula is 0.5 diagnostic + 0.3 cross-session + 0.2 (1 - false positives); source: specification, 5.3.
+        The formula is 0.5 × `diagnostic` + 0.3 × `cross_session` + 0.2 × (1 - `false_positives`); source: specification, 5.3.
         """
         return round(0.5 * self.diagnostic + 0.3 * self.cross_session + 0.2 * (1 - self.false_positives), 4)
 

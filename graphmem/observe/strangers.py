@@ -151,7 +151,7 @@ class Judge:
         return "" if action == "web" or plain in local.TOOLS else _named("tool", tool or "without a name")
 
     def of_command(self, line: str) -> str:
-        """Return the external source that a command line reads; "" if local."""
+        """Return the source of external text that a command line reads, or ""."""
         looked = looked_at(line)
         if looked.stranger:
             return looked.stranger
@@ -166,7 +166,7 @@ class Judge:
         return found
 
     def of_folder(self, path: str) -> str:
-        """Return a command's working folder if it is external; "" if local."""
+        """Return the folder that a command changes to if it is external, or ""."""
         plain = path.rstrip("/") or "/"
         if plain[0] not in "/~":
             return "" if _folder(plain) is None else _named("folder", path)
@@ -262,9 +262,10 @@ def _looked(line: str, depth: int) -> Looked:
 
 
 def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Yield each simple command of a line: words, output files, input files.
+    """Yield (words, output files, input files) of each simple command.
 
-    Output and input files are the targets of redirections, such as `> out.txt` and `< in.txt`.
+    `line` is a command line of one or more simple commands. Output and input files are the targets of redirections, such as `> out.txt` and
+    `< in.txt`.
     """
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""

@@ -1,6 +1,7 @@
 """Switch for learning from sessions: on, off, or paused for a time.
 
-The state is a small file of the index. The setting `learning = false` of the project overrides it.
+The state is in a small file of the index directory. The setting `learning = false` of the project switches learning off, whatever the file
+says.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class CommandUse:
 class ErrorUse:
     """Occurrences of one error in a session, and whether it was fixed.
 
-    Errors are the same if their fingerprints match; see `words.same_error`.
+    Two errors are the same if their fingerprints (normalised texts) match; see `words.same_error`.
     """
 
     __slots__ = ("command", "edits_at", "expected", "fix_files", "fixed_at", "label", "marks", "message", "times")

@@ -57,7 +57,7 @@ def settle(book: MemoryRepository, ledger: Ledger) -> int:
 def undo(book: MemoryRepository, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
     """Retract the memories learnt from a session, and never learn them again.
 
-    A memory stays if a person confirmed it, or if another session supports it too. The result names retracted and kept memories.
+    A memory is kept if a person confirmed it, or if another session supports it too. The result names retracted and kept memories.
     """
     parts = [receipt_of(body) for _, _, body, undone in ledger.receipts(session) if not undone]
     ids = sorted({one for part in parts for one in part.learnt})

@@ -85,7 +85,7 @@ def same_error(one: str, other: str) -> bool:
 def error_line(text: str) -> str:
     """Return the line of an output that describes the error best.
 
-    If no line looks like an error, the result is the last line; "" for an empty output.
+    If no line looks like an error, the last line is returned. The result is "" for an empty output.
     """
     for pattern in _ERROR_LINES:
         last = None
@@ -299,7 +299,7 @@ class GivenUp(NamedTuple):
 def given_up(text: str) -> GivenUp | None:
     """Return the first approach that an agent's text abandons, or None.
 
-    "If this approach won't work, …" does not count.
+    A condition such as "If this approach won't work, …" does not count.
     """
     lower = text.lower()
     if not any(word in lower for word in _GIVES_UP):
