@@ -171,7 +171,10 @@ class ContextAgent:
             return Ready(ready, state.note)
 
     def shown(self, session: str) -> frozenset[str]:
-        """Ids of the memories that a session was shown within its current topic."""
+        """Ids of the memories that a session should not be shown again.
+
+        These were shown since the topic began, or since the last reset after 50 turns.
+        """
         with self._lock:
             return frozenset(self._state(session).shown)
 
@@ -193,14 +196,14 @@ class ContextAgent:
             return self._state(session).phase
 
     def topics(self, session: str) -> int:
-        """Return how many topics a session has had so far, at least 1."""
+        """Return the number of topics that a session has had, at least 1."""
         with self._lock:
             return self._state(session).topics
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until the queued contexts of all sessions are processed.
 
-        Returns False on timeout.
+        The result is False if this takes longer than `timeout_s`.
         """
         deadline = time.monotonic() + timeout_s
         with self._work:

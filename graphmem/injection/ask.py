@@ -59,8 +59,8 @@ def check(ask: Ask) -> None:
 
 
 def whole_budget(tokens: int) -> Budget:
-    """Return a budget of `tokens` in which each section may use all of them.
+    """Return a budget of `tokens` without limits for single sections.
 
-    The sections are those of `budgets.SECTIONS`.
+    Each section of `budgets.SECTIONS` may use all tokens.
     """
     return Budget(tokens, tokens, tokens, tokens, tokens)

@@ -96,9 +96,9 @@ def _pass_on(late: Callable[[T], object], future: Future[T]) -> None:
 
 
 def deadline_of(point: str) -> float:
-    """Return how many seconds an answer may take at a moment of a session.
+    """Return how many seconds an answer may take at a point of a session.
 
-    A moment is for example `start` or `tool`.
+    `point` is a moment such as `start` or `tool`, one of POINTS.
 
     Raises:
         BadInputError: the point is unknown.

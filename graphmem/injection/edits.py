@@ -118,12 +118,12 @@ class EditBook:
             return found._replace(targets=fresh, moves=moves)
 
     def tell(self, session: str, found: Consequences) -> None:
-        """Record that a session got the advice about an edit."""
+        """Record that a session got the advice `found` about an edit."""
         with self._lock:
             self._tell(self._of(session), found)
 
     def postpone(self, session: str, found: Consequences) -> None:
-        """Keep advice about an edit that missed its deadline."""
+        """Keep advice about an edit that was ready too late, to be given later."""
         with self._lock:
             self._of(session).late.append(found)
 
@@ -151,7 +151,10 @@ class EditBook:
                 state.edited, state.tested = True, False
 
     def ran_tests(self, session: str) -> None:
-        """Record that a session ran tests after its last edit."""
+        """Record that a session ran tests.
+
+        The next edit cancels this.
+        """
         with self._lock:
             self._of(session).tested = True
 

@@ -220,7 +220,7 @@ class Finder:
     def answers(self, query: str, session: str = "") -> list[str]:
         """Return ids of memories that answer an agent's search, best first.
 
-        Only memories that may be shown to the session are returned.
+        Memories that may not be shown to the session are left out.
         """
         if not query.strip():
             return []
@@ -348,7 +348,8 @@ class Finder:
     def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
         """Return whether a memory's confidence allows showing it in a session.
 
-        The memory's scope must include the session, and its confidence must meet the trust level.
+        The memory's confidence must meet the trust level, and its scope must include the session. Memories that await review are never
+        shown.
         """
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())

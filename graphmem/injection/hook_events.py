@@ -138,7 +138,10 @@ class Hooks:
         return [path for path in paths if path], ""
 
     def _within(self, path: str, folder: str) -> str:
-        """Convert a path to one relative to the project's root; "" if outside."""
+        """Convert a path to one relative to the project's root; "" if outside.
+
+        A relative path starts at `folder`, the agent's working directory.
+        """
         root = self._root()
         if root is None:
             return ""

@@ -125,7 +125,7 @@ class Injector:
     # ---- sessions
 
     def begin(self, session: str) -> None:
-        """Start or restart a session; all memories may be shown to it again."""
+        """Start or restart a session and forget which memories it was shown."""
         self.agent.begin(session)
         self.steps.forget(session)
         self.edits.forget(session)
@@ -181,7 +181,10 @@ class Injector:
     def settle(self, timeout_s: float) -> bool:
         """Wait until all background work of all sessions is done.
 
-        Returns False on a timeout.
+        The result is False if the contexts are not processed within `timeout_s`.
+
+        Raises:
+            TimeoutError: the contexts are processed, but other background work is not.
         """
         deadline = time.monotonic() + timeout_s
         if not self.agent.settle(timeout_s):

@@ -77,7 +77,10 @@ def plain_path(path: str) -> str:
 
 
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
-    """Convert a memory to an item that can be shown to an agent."""
+    """Convert a memory to an item that can be shown to an agent.
+
+    `section` is one of `budgets.SECTIONS`; `score` ranks the item.
+    """
     conflicts = tuple(
         (info.short_id, one.short_id, "not reviewed" if one.status == "candidate" else clean(one.title))
         for one in info.relations

@@ -1,7 +1,7 @@
 """Infer the phase of work of a session from the tools it uses.
 
-Reading and searching is `explore`. An edit begins `implement`, and a test after an edit `validate`. After that, many reads in a row are
-`explore` again. Before the first tool the phase is unknown.
+Reading and searching is `explore`. An edit begins `implement`, and a test after an edit begins `validate`. LOOKS reads or searches in a row
+begin `explore` again. Before the first tool the phase is unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class WorkPhases:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def acted(self, session: str, action: str) -> None:
-        """Record what a tool did in a session, one of `observe.tools.ACTIONS`."""
+        """Record the action of a tool in a session, one of `tools.ACTIONS`."""
         with self._lock:
             state = self._sessions.setdefault(session, _Session())
             self._sessions.move_to_end(session)

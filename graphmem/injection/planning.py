@@ -135,9 +135,9 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
 
 
 def relay_types(to: str) -> tuple[str, ...]:
-    """Return the types of memories that a phase gets from the previous phase.
+    """Return the types of memories that the phase `to` gets from the last one.
 
-    When a phase of work ends, it passes memories to the next phase.
+    At the end of a phase of work, its memories of these types are passed on.
 
     Raises:
         BadInputError: unknown phase.

@@ -1,8 +1,8 @@
 """Decide whether to show one item between two steps of an agent.
 
-From the fifth step on, the first matching trigger fires. The triggers are, in order:
+Nothing is shown in the first four steps. Then the first matching trigger (reason to show an item) applies, in this order:
 
-* A file that was recently read or edited has a trap, an error or a dead end that was not shown yet.
+* A recently read or edited file has a trap, an error or a dead end that was not shown yet.
 * The session has recorded a memory since the last step.
 * A memory answers one of the last 3 searches. The lookup runs when the search is reported, so that a step does not need a search.
 """

@@ -135,10 +135,10 @@ class TrustBook:
 def _read(file: Path) -> Experience:
     """Read a project's experience; a missing or damaged file means none.
 
-    A project without experience has the most careful level.
+    Without experience, the trust level is the most careful one.
 
     Raises:
-        ResourceError: out of memory or descriptors. Treating the file as empty would let the next write erase it.
+        ResourceError: out of memory or descriptors. If the file counted as empty, the next write would erase it.
     """
     try:
         found = read_sealed_json(file.read_bytes())
