@@ -63,7 +63,8 @@ def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memo
 def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Record that a person confirms a memory.
 
-    The memory becomes confirmed and reviewed, and its links to code are set to the current code. A forgotten memory is restored.
+    The memory becomes confirmed and reviewed. Its links to code record the current code, so they count as valid. A forgotten memory is
+    restored.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -111,9 +112,9 @@ def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", acto
 
 
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
-    """Resolve a contradiction between memories in favour of one, the winner.
+    """Resolve a contradiction between memories in favour of `winner`.
 
-    The loser is superseded. Without `loser`, all memories that conflict with the winner are superseded.
+    `loser` becomes superseded. Without `loser`, all memories that conflict with `winner` become superseded.
     """
     why = redact(text("note", note, 1_000, least=0))[0]
     with repository.writing():
@@ -146,7 +147,7 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
 def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
     """Count that memories were shown, used or confirmed.
 
-    A memory that was only shown does not become more likely to be true.
+    `use` is "injected" (only shown), "used" or "confirmed". Being shown does not make a memory more likely to be true.
     """
     choice("use", use, tuple(USES))
     name = text("session", session or "", 1_000, least=0, lines=False)
@@ -255,7 +256,7 @@ def aliases(repository: MemoryRepository) -> list[TermAlias]:
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Check, before `row` is restored, that no live memory has its text.
+    """Check, before `row` is restored, that no live memory is equal to it.
 
     Raises:
         BadInputError: a live memory with the same text has the same scope and visibility.

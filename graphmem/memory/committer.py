@@ -98,9 +98,9 @@ class Committer:
                 self._jobs.task_done()
 
     def _do(self, job: _Job) -> None:
-        """Write one queued change to the graph, or report the failure.
+        """Write one queued change to the graph.
 
-        A failed write is not lost, because it is in the journal.
+        If the write fails, the failure is reported. The change is not lost, because it is in the journal.
         """
         try:
             if not self._stuck:  # writes after a failed one are in the journal and are replayed with it

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class BranchesOf(Protocol):
-    """Function that returns other branches that have the code of a memory."""
+    """Function that returns the names of other branches with a memory's code."""
 
     def __call__(self, row: MemoryRow, *, gone: bool) -> list[str]:
-        """Return the names of the branches.
+        """Return the names of branches other than the indexed one.
 
         Args:
             row: the memory.
-            gone: whether any code that it is linked to does not exist here.
+            gone: whether any code that the memory is linked to is missing in this index.
         """
 
 
@@ -39,7 +39,7 @@ class Describer:
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
         paths: paths of files that memories name and the graph does not contain, by id.
-        branches: returns other branches that have the code of a memory; see `MemoryRepository.branches_of`.
+        branches: returns the branches, except the indexed one, that have the code of a memory; see `MemoryRepository.branches_of`.
     """
 
     def __init__(self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str], branches: BranchesOf) -> None:

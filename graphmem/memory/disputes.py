@@ -24,13 +24,13 @@ def disputes(
 ) -> list[Disagreement]:
     """Return contradicting memories, and memories that somebody disputes.
 
-    Both are returned as disagreements with two sides, the older side first. Only memories that the caller sees count.
+    Both are returned as disagreements with two sides, the older side first. Memories that the caller may not see are left out.
 
     Args:
         repository: the memories of this machine.
         author: returns the name of the person who wrote a memory.
         name: returns the name of a person by login.
-        listed: ids of memories whose disagreements are known already.
+        listed: ids of memories whose disagreements the caller already has; the result does not repeat these.
     """
     index = repository.index()
     live = {row.id: row for row in index.all_rows() if row.status in LIVE_STATUSES}

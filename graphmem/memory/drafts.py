@@ -46,7 +46,7 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
     Args:
         item: the caller's input.
         root: root directory of the project; "" when it is unknown.
-        source: source of an item without a source.
+        source: source of the memory if `item` does not give one.
         dim: required length of a vector; None if unknown.
 
     Raises:
@@ -92,7 +92,7 @@ def dim_of(model: Any, embedder: Embedder | None) -> int | None:
 def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | None) -> str:
     """Return the name of the model that computed the vectors of `drafts`.
 
-    The name is `model`, or else the embedder's. It is "" if no draft has a vector.
+    The name is `model` if it is given, else the name of the embedder's model. It is "" if no draft has a vector.
     """
     sizes = {one.vector.size for one in drafts if one.vector is not None}
     if not sizes:

@@ -66,7 +66,8 @@ _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_
 def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
     """Return a project's memories as one document, a mapping for JSON.
 
-    It includes links, relations, sessions and aliases. Lists are sorted by id. With `personal=False` personal memories are left out.
+    The document includes links, relations, sessions and aliases. Lists are sorted by id. With `personal=False` personal memories are left
+    out.
     """
     repository.flush()
     index, describer = repository.index(), repository.describer()
@@ -107,9 +108,8 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
     """Import memories from an exported document in one write.
 
     A memory whose id exists in this index is changed only if the document has a newer version. The answer counts identical memories as
-    `unchanged`, and memories of which this index has a newer version as `older`. A memory with exactly the text of another memory in this
-    index is left out, and does not confirm that memory. If the document comes from another project, links are matched to the code by path
-    and name.
+    `unchanged`, and memories of which this index has a newer version as `older`. If a new memory has exactly the text of another memory in
+    this index, it is left out. If the document comes from another project, links are matched to the code by path and name.
 
     Args:
         repository: receives the memories.
@@ -286,7 +286,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 def _short(row: MemoryRow, taken: Taken) -> str:
     """Return a short id, such as `a1b2`, for an imported memory.
 
-    The result is the short id in the document. If that id is invalid or already in `taken`, the result is a new one.
+    The id in the document is kept. If it is invalid or already in `taken`, a new one is made.
     """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
@@ -314,10 +314,10 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
 def _links(
     repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
-    """Convert links of imported memories to edges; count dropped links.
+    """Convert links of the imported memories `kept` to rows for the graph.
 
-    The links are those of the memories `kept`. `same` maps the id of a memory in the document to its id in this index. A link is dropped if
-    its target does not exist in this index.
+    Returns the rows, and the number of dropped links. A link is dropped if its target does not exist in this index. `same` maps a memory's
+    id in the document to the id of that memory in this index.
     """
     wanted = {row.id for row in kept}
     about: list[AboutRow] = []
@@ -371,9 +371,9 @@ def _links_to_code(
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.
 
-    A file is found by its path. Other code is found by its id, or by its name if the index lacks the id. If the index lacks the file, the
-    link is kept. With `elsewhere` (a document of another project), such a link is marked as orphaned. Returns the links, the files that the
-    index lacks, and the number of dropped links.
+    A file is found by its path. If the index lacks the file, the link is kept; with `elsewhere` (a document of another project), it is
+    marked as orphaned. A symbol is found by its id, or else by its name. If the index lacks the symbol, the link is dropped. Returns the
+    links, the files that the index lacks, and the number of dropped links.
     """
     view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}

@@ -72,7 +72,7 @@ class MemoryQuery:
     def accepts(self, row: MemoryRow) -> bool:
         """Return whether a memory passes the filters that need only its row.
 
-        The filters `files`, `symbols`, `session` and `as_of` need more than the row and are not checked here.
+        The filters `files`, `symbols`, `session` and `as_of` need further data; the module `read` checks them.
         """
         return (
             (not self.types or row.type in self.types)
@@ -92,7 +92,10 @@ class MemoryQuery:
 
 
 def worth(row: MemoryRow) -> float:
-    """Return how useful a memory is to a newcomer: trust × confidence × use."""
+    """Return how useful a memory is to a newcomer.
+
+    It is trust × confidence × (1 + ln(1 + number of uses and confirmations)).
+    """
     return SOURCES[row.source].trust * row.confidence * (1 + math.log1p(row.used_count + row.confirmed_count))
 
 

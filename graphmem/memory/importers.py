@@ -133,7 +133,7 @@ def _facts(text: str) -> Reading:
 def _own_markdown(text: str) -> Reading:
     """Read memories from Markdown that graphmem wrote.
 
-    Its comments contain data such as the type.
+    Comments in the Markdown contain further data, such as the type.
     """
     found = items(text)
     return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])

@@ -85,12 +85,15 @@ class Journal:
         return self._folder
 
     def stamp(self) -> tuple[object, ...]:
-        """Return a value that changes when any process writes to the journal."""
+        """Return a value that changes when any process writes to the journal.
+
+        A reader compares two such values to detect a write.
+        """
         newest = self._segments()[-1:]
         return (index_id(self._folder), *((path.name, path.stat().st_size) for path in newest))
 
     def reopen(self) -> None:
-        """Read again what is on disk, after another process wrote to the journal."""
+        """Read the journal's files again, after another process wrote to them."""
         self.close()
         self._begin()
 
@@ -201,8 +204,8 @@ class Journal:
     def rewrite(self, change: Callable[[Line], Line | None], note: Line) -> int:
         """Change or erase past entries of the journal; return how many changed.
 
-        An entry that records this rewrite is added at the end. All hashes are computed again. The new journal replaces the old directory in
-        one step.
+        An entry that records this rewrite is added at the end. All hashes are computed again. The new directory replaces the old one in one
+        step.
 
         Args:
             change: called with the body of each entry. It returns the new body, or the same body for no change. None erases the content and
@@ -248,7 +251,7 @@ class Journal:
         """Return a message about entries missing at the end of the journal.
 
         Args:
-            known: number of the last entry in the database, higher than `head`.
+            known: number of the last entry in the database. It is higher than that of the journal's last entry.
         """
         if self.head.number:
             return (
@@ -261,7 +264,7 @@ class Journal:
     def mend(self) -> None:
         """Check every file of the journal, and quarantine damage.
 
-        The same check is made when the journal is opened. `notes` and `damaged` report the damage.
+        The attributes `notes` and `damaged` then report the damage. Opening a journal checks only its plain files.
 
         Raises:
             JournalError: the system cannot read or write a file.
@@ -342,9 +345,9 @@ class Journal:
             self._size = self._path.stat().st_size
 
     def _recover_swap(self) -> None:
-        """Complete a `rewrite` that was interrupted.
+        """Complete a `rewrite` that the end of its process interrupted.
 
-        `rewrite` renames two directories, and the process ended between the two renames.
+        `rewrite` renames two directories, so the process may end after the first renaming.
         """
         old, new = (self._folder.with_name(self._folder.name + end) for end in (".old", ".new"))
         if not self._folder.name.endswith(".new"):
@@ -445,7 +448,7 @@ def _read(path: Path) -> bytes:
 def _unpacked(path: Path) -> tuple[bytes, bool]:
     """Return the readable lines of a journal file, and whether it is intact.
 
-    The lines are bytes. Intact means that each compressed byte is the byte that was written.
+    The lines are bytes, uncompressed. The second value is False if compressed bytes are damaged; a plain file always gives True.
 
     Raises:
         JournalError: the system cannot read the file.

@@ -58,8 +58,8 @@ class Scan(NamedTuple):
 def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
     """Encode the entries of one write as lines of the journal.
 
-    Returns the bytes, and the number and hash of the last entry. A vault encrypts everything except the numbers and hashes, so damage is
-    found without the key.
+    Returns the bytes, and the number and hash of the last entry. A `vault` encrypts the entries, except their numbers and hashes. So damage
+    is found without the key.
     """
     bodies = list(bodies)
     number, prev = head
@@ -115,8 +115,7 @@ def scanned(data: bytes) -> Scan:
 def from_entry(data: bytes, number: int) -> bytes:
     """Return the end of a journal file, from the line of entry `number` on.
 
-    If no line has this number, all bytes are returned. A reader of new entries uses the function to avoid checking the hashes of all
-    earlier ones.
+    If no line has this number, all bytes are returned. The hashes of earlier entries need not be checked again.
     """
     at = data.find(b'\n{"n":%d,' % number)
     return data[at + 1 :] if at >= 0 else data

@@ -46,10 +46,7 @@ def half_life_of(row: MemoryRow) -> float | None:
 def last_use(row: MemoryRow) -> datetime:
     """Return when a memory was last opened, cited, acted on or confirmed.
 
-    A use is one of these four. A memory that was only shown was not used. A memory without a use has the time at which it was learnt.
-
-    Knowledge may be older than its memory, such as knowledge from an old commit. For such a memory the write path sets the time of writing
-    as the last access, because it could not be used earlier.
+    Being shown is not a use. Without a use, the result is the time at which the memory was stored or, if later, learnt.
     """
     return max(row.last_accessed_at or row.created_at, row.created_at)
 
@@ -77,7 +74,8 @@ def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] =
 def importance_now(row: MemoryRow, now: datetime) -> float:
     """Return a memory's current importance.
 
-    It is importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its importance.
+    It is importance × 0.95^(days since last use / 7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its
+    importance.
     """
     if row.status == "pinned":
         return row.importance
@@ -101,9 +99,9 @@ def ttl_days(row: MemoryRow) -> float | None:
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory after one more use.
 
-    The use is counted, and the memory is no longer stale. Confidence rises after every fifth use, unless the memory is disputed. Two uses
-    confirm a candidate that is not disputed, regardless of the time between them. After ten uses the memory needs no review. Contaminated
-    memories stay candidates and in review.
+    The use is counted. Every fifth use raises the confidence, unless the memory is disputed. Two uses confirm a candidate that is not
+    disputed, regardless of the time between them. After ten uses the memory needs no review. Contaminated memories stay candidates and in
+    review.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
@@ -119,9 +117,9 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
 
 
 def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
-    """Return the row of a memory after it was confirmed.
+    """Return the row of a memory that a person or another session confirmed.
 
-    A person or an independent session confirms it.
+    A candidate becomes confirmed, unless it is contaminated.
     """
     status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
@@ -130,8 +128,8 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
 def confirmed_by_repetition(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
     """Return the row of a memory after its text was stored again.
 
-    Its strength rises by one. The time counts as its last use, so the decay of its confidence begins again. It counts as confirmed only if
-    `independent`: a person or another session wrote the text.
+    Its strength rises by one, and its confidence decays from now on again. `independent` means that a person or another session wrote the
+    text; then the memory is also confirmed once more.
     """
     return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
@@ -139,7 +137,7 @@ def confirmed_by_repetition(row: MemoryRow, now: datetime, *, independent: bool)
 def shown(row: MemoryRow) -> MemoryRow:
     """Return the row of a memory after it was shown to an agent.
 
-    Only the count changes, so that showing a wrong memory often does not strengthen it.
+    Only the count of showings changes. So a wrong memory does not get stronger by being shown often.
     """
     return row._replace(injected_count=row.injected_count + 1)
 
@@ -147,7 +145,7 @@ def shown(row: MemoryRow) -> MemoryRow:
 def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
     """Return whether a memory was unused so long that it becomes stale.
 
-    That is after 30 days without use, if the memory has a half-life and is not pinned.
+    It becomes stale after 30 days without use. Pinned memories and memories without a half-life never do.
     """
     return half_life_of(row) is not None and row.status != "pinned" and days(last_use(row), now) > STALE_DAYS
 
@@ -171,8 +169,9 @@ class Policy(NamedTuple):
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
     """Return the memories to remove or to exclude from search now.
 
-    Three groups follow each other: memories whose confidence has decayed, expired memories, and the least important ones above the limits.
-    Within a group, ties are ordered by id.
+    Excluded are memories whose confidence has decayed, expired memories, and the least important ones above the limits. Removed are
+    memories that were excluded 30 days ago, if the policy permits removal. Memories above the limits come last, the least important first.
+    All others are ordered by id.
 
     Args:
         rows: all memories.

@@ -1,8 +1,8 @@
 """Find the files and symbols that a memory names, and link them.
 
 Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
-name is linked if exactly one definition has it. A name that several definitions have is reported instead. Some members have one common word
-as their name, such as `next`. They are linked only if the text also names their class or their file.
+name is linked if exactly one definition has it. A name that several definitions have is reported instead. The name of a member may be a
+common word, such as `next`. The member is linked only if the text also names its class or its file.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _is_common_member(view: GraphView, node: int, name: str) -> bool:
-    """Return whether a name is a common word, and `node` is a member.
+    """Return whether `node` is a class member whose name is a common word.
 
     A common word is one lower-case word, such as `next` or `get`. Libraries also have members with such names, so the name alone does not
     identify the member.
@@ -213,7 +213,7 @@ def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
     """Return the distinct names of code in a memory's text, in order.
 
-    Each name comes with the confidence of a link to its code. `spans` are parts to skip, such as paths that were found before.
+    An item is (name, confidence of a link to the code of this name). `spans` are (start, end) of parts to skip, such as paths.
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):
@@ -228,9 +228,9 @@ def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, fl
 
 
 def _file(view: GraphView, path: str) -> int | None:
-    """Return the indexed file at `path`.
+    """Return the indexed file at `path`, or None.
 
-    If no file has exactly this path, the result is the only file whose path ends with it, or None.
+    If no file has exactly this path, the only file whose path ends with `path` is returned.
     """
     path = path.removeprefix("./")
     exact = view.file_node(path)

@@ -69,7 +69,7 @@ def section_of(type_: str) -> str:
 
 
 def skeleton(project: str) -> str:
-    """Return the text of a MEMORY.md with empty sections."""
+    """Return the text of a MEMORY.md with headings and no memories."""
     lines = [
         f"# What {inert(project)} knows",
         "",
@@ -106,8 +106,7 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
     """Return memories as Markdown in the form of a CLAUDE.md.
 
-    Agents read a CLAUDE.md as instructions. The text has plain lines under section headings. It lacks the ids and comments that `sync`
-    needs.
+    Agents read a CLAUDE.md as instructions. The text has list items under section headings, without the ids and comments that `sync` needs.
     """
     lines = [f"# {inert(project)}"]
     for name in SECTIONS:
@@ -134,7 +133,7 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
     """Return the numbers of lines of a Markdown document that are not text.
 
     Four things are not text: code between fences, comments, private blocks of several lines, and the front matter. Numbers count from 1.
-    The second result is the first line of a block that is never closed, or 0. All lines after it are part of the block.
+    The second result is the first line of a block that is never closed, or 0. Such a block extends to the end of the document.
     """
     found: set[int] = set()
     begun = 0

@@ -33,11 +33,11 @@ class _Piece(NamedTuple):
 def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], movable: Iterable[str]) -> str:
     """Return the document with list items that match the current memories.
 
-    Memories without a line are added at the end of their section.
+    Memories without a line in the document are added at the end of their section.
 
     Args:
         text: the document.
-        fates: the change of each item that changes, by the number of the item's first line. Other items are left unchanged.
+        fates: planned changes of list items, by the number of the item's first line. Items without a planned change stay as they are.
         rows: all memories that have a line in the result.
         movable: short ids of lines that no person wrote. Adjacent lines of this kind are ordered by use, the most used first.
     """
@@ -88,10 +88,10 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
 
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
-    """Plan to insert lines of new memories at the end of a section.
+    """Plan to insert the lines `new` at the end of a section.
 
-    The section has the lines `at` (its heading) to `stop`. The new lines follow its last line that is not empty. The plan is recorded in
-    `behind`, which maps a line number to the lines to insert after it.
+    The section extends from line `at` (its heading) to line `stop`. The new lines follow the last line of the section that is not empty.
+    The plan is recorded in `behind`, which maps a line number to the lines to insert after that line.
     """
     number = next(number for number in range(stop, at - 1, -1) if pieces[number - 1].text.strip() or number == at)
     is_blank = number < stop and pieces[number].text != ""
@@ -107,9 +107,10 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Return the document's pieces with the planned lines inserted.
+    """Return the lines of the document with the planned lines inserted.
 
-    `behind` maps a line number to the pieces to insert after that line. A line without a line end gets one if another piece follows.
+    A piece is one line of text. `behind` maps a line number to the pieces to insert after that line. `end` is the line end; a line without
+    one gets it before an insertion.
     """
     found = list(behind.get(0, ()))
     for number, piece in enumerate(pieces, 1):
@@ -122,7 +123,7 @@ def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) 
 def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) -> list[_Piece]:
     """Order neighbouring lines of memories by use, the most used first.
 
-    Lines that a person wrote are not moved. A line followed by a person's text keeps its place, because that text may refer to it.
+    Lines that a person wrote are not moved. A line directly before a person's text is not moved either, because the text may refer to it.
     """
     found = [piece for piece in pieces if piece.text]
     start = 0

@@ -36,7 +36,8 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 class Place(NamedTuple):
     """A symbol or file of an answer, and its relation to the subject.
 
-    The subject is the code that the question is about. The relation is a nearness, a role such as "around", and a number of steps.
+    The subject is the code that the question is about. The relation has three parts: nearness (1 for the subject itself, down to 0), a role
+    such as "around", and the number of steps.
     """
 
     nearness: float  # 1 for a target, down to 0
@@ -48,7 +49,7 @@ class Places:
     """The symbols and files of one answer, each with its nearness.
 
     Args:
-        anchored: ids of all nodes that some memory is about. `put` ignores other nodes, so a large answer costs one look-up for each node.
+        anchored: ids of all symbols and files that some memory is about. `put` ignores any others.
     """
 
     def __init__(self, anchored: Container[str]) -> None:
@@ -56,9 +57,10 @@ class Places:
         self.found: dict[str, Place] = {}
 
     def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
-        """Add a symbol or file of the answer: nearness, role, distance in steps.
+        """Add a symbol or file of the answer, if some memory is about it.
 
-        If `node_id` was added before, the entry with the greater nearness is kept.
+        `nearness` is 1 for the subject of the question, down to 0; `steps` is the distance from the subject. If `node_id` was added before,
+        the entry with the greater nearness is kept.
         """
         if node_id in self._anchored:
             known = self.found.get(node_id)
@@ -76,7 +78,7 @@ class _Candidate(NamedTuple):
 def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int, branches: BranchesOf) -> NearbyMemories:
     """Return the best memories about the symbols and files of an answer.
 
-    A memory about several of these symbols and files is ranked by the nearest one.
+    A memory may be about several symbols and files of the answer; the nearest one counts.
 
     Args:
         index: index of all memories; it hides those that the caller may not see.
@@ -84,7 +86,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         now: the time for which confidence is computed.
         places: nodes of the answer.
         limit: maximum number of memories.
-        branches: returns other branches that have the code of a memory.
+        branches: returns the branches, except the indexed one, that have the code of a memory.
     """
     nearest: dict[str, tuple[str, Place]] = {}
     for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):

@@ -21,21 +21,21 @@ NAMED: Final = 3  # in a note
 
 
 def page_row(page: str, at: datetime) -> SessionRow:
-    """Return a row that names an outside page, tool or file as a source.
+    """Return a row that names a page, tool or file as a source of memories.
 
-    The row has the form of a session's row. `retract` uses it to remove every memory that came from the page.
+    It has the form of a session's row. So `retract` can remove every memory that came from this source.
     """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 
 
 def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime) -> Plan:
-    """Add the sources of outside text to the memories of a planned write.
+    """Add the sources of outside text to the contaminated memories of a plan.
 
     Outside text comes from web pages, tools or files.
 
     Args:
-        plan: plan of a write.
-        brought: sources of the outside text that influenced a memory, by the memory's position in the plan's results.
+        plan: the plan of a write.
+        brought: maps a position in `plan.results` to the sources of the outside text that influenced that memory.
         at: the current time.
     """
     sessions = {one.id: one for one in plan.delta.sessions}

@@ -48,12 +48,12 @@ def bodies_of(
 ) -> list[Line]:
     """Return the journal entries that record one write of memories.
 
-    There is one entry for each event, in order, then one for each memory that changed without an event.
+    First comes one entry for each event, in order, then one for each memory that changed without an event.
 
     Args:
         delta: the changes of the write.
         events: the operations to record for the audit.
-        before: previous rows of those memories of `delta` that existed.
+        before: previous rows of the changed memories, by id; new memories have none.
         at: the time.
         actor: name of the writing person or program.
         **extra: additional fields of the first entry.
@@ -198,9 +198,9 @@ class Replay:
 
 
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
-    """Return the fields of a journal entry that contains a whole memory.
+    """Return journal fields that contain a whole memory and its links to code.
 
-    Its links to code are included.
+    `knowledge` maps the id of a memory to its links.
     """
     return {"row": _encoded(row, None), "about": [list(link[1:]) for link in knowledge.get(row.id, ())]}
 

@@ -28,9 +28,9 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return a string that identifies a journal entry, to store in the graph.
+    """Return a string for a journal entry, to store in the graph.
 
-    A graph that stores the string under the key `META` contains all changes up to this entry.
+    If the graph stores the string under the key `META`, it contains all changes up to this entry.
     """
     return f"{head.number}:{head.sum}"
 
@@ -58,8 +58,8 @@ class Recovery:
     def level(self) -> list[str]:
         """Make graph and journal agree; return a sentence for each repair.
 
-        First the last entry that the graph contains is compared with the journal's last entry. Then the number of memories is compared with
-        the count in the journal.
+        First the last entry that the graph contains is compared with the journal's last entry. If they are equal, the number of memories in
+        the graph is compared with that in the journal.
         """
         self._committer.flush()
         journal, notes = self._journal, list[str]()
@@ -166,10 +166,10 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append to the journal again the memories that it has lost.
+        """Write memories that the journal has lost to the journal again.
 
-        Their content comes from the graph; content that the graph lacks cannot be restored. Afterwards the journal alone has all memories.
-        Returns a list with one sentence about the repair; it is empty if nothing was lost.
+        The memories come from the graph. What the graph lacks cannot be restored. Afterwards the journal alone has all memories. Returns a
+        list with one sentence about the repair; it is empty if nothing was lost.
 
         Args:
             number: number of the last entry in the graph.
@@ -216,9 +216,10 @@ class Recovery:
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _agrees(self, number: int) -> bool:
-        """Whether the graph's last entry, `number`, is the same in the journal.
+        """Return whether graph and journal have the same entry with this number.
 
-        It is the same if both have the same hash. A journal that lacks the entry agrees, too.
+        `number` is that of the last entry in the graph. The entries are the same if their hashes are equal. The result is also True if the
+        journal lacks the entry.
         """
         mark = self._store.meta().get(META, "").partition(":")[2]
         if number in (0, self._journal.head.number):
@@ -229,7 +230,7 @@ class Recovery:
     def _replayed(self, number: int) -> Replay:
         """Return the graph's memories with later changes of the journal applied.
 
-        The entries with a number above `number` are applied.
+        Later changes are the entries with a number above `number`. If `number` is 0, all memories come from the journal.
         """
         replay = Replay(self._store.knowledge() if number else None)
         replay.aliases = json.loads(self._store.meta().get(ALIASES) or "{}")
@@ -238,15 +239,14 @@ class Recovery:
     def _counted(self) -> int:
         """Return the number of memories according to the journal.
 
-        Some journal entries state the number of memories, and the newest of these entries counts. If no entry states it, the memories in
-        the graph are counted.
+        The newest journal entry that states the number counts. If no entry states it, the memories in the graph are counted.
         """
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return a kept memory's journal entry without links to removed memories.
+    """Return the journal entry of a kept memory without links to removed ones.
 
     `ids` are the removed memories.
     """
@@ -254,9 +254,10 @@ def _without_ends(line: Line, ids: set[str]) -> Line:
 
 
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Add sessions and relations of lost memories to their new entries.
+    """Add the relations of lost memories to the entries `lines`.
 
-    `lines` are the entries that are appended to the journal again.
+    The entries are appended to the journal again. Each lost memory's first entry gets its relations and sessions. The first of all entries
+    gets the sessions themselves.
     """
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:
@@ -269,10 +270,10 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return a memory from the journal, with the model of its stored vector.
+    """Return a memory with the name of the model of its stored vector.
 
-    `row` is the memory from the journal, `stored` the one from the graph. Without `stored`, or if its text differs, the memory has no
-    vector.
+    `row` is the memory from the journal, `stored` the same memory from the graph. If `stored` is None or has another text, the memory has
+    no vector.
     """
     same = stored is not None and stored.text_hash == row.text_hash
     return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")

@@ -153,7 +153,10 @@ def entropy(text: str) -> float:
 
 
 def _under(key: Any, value: Any, kinds: list[str]) -> Any:
-    """Redact `value` if its key means a secret, as in `{"password": "…"}`."""
+    """Redact `value` if its key means a secret, as in `{"password": "…"}`.
+
+    Otherwise redact the secrets inside `value`. Kinds of secrets are appended to `kinds`.
+    """
     if isinstance(key, str) and isinstance(value, str) and len(value) < _BASE64_RUN:
         lead = f"{key}: "
         for one in _shaped(lead + value) if _SECRET_NAME.search(key) else ():
@@ -167,7 +170,7 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 def _kinds() -> Mapping[str, str]:
     """Return the kind of secret for each group of the combined pattern.
 
-    The names of the groups are `s0`, `s1` and so on.
+    The keys are the names of the groups: `s0`, `s1` and so on.
     """
     return {f"s{i}": shape.kind for i, shape in enumerate(shapes())}
 
@@ -176,8 +179,8 @@ def _kinds() -> Mapping[str, str]:
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
     """Return (word, index, pattern) for each word that hints at a secret.
 
-    `index` is the position in `shapes` of a kind of secrets. A string can contain a secret of that kind only if it has one of the kind's
-    words. `pattern` must also match from the word on; it is None if the word is enough.
+    `index` is the position in `shapes` of a kind of secrets. A string is searched for secrets of this kind only if it contains one of the
+    kind's words. `pattern` must match as well, from the word on; it is None if the word is enough.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
@@ -185,7 +188,7 @@ def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
 def _possible(text: str) -> tuple[int, ...]:
     """Return the kinds of secrets that a string could contain.
 
-    A kind is given by its index in `shapes`. The test is cheap, and for most strings the result is empty.
+    A kind is an index in `shapes`. This is a cheap test before the search; for most strings the result is empty.
     """
     lower = text.lower()
     found: dict[int, None] = {}
@@ -208,9 +211,9 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 
 @lru_cache(maxsize=128)
 def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
-    """Return one pattern for the given kinds of secrets (indices in `shapes`).
+    """Return one pattern that matches secrets of the kinds `chosen`.
 
-    The kind that matches first, in the order of `chosen`, counts.
+    A kind is an index in `shapes`. If several kinds match, the one that comes first in `chosen` counts.
     """
     every = shapes()
     return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))
@@ -262,8 +265,8 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 def _is_said(value: str, *, after: str) -> bool:
     """Return whether a word that follows a secret's name looks like a secret.
 
-    For example, the word after "password is". `after` is the name, such as "password". A common word does not look like a secret; letters
-    mixed with digits do. A word with hyphens does only if `after` means a password.
+    For example, the word after "password is". `after` is the name, such as "password". A long word looks like a secret if it mixes letters
+    with digits or signs; a common word does not. A word with hyphens looks like a secret only if `after` means a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False

@@ -77,7 +77,8 @@ class MemoryRepository:
         commit_at: returns the commit of a project's working tree, "" if unknown. Its argument is the root, which is "" before the first
             index.
         branches_of: returns the local branches that contain a commit and are not checked out. Its arguments are the root and the commit.
-        elsewhere: returns, for a memory's id, branches on this server that have the code it is about, which this index lacks.
+        elsewhere: returns the branches on this server that have a memory's code, if this index lacks the code. Its argument is the id of
+            the memory.
     """
 
     def __init__(
@@ -200,12 +201,12 @@ class MemoryRepository:
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
-        """Return what `remember_many` would change, without writing it.
+        """Return the changes that `remember_many` would make, without writing.
 
         Args:
             items: the memories, without vectors.
             source: see `remember_many`.
-            assumed: rows of changes that will be written before this write; the plan uses them in place of the current rows.
+            assumed: future rows of memories, used in place of the current rows. Another write will store them first.
 
         Raises:
             BadInputError, SecretError: an item is rejected.
@@ -224,7 +225,8 @@ class MemoryRepository:
     ) -> None:
         """Write one planned change of memories: journal, graph and readers' copy.
 
-        The caller must hold the lock `writing`.
+        `events` are the operations for the audit log, and `before` has the previous rows of changed memories. The caller must hold the lock
+        `writing`.
 
         Raises:
             JournalError, DiskFullError: nothing was written.
@@ -245,9 +247,9 @@ class MemoryRepository:
         self._follow(delta, vectors, {})
 
     def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Show an accepted write to readers now, and queue it for the graph.
+        """Show readers a change that the journal has; queue it for the graph.
 
-        `meta` has values to store in the graph together with the write.
+        `meta` has values to store in the graph together with the change.
         """
         index = self.index()
         index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
@@ -289,7 +291,10 @@ class MemoryRepository:
             return len(changed)
 
     def adopt_links(self, links: Sequence[AboutRow]) -> None:
-        """Add links of memories to code that the graph has now."""
+        """Add links of memories to code; links that exist already are kept.
+
+        The function is called for code that the graph did not contain before.
+        """
         with self.writing():
             index = self.index()
             about = {one: list(index.about(one)) for one in sorted({row.memory_id for row in links}) if one in index}
@@ -323,9 +328,9 @@ class MemoryRepository:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Lock out other worktrees of the repository, and read what they wrote.
+        """Lock out other worktrees of the repository while the block runs.
 
-        The lock is held while the block runs.
+        Memories that they wrote before are read first. Nothing is locked if no worktree shares the journal.
         """
         if self._depth or not is_shared(self._data_dir, self._journal_at):
             yield
@@ -377,10 +382,11 @@ class MemoryRepository:
         return Describer(self.index(), self.view(), self.clock.now(), self.paths(), self.branches_of)
 
     def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
-        """Return other branches that have the code of a memory.
+        """Return the branches, except the indexed one, that have a memory's code.
 
-        On a server of many projects, these are pushed branches. In a repository, they are the local branches that contain the memory's
-        commit. The result is [] if the checked-out branch contains it, and if none of the code is `gone`.
+        On a server of many projects, these are pushed branches. In a repository, they are local branches that contain the memory's commit.
+        Local branches are searched only if some of the code is `gone` from this index. The result is [] if the checked-out branch contains
+        the commit.
         """
         if found := self._elsewhere(row.id):
             return found
@@ -477,7 +483,7 @@ class MemoryRepository:
         self._reconsider(ids)
 
     def embed_again(self) -> bool:
-        """Restart the computation of missing vectors if it has stopped.
+        """Restart the computation of missing vectors if an error stopped it.
 
         Returns whether it was restarted.
         """
@@ -487,7 +493,7 @@ class MemoryRepository:
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Compare memories that have just got vectors with all other memories.
+        """Compare the memories `ids`, which now have vectors, with all others.
 
         The vectors show which memories say the same in other words.
         """
@@ -506,7 +512,7 @@ class MemoryRepository:
     def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
         """Return the texts of live memories whose vectors are missing.
 
-        The keys are the hashes of the texts (`text_hash`). At most `limit` texts are returned. Hashes in `have` are left out.
+        The result maps hashes (`text_hash`) to texts. At most `limit` texts are returned. Texts with a hash in `have` are left out.
         """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])
@@ -515,7 +521,8 @@ class MemoryRepository:
     def adopt_model(self, model: str) -> None:
         """Record `model` as the model of every memory that has a vector.
 
-        The projections already use the vectors of this model. Memories that had no vector before are now compared with the other memories.
+        The projections (copies for readers) already use the vectors of `model`. Memories that had no vector before are compared with the
+        other memories.
         """
         index = self.index()
         ids = [row.id for row in index.all_rows() if row.embedding_model != model]
@@ -552,7 +559,7 @@ class MemoryRepository:
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
         """Redact and validate the input for one memory; see `drafts.drafted`.
 
-        Knowledge learnt now gets the commit of the project's working tree.
+        The draft gets the commit of the project's working tree, unless the input names a commit or is imported.
         """
         root = self.store.meta().get("root", "")
         found = drafted(item, root, source, dim)

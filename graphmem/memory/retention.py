@@ -32,8 +32,8 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """Remove or exclude old memories if a check is due; else return None.
 
-    A check is due after every fifty uses. It is also due once after loading, if the last check was more than a day ago. It does not apply
-    the maximum number of memories: only a person does that, after a dry run.
+    A check is due after every fifty uses. It is also due once after loading, if the last check was more than a day ago. It ignores the
+    maximum number of memories: only a person enforces that, after a dry run.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -85,8 +85,7 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
     """Retract all memories that come from one source.
 
     `origin` is the id of a session, the address of a page, or one of `ORIGINS`, such as `web`. Memories derived from a retracted one are
-    retracted as well. A memory that also comes from another
-    session stays.
+    retracted as well. If a memory was also learnt independently in another session, a session or page as `origin` does not retract it.
     """
     name = text("origin", origin, 1_000, lines=False)
     with repository.writing():
@@ -132,7 +131,7 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
     """Return whether `child` is a newer version of the text of `parent`.
 
-    Then `child` does not depend on the origin of `parent`, because its words come from another author.
+    The words of a newer version come from another author. So `child` stays if the origin of `parent` is retracted.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 
@@ -220,7 +219,7 @@ def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -
 
 
 def _active(repository: MemoryRepository) -> set[str]:
-    """Return ids of memories from agents' sessions that have not ended."""
+    """Return ids of memories from sessions of agents that are still running."""
     index = repository.index()
     return {
         row.id

@@ -1,8 +1,8 @@
 """Rules that people write and that agents always get word for word.
 
-The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`. The project's rules are in `.graphmem/rules/*.md`. If both have
-a rule of the same name, the project's rule is used. A comment `<!-- scope: glob -->` in a rule limits it to work on matching files. The
-most specific rules come last.
+The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`. The project's rules are in `.graphmem/rules/*.md`. If a user's
+rule and a project's rule have the same name, the project's rule is used. A comment `<!-- scope: glob -->` in a rule limits the rule to work
+on matching files. The most specific rules come last.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
 def endings(scope: str) -> frozenset[str]:
     """Return the file extensions that a rule's scope names, such as `ts`.
 
-    For example, `**/*.ts, *.tsx` gives ts and tsx. A scope that does not cover all files of an extension gives none.
+    For example, `**/*.ts, *.tsx` gives ts and tsx. If a part of the scope is not of this form, such as `src/*.ts`, the result is empty.
     """
     globs = [one.strip() for one in scope.split(",") if one.strip()]
     found = [_LANGUAGE.fullmatch(one) for one in globs]

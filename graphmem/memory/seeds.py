@@ -66,9 +66,9 @@ _NUMBER: Final = lazy_pattern(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOR
 
 
 class Seed(NamedTuple):
-    """One statement in a file, from which a memory is made.
+    """One statement in a file, from which a first memory is made.
 
-    The text is not shortened yet, and the seed has no id.
+    The text is not shortened yet, and the statement has no id.
     """
 
     content: str

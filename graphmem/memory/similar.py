@@ -74,7 +74,7 @@ def thresholds_of(model_id: str) -> Thresholds:
 def name_of(model_id: str) -> str:
     """Return the name under which a model's thresholds are stored.
 
-    It is the part of the model id before `@`, without the token limit.
+    The name is the part of the model id before `@`; a token limit may follow the `@`.
     """
     return model_id.partition("@")[0]
 
@@ -117,8 +117,8 @@ def facts_of(text: str) -> frozenset[str]:
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether one of two texts may replace both.
 
-    Two conditions must hold. The texts are similar: their overlap of words, or their cosine, is above the threshold. And one has all that
-    the other says, in the same words and order.
+    Two conditions must hold. The texts are similar: `near.overlap` or `near.cosine` is above the threshold. And one text has all that the
+    other says, in the same words and order.
     """
     by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
     if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
@@ -129,8 +129,8 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether two texts probably say the same in different words.
 
-    The cosine must be above the model's threshold. The answer is False if each text has a fact that the other lacks. It is also False if
-    the texts share most words.
+    The cosine must be above the model's threshold. The answer is still False in three cases. Each text has a fact that the other lacks, the
+    texts share most words, or only one word was replaced.
     """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
         return False
@@ -234,8 +234,8 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
     """For each new memory, find the earlier ones that share enough words.
 
-    Each memory is the set of its words. The sets from position `known` on are new. The result has, for each new set, the ascending
-    positions of earlier sets whose overlap is above the threshold. Two sets with enough overlap share one of their rarest words, so not all
+    Each memory is the set of its words. The sets from position `known` on are new. The result has a list for each new set: the ascending
+    positions of earlier sets whose overlap is above the threshold. Sets with enough overlap share one of their rarest words, so only such
     pairs are compared.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
@@ -271,8 +271,8 @@ def _signature(bits: Iterable[int]) -> int:
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
     """For each new vector, return its nearest earlier vectors with cosines.
 
-    A vector is a row. Earlier than a row of `new` are all rows of `known` and the preceding rows of `new`. Each result is (row number,
-    cosine). Row numbers count the rows of `known` first, then the rows of `new`. The result is exact; it is computed in blocks.
+    A vector is a row of `known` or `new`. Earlier vectors are all rows of `known` and the rows of `new` above the vector. A result is (row
+    number, cosine). Numbers count the rows of `known` first, then those of `new`. The result is exact.
 
     Args:
         new: float32 (n, dim), unit length.

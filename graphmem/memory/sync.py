@@ -170,9 +170,9 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 
     Args:
         found: the list items of the file.
-        base: the state after the last sync.
+        base: the state in which file and graph agreed after the last sync.
         shown: the memories that belong in the file, by short id.
-        raw: text of each item before secrets were removed, by its line.
+        raw: original text of each item, with secrets, by the item's line.
     """
     plan = Plan([], [], {}, [], [], {}, set(), [], dict(raw))
     by_text = {fingerprint(row.content): short for short, row in shown.items()}
@@ -213,8 +213,8 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
     """Return the line number of each memory in the file, by short id.
 
-    `base` and `shown` have the texts of memories at the last sync and now. If several lines have the same id, the first line with one of
-    these texts counts. If no line has one of them, the first line counts.
+    `base` has the texts of memories at the last sync, `shown` the current ones. If several lines have the same id, the first line whose
+    text is one of these two counts. Otherwise the first line with the id counts.
     """
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -273,9 +273,9 @@ def _remembered(item: Item) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """Return an item's text with its secrets redacted.
+    """Return the text of a list item with its secrets redacted.
 
-    A memory of the item would store exactly this text. Text without secrets is returned unchanged.
+    A memory made from the item stores exactly this text. Text without secrets is returned unchanged.
     """
     clean, kinds = redact(unfolded(text))
     return one_line(clean) if kinds else text
@@ -293,7 +293,10 @@ def _look(repository: MemoryRepository, plan: Plan, given: dict[str, Any], place
 
 
 def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
-    """Write the planned changes to the graph; return the outcome."""
+    """Write the planned changes to the graph; return the stored changes.
+
+    `name` is the name of the synced file, for the audit log.
+    """
     for memory_id, content in plan.changed.items():
         update(repository, memory_id, {"content": content}, actor)
     if plan.forgotten:
@@ -303,7 +306,7 @@ def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str
 
 
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
-    """Return the outcome that `_done` would have, without writing anything."""
+    """Return the changes that `_done` would store, without writing them."""
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = repository.draft({"content": said}, "user_taught").content
@@ -343,7 +346,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 def _untracked_items(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return hashes of list items that stay in the file without an id.
 
-    The hashes are stored, so that the next sync does not import these items.
+    The hashes are stored. The next sync then does not import these items as new memories.
     """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone
@@ -364,7 +367,7 @@ def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncA
 def _expect_writable(path: Path) -> None:
     """Check that a file is neither a symbolic link nor read-only.
 
-    Otherwise it must not be replaced.
+    Such a file must not be replaced, so an error is raised.
     """
     if path.is_symlink():
         raise refuse(
@@ -401,10 +404,10 @@ def _name(path: Path, state: Path) -> str:
 
 
 def _state(path: Path) -> dict[str, Common]:
-    """Return, for each synced file, its state after the last sync.
+    """Return the states of synced files after their last syncs, by name.
 
-    The state is `Common`: the texts in the file and in the graph. Earlier versions stored the state of MEMORY.md alone, with one text for
-    both.
+    A state is a `Common`: the texts in the file and in the graph. Earlier versions stored the state of MEMORY.md alone, with one text for
+    both. Damaged or missing state counts as empty.
     """
     try:
         return _read_state(path)

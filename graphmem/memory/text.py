@@ -26,7 +26,8 @@ _last = 0  # (milliseconds << 12 | counter) of the last id
 def uuid7(moment: datetime) -> str:
     """Return a UUID that sorts by time.
 
-    Within a millisecond it sorts by order of creation. Source: RFC 9562, section 5.7, with a counter in rand_a (method 1 of section 6.2).
+    UUIDs of the same millisecond sort by order of creation. Source: RFC 9562, section 5.7, with a counter in rand_a (method 1 of section
+    6.2).
     """
     global _last
     wanted = int(moment.timestamp() * 1000) << 12

@@ -226,9 +226,9 @@ USES: Final[dict[str, str]] = {"injected": "injected_count", "used": "used_count
 
 
 def more_tainted(one: str, other: str) -> str:
-    """Return the less trusted of two origins, by the order of ORIGINS.
+    """Return the less trusted of two origins of a memory, such as `web`.
 
-    An origin says where a memory's text came from.
+    `ORIGINS` lists all origins, the most trusted first.
     """
     return max(one, other, key=ORIGINS.index)
 
@@ -236,6 +236,6 @@ def more_tainted(one: str, other: str) -> str:
 def way_back(status: str, short_id: str) -> str:
     """Return a hint for the end of a message about an inactive memory.
 
-    It says how to restore the memory, or which other memory to use.
+    A forgotten memory can be restored; any other was replaced, and the hint says to use the new one.
     """
     return f"restore it with `graphmem memory verify {short_id}`" if status == FORGOTTEN else "use the memory that replaced it"

@@ -44,9 +44,9 @@ FIELDS: Final = (
 def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
-    The new content keeps the memory's id. The old content becomes a superseded memory with a new id, linked by `supersedes`. So the content
-    at an earlier time can still be read. If a memory becomes personal, its earlier contents become personal, too. A contradiction that was
-    found automatically ends if the new text no longer denies the other memory.
+    The new content keeps the memory's id. The old content becomes a superseded memory with a new id, linked by `supersedes`. So earlier
+    content remains readable. If a memory becomes personal, its earlier versions become personal, too. A contradiction that was found
+    automatically is removed if the new text no longer denies the other memory.
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
@@ -142,17 +142,17 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
     """Return the earlier versions of a memory that other people may see.
 
-    A version has the same creation time as the memory. Another memory that this one superseded has a different creation time, and is left
-    out.
+    `supersedes` links lead to earlier versions, and to other memories that this one replaced. Only a version has the same creation time as
+    the memory.
     """
     found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
     return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return the contradictions that end with the new text of a memory.
+    """Return the contradictions that the new `content` of a memory ends.
 
-    A contradiction is (source id, target id, kind). Only contradictions that were found automatically end.
+    A contradiction is (source id, target id, kind). Contradictions that a person recorded do not end.
     """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
@@ -165,6 +165,6 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 def _is_untyped(row: MemoryRow) -> bool:
     """Return whether a memory has its default type because none was chosen.
 
-    A memory with this default has the default type's half-life. The half-life changes when the memory gets another type.
+    Such a memory has the half-life that goes with the default. Its half-life is chosen again when its type changes.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

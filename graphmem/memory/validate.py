@@ -101,7 +101,8 @@ def _quoted(value: Any) -> str:
 def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
     """Check a string of a memory for its length and control characters.
 
-    Returns the text with Unix line ends. Lone surrogates are refused.
+    Returns the text without outer white space, with Unix line ends; with `lines=False`, on one line. Lone surrogates (halves of a UTF-16
+    pair) are refused.
     """
     if not isinstance(value, str):
         raise refuse(field, f"{field} must be a string, not of type {type(value).__name__}; pass a string", value=type(value).__name__)
@@ -139,9 +140,9 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def type_of(value: Any, content: str) -> str:
-    """Return a memory type by its name in graphmem or in another tool.
+    """Return the memory type that `value` names, or guess it from `content`.
 
-    Without a name, the words of the content decide.
+    `value` may be a name that another tool uses. The type is guessed if `value` is None or "".
     """
     if value is None or value == "":
         return classify(content)
@@ -175,9 +176,9 @@ def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]
 
 
 def path(field: str, value: Any, root: str) -> str:
-    """Check a path of a file; return it from the project's root, with '/'.
+    """Check the path of a file; return it relative to the project's root.
 
-    An absolute path is accepted below the root. A path that leads out of the project is refused.
+    The result has '/' as separator. An absolute path must be below the root. A path that leads out of the project is refused.
     """
     given = in_project(text(field, value, PATH_CHARACTERS, lines=False), root)
     name = given.replace("\\", "/") if _DRIVE.match(given) or ("\\" in given and "/" not in given) else given
@@ -288,9 +289,9 @@ def details_of(value: Any, type_: str) -> str | None:
 
 
 def encoded_json(field: str, value: Any) -> str:
-    """Validate a memory's details, and encode them as JSON with sorted keys.
+    """Check that `value` can be stored; encode it as JSON with sorted keys.
 
-    `value` must be a small, shallow mapping, without NaN, control characters or lone surrogates.
+    `value` must be a small, shallow mapping, without NaN, control characters or lone surrogates. `field` is its name in errors.
     """
     if not isinstance(value, Mapping):
         raise refuse(field, f"{field} must be an object, not of type {type(value).__name__}; pass an object", value=type(value).__name__)
@@ -335,13 +336,13 @@ RENAMED: Final = {"related_files": "files"}
 def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
     """Validate the input for one memory, after its secrets were redacted.
 
-    Returns its draft. The fields are named as the parameters of `GraphMem.remember`.
+    Returns the complete memory. The keys of `item` are named as the parameters of `GraphMem.remember`.
 
     Args:
         item: the caller's input.
         root: the project's root, "" when it is unknown.
         dim: required dimension of the item's vector; None for any.
-        default_source: source of an item without a source.
+        default_source: source of the memory if `item` does not give one.
         redacted: kinds of the secrets that were removed.
 
     Raises:

@@ -32,8 +32,8 @@ class MemoryVectors:
     Args:
         projections: hold the memories.
         embedder: returns the model, or None; called when a model is needed.
-        text_of: returns the text of a memory that is embedded.
-        keep: stores vectors; called with them and the ids of the memories that get them.
+        text_of: returns the text of a memory from which the vector is computed.
+        keep: stores vectors; called with the vectors and the ids of their memories.
     """
 
     def __init__(
@@ -97,9 +97,9 @@ class MemoryVectors:
                 self.note = f"memories get no vectors: {unraised(error, 'filling the vectors of memories')}"
 
     def _fill(self) -> int:
-        """Compute the missing vectors until there are none; return their number.
+        """Compute missing vectors until none is missing; return their number.
 
-        A limited number of memories is processed at a time.
+        Memories are processed in batches of limited size. `close` stops the computation after the current batch.
         """
         self._projections.wait()  # the model for queries is known once the projections are loaded
         embedder = self._embedder()

@@ -67,9 +67,9 @@ class Judge:
 
         Args:
             row: row of the memory.
-            met: memories that it resembles, nearest first.
+            met: existing memories that resemble `row`, nearest first.
             targets: ids of the code that the memory is about.
-            is_own: whether a caller gave the id of the memory; then it is somebody's own note.
+            is_own: whether a caller chose the id of the new memory. Such a memory is a note of that caller, and is never merged.
         """
         verdict = Verdict(row, row.id, "added", [], [], [], [])
         linked = 0
@@ -114,7 +114,8 @@ class Judge:
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
         """Return whether a new memory and a similar old one may become one.
 
-        A longer text that was stored on purpose is not replaced by a shorter one that lacks a part of its content.
+        The memory that would be replaced must be a candidate by its source. Otherwise the other memory must have all its words. So text
+        that was stored on purpose does not lose content.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
@@ -122,7 +123,7 @@ class Judge:
     def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
         """Replace the new memory or `other`, which say nearly the same, by one.
 
-        `likeness` is their similarity. Returns the verdict with this change.
+        `likeness` is their similarity, 0 to 1. Returns `verdict` with this change added.
         """
         now, row = self._now, verdict.row
         new_wins = self._new_wins(row, other)
@@ -160,7 +161,7 @@ class Judge:
     def _contradict(self, verdict: Verdict, other: MemoryRow, near: Similarity, *, is_own: bool) -> Verdict:
         """Decide between the new memory and `other`, which contradict each other.
 
-        Returns the verdict with this decision.
+        The loser becomes superseded; without a winner, both stay and are linked. Returns `verdict` with this decision added.
         """
         now, row = self._now, verdict.row
         likeness = _likeness(near)
@@ -195,9 +196,9 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """Return whether `row`, the new memory, wins over `other`.
+        """Return whether the new memory `row` wins over `other`, or None.
 
-        The two contradict each other. None means that neither wins.
+        The two contradict each other. None means that neither wins, so both stay.
         """
         said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
         if said and (row.type == "correction" or not known):
@@ -225,9 +226,9 @@ class Judge:
 
 
 def is_of_somebody(row: MemoryRow) -> bool:
-    """Return whether a caller gave the id of a memory.
+    """Return whether a caller chose the id of a memory.
 
-    Generated ids are UUIDs of version 7.
+    Such ids differ from generated ids, which are UUIDs of version 7.
     """
     return not (len(row.id) == 36 and row.id[14] == "7" and row.id.count("-") == 4)
 

@@ -77,7 +77,7 @@ class _Word(NamedTuple):
 def says_all_of(one: str, other: str) -> bool:
     """Return whether `one` has all words of `other`, in the same order.
 
-    `one` may have more words only as a final clause that does not limit the statement.
+    After them, `one` may have one more clause, unless it limits the statement ("only", "except").
     """
     mine, theirs = _words(one), _words(other)
     if not theirs or len(mine) < len(theirs) or not all(map(_equal, mine, theirs)):
@@ -137,8 +137,8 @@ def _words(text: str) -> tuple[_Word, ...]:
 def _compared(word: str, *, first: bool) -> str:
     """Return the normalised form of a word, for comparisons.
 
-    The result is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their case. `first` marks
-    the first word of a sentence, where "A" is an article.
+    The result is "" for an insignificant word, and two words for a contraction: "doesn't" gives "do not". Names in the form of code keep
+    their case. `first` marks the first word of a sentence, where "A" is an article.
     """
     if not word.replace("'", "").isalpha():  # with digits, dots, underscores, signs: a fact
         plain = not any(sign.isupper() for sign in word[1:])

@@ -67,7 +67,7 @@ class Planner:
 
     Args:
         around: memories, graph and time at the start of the write.
-        assumed: rows of an earlier plan that is not written yet; they are used in place of the index's rows.
+        assumed: future rows of an earlier plan that is not written yet, used in place of the current rows.
     """
 
     def __init__(self, around: Surroundings, assumed: Iterable[MemoryRow] = ()) -> None:
@@ -144,7 +144,10 @@ class Planner:
         return self._report(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """Add the changes that a verdict decided to the plan."""
+        """Add the changes that `verdict` contains to the plan.
+
+        `verdict` is the decision about a new memory that resembles existing ones.
+        """
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
@@ -158,9 +161,9 @@ class Planner:
     # ---- a memory that has got its vector
 
     def reconsider(self, ids: Sequence[str]) -> Plan:
-        """Compare memories that have just got a vector with earlier memories.
+        """Plan changes for the memories `ids`, which have just got a vector.
 
-        Memories whose ids a caller gave are left unchanged.
+        Each is compared with the memories that were created before it. Memories whose ids a caller chose are left unchanged.
         """
         for one in ids:
             row, vector = self._row(one), self._index.vector(one)
@@ -186,7 +189,7 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return a draft with the least trusted origin of its ancestors.
+        """Return a draft with the least trusted origin of it and its ancestors.
 
         Ancestors are the memories that the draft was derived from. The draft becomes contaminated if an ancestor is.
         """
@@ -217,9 +220,9 @@ class Planner:
         )
 
     def _plan_duplicate(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Plan to store a memory whose text is already known; return the outcome.
+        """Plan to store a draft whose text is known already; return the outcome.
 
-        `row` is the known memory with this text.
+        `row` is the memory with the same text. Usually `row` counts as confirmed once more and gets the draft's links.
         """
         now = self._around.now
         note = "the same was already known"
@@ -261,9 +264,10 @@ class Planner:
     # ---- meeting others
 
     def _similar_memories(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
-        """Return live memories that resemble a new one, nearest first.
+        """Return live memories that resemble a draft, nearest first.
 
-        `near` has the ids of candidates with their cosines. With None, the index is searched.
+        `near` maps the ids of candidates to their cosines, or None where only words are similar. If `near` itself is None, the index is
+        searched.
         """
         words = words_of(draft.content)
         cosines: dict[str, float] = {}
@@ -292,10 +296,10 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """For each draft, find the stored memories and earlier drafts like it.
+        """For each draft, find stored memories and earlier drafts like it.
 
-        The result has one mapping for each draft. A key is the id of a memory or the position of a draft. The value is the cosine if
-        vectors found the pair, and None if only words did.
+        The result has one mapping for each draft. A key is the id of a stored memory or the position of an earlier draft. The value is the
+        cosine if vectors found the pair, and None if only words did.
         """
         stored = {one: self._rows.get(one, row) for one, row in self._index.rows(self._index.ids()).items()}
         known: list[str | int] = list(stored)
@@ -315,9 +319,9 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """Return the vector of a draft, or None if it cannot be compared.
+        """Return the vector of a draft if the index has vectors of the same model.
 
-        It can be compared if its model is also the model of the index's vectors.
+        Otherwise the draft cannot be compared by vectors, and the result is None.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
@@ -409,7 +413,10 @@ class Planner:
             self._files.update((file.id, file) for file in links.files)
 
     def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
-        """Return whether the draft's session is not yet a source of the memory."""
+        """Return whether no fact of a memory comes from the draft's session yet.
+
+        A draft without a session gives False.
+        """
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known
 
@@ -460,7 +467,7 @@ class Planner:
 
 
 class Taken:
-    """The short ids that are in use: in the index, and in the current write."""
+    """The short ids that are in use: those of the index, and those in `more`."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index
