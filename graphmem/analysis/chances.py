@@ -77,8 +77,8 @@ def model(name: str) -> Model:
 def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
     """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
 
-    From the features of a test, the model `test` computes the chance that the test runs one of the targets. The names of nodes that are
-    not tests are not compared.
+    The model `test` computes from a row the chance that this node, a test, runs one of `targets`. For nodes that are not tests, the
+    features of names are 0.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
@@ -136,10 +136,10 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of the project's tests that are near a target but not in `cases`.
+    """Share of the project's tests that reach a seed but no target.
 
-    A test is near if it reaches a seed. `seeds` are code near a target, such as its class. `cases` marks the tests that reach a target
-    themselves.
+    `seeds` are nodes near a target, such as its class. `cases` has a boolean for each node of the graph: True for a test that reaches a
+    target. The walk follows no path with a value below `floor`.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
@@ -148,7 +148,7 @@ def _gap(
 
 
 def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]) -> IntArray:
-    """Tests that reach a seed, ascending.
+    """Tests from which a path leads to a seed, as ascending node indices.
 
     The results of recent calls are kept for each graph, because an editor asks about each definition of a file.
     """
@@ -177,14 +177,14 @@ def after_a_run() -> float:
 
 
 def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Chance that each reached node runs one of the targets, if it is a test."""
+    """Chance of each reached node to run a target; valid for tests only."""
     return model("test").chances(test_features(view, reached, targets))
 
 
 def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> float:
     """Chance that a test outside an answer runs a target.
 
-    It assumes that at least one test runs the target.
+    The chance holds if at least one test of the project runs the target.
     """
     features = miss_features(view, values, floor, targets, reached)
     return float(model("miss").chances(features[None, :])[0])

@@ -32,7 +32,7 @@ LEAST: Final = 0.01  # lowest confidence of a path that may matter
 class Runs(NamedTuple):
     """Ids of tests that ran in recorded test runs.
 
-    `judged` are the tests whose complete run is still valid. `met` are all tests that ran, even in part.
+    `judged` are the tests with a complete run that is still valid. `met` are all tests that ran, even in part.
     """
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
@@ -69,9 +69,9 @@ def unjudged_tests(
 ) -> list[int]:
     """Tests outside an answer that may run a target but lack a valid run.
 
-    A test is included if a path of edges, of any confidence, leads from it to a target. A test that was never recorded is also included if
-    a path leads from it to other code of a target's file. This second rule ignores files of helpers: recorded tests call code in them, and
-    none of these tests is in them. The result is sorted by path and line.
+    A test is included if a path of edges, of any confidence, leads from the test to a target. A test that was never recorded needs only a
+    path to other code in the file of a target. The second rule ignores tests in files of helpers (see `_files_of_helpers`). The result is
+    sorted by path and line.
 
     Args:
         view: the graph.
@@ -111,14 +111,17 @@ def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
 def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
     """Return how complete an answer is: exact, lower_bound or unknown.
 
+    It is exact if `judges` holds, no test lacks a valid run, and all files are completely parsed and unchanged. Otherwise it is lower_bound
+    if the answer lists a node or a target is an entry point, else unknown.
+
     Args:
         view: the graph.
         targets: nodes whose impact was asked for.
         found: nodes that the answer lists.
         unsure: known gaps of the answer.
         state: state of the index.
-        judges: whether test runs can decide the answer: it lists dependents, its targets are functions or methods, and it follows test
-            edges.
+        judges: whether test runs can decide the answer. The answer must list dependents and follow test edges, and all targets must be
+            functions or methods.
     """
     if judges and not unsure.unjudged and not unsure.failed and not state.stale_files:
         return "exact"
@@ -135,7 +138,8 @@ def miss_chance(
 ) -> float | None:
     """Chance, 0 to 1, that a test outside the answer runs a target.
 
-    The result is None without targets, and None if the index has no tests.
+    The result is None without targets, and None if the index has no tests. `walks` has (value of each edge, start nodes) for each walk of
+    the answer.
     """
     if not targets or not view.is_test_case.any():
         return None
@@ -152,9 +156,9 @@ def family(view: GraphView, path: str) -> str:
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
-    """Language families whose files can name one of the given nodes.
+    """Language families whose files can name one of the nodes `seeds`.
 
-    If `seeds` is empty, or one of them is external, the result has every family.
+    All families are returned if `seeds` is empty or contains an external symbol.
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:
@@ -170,7 +174,7 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
     """Calls without a known target that use the name of a changed symbol.
 
-    `seeds` are the changed symbols. A call counts only if its language's family is in `able`: code of the family can name the symbol.
+    `seeds` are the changed symbols. `able` has the families of languages whose code can name them; calls in other languages do not count.
 
     Returns:
         The first 50 calls by path and line, and the number of all such calls.
@@ -189,8 +193,8 @@ def faint_neighbours(
 ) -> list[int]:
     """Direct neighbours that an answer omits because of low confidence.
 
-    For a question about dependents they are dependents, for a question about dependencies, dependencies. The result is sorted by path and
-    line.
+    `adjacency` decides whether neighbours are dependents or dependencies. `walks` has (value of each edge, start nodes) for each walk. A
+    neighbour is omitted if the value of its edge is below `floor`. The result is sorted by path and line.
     """
     nodes: list[IntArray] = []
     for values, seeds in walks:

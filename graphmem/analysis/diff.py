@@ -1,8 +1,8 @@
 """Map the changed lines of a diff to changed definitions.
 
 A changed line belongs to the innermost definition around it. A definition counts as changed if its own lines and its tokens changed.
-Changed comments and blank lines alone do not count. A definition is added or removed if its qualified name exists on one side only. A
-removed definition counts as moved if an added definition has an equal body.
+Changes to comments or blank lines alone do not count. A definition is added or removed if its qualified name exists on one side only. A
+removed definition counts as moved if an added definition has the same kind, name and body.
 """
 
 from __future__ import annotations
@@ -124,9 +124,10 @@ def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]
 
 
 def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definition]) -> list[DefinitionChange]:
-    """Changed definitions of one file, with moves as removed and added.
+    """Definitions of one file that were added, removed or changed.
 
-    `old` and `new` are the definitions before and after the change. `join_moves` then finds moves inside the file and between files.
+    `old` and `new` are the definitions before and after the change. A moved definition is reported as removed and as added; `join_moves`
+    finds these pairs.
     """
     before = {(one.kind, one.qualname, one.ordinal): one for one in old}
     after = {(one.kind, one.qualname, one.ordinal): one for one in new}
@@ -174,9 +175,9 @@ def _own_lines(definitions: Sequence[Definition], lines: frozenset[int], blank: 
 
 
 def join_moves(changes: Sequence[DefinitionChange]) -> list[DefinitionChange]:
-    """Replace a removed and an added definition with equal bodies by one move.
+    """Replace each pair of a removed and an added definition by one move.
 
-    The result is sorted by path and line.
+    The two must have the same kind, name and body; they may be in different files. The result is sorted by path and line.
     """
     gone: dict[tuple[str, str, str], list[DefinitionChange]] = {}
     for one in changes:

@@ -253,7 +253,10 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
-    """Replace each function nested in a test by the test, which can be run."""
+    """Replace each found function inside a test by the test itself.
+
+    A runner can run only the test. If the test is already in `found` or `seeds`, the function is dropped.
+    """
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
     if not named:
@@ -291,7 +294,7 @@ class _Found(NamedTuple):
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
     """Keep only the tests among the nodes that a walk reached.
 
-    The paths of the remaining tests stay complete.
+    The paths to the remaining tests stay complete.
     """
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
@@ -352,8 +355,7 @@ def _steps_and_symbols(
 ) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
     """Map edge rows to path steps, and nodes to symbols, as answers show them.
 
-    Rows are converted together, because reading names of nodes is fast only in bulk. Steps and hits share symbol objects, so each symbol is
-    rendered once.
+    The nodes are `hits` and the ends of `edges`. Steps and hits share symbol objects, so each symbol is rendered once.
     """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
     nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows], np.asarray(hits, dtype=np.int64)]))
@@ -378,8 +380,8 @@ def _steps_and_symbols(
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
     """Confidence of each reached node, as the answer shows it.
 
-    The confidence of a test is the chance that it runs the target. If a recorded run shows that the test ran the target, its confidence
-    stays.
+    The confidence of a test is replaced by the chance that the test runs a target. Two kinds of nodes keep the confidence of their path:
+    nodes that are not tests, and tests that ran a target in a recorded run.
     """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
@@ -409,7 +411,10 @@ def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
 
 
 def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactHit]:
-    """Convert all reached nodes to hits of the report, in their order."""
+    """Convert all reached nodes to hits of the report, in their order.
+
+    `towards_seed` means that the edges of a path lead towards its start node, as for dependents.
+    """
     nodes, which = found.nodes, found.which
     paths: list[list[int]] = [[] for _ in range(len(nodes))]
     for number, one in enumerate(found.walks):
@@ -432,7 +437,10 @@ def _by_depth(found: _Found) -> list[int]:
 
 
 def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGroup]:
-    """Group hits by file or directory: most hits first, then by name."""
+    """Group hits by file, or by directory if `modules` is true.
+
+    Groups with the most hits come first, then the order is by name.
+    """
     if not len(found.nodes):
         return []
     numbers, group, counts = np.unique(view.path_index[found.nodes], return_inverse=True, return_counts=True)

@@ -41,10 +41,11 @@ def best_path(
     """Find how the source depends on the target.
 
     The result is the path with the greatest product of edge confidences. Among equal products, a path with fewer steps is chosen, then a
-    path to the target itself, then the one with the lowest node index. If there are several sources, or targets, they are definitions with
-    the same path and name. A class includes its members, and a file its symbols. So the first step may begin at a member of the source, and
-    the last step may end at a member of the target. If one of the two contains the other, as a file contains a class, the members of the
-    inner one count only as its own.
+    path to the target itself. Remaining ties go to the end node with the lowest index. Several `sources` or `targets` are definitions with
+    the same path and name.
+
+    A class includes its members, and a file its symbols. So a path may begin at a member of the source and end at a member of the target.
+    If one contains the other, as a file contains a class, the outer one loses the shared nodes.
 
     Raises:
         BadInputError: a bound is out of range.

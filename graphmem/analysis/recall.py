@@ -69,8 +69,8 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     """Measured recall of calls in the languages of some nodes, lowest first.
 
-    Languages that were never measured come last, if some of the nodes are functions in them. Languages with edges from an indexer are
-    excluded, because their recall is higher.
+    Languages with edges from an indexer are excluded, because their recall is higher. Languages that were never measured come last. They
+    are listed only if some of the nodes are functions.
     """
     told = _indexed_languages(view)
     rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(_languages(view, nodes) - told)]

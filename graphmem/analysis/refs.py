@@ -189,8 +189,8 @@ def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """Names similar to a reference that was not found, best first.
 
-    Names that differ from the last name of `ref` only in upper and lower case come first, then names with similar spelling. Each name
-    stands for at most two symbols. If `ref` names a class, symbols in a class of that name come first among the symbols of one name.
+    First come names that equal the last name of `ref` except for case, then names with similar spelling. At most two symbols are returned
+    for each name. If `ref` also names a class, symbols in a class of that name come first.
     """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]

@@ -83,9 +83,9 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
-    """Positions in `edges` of one edge from each source.
+    """Position in `edges` of the best edge of each source node.
 
-    It is a TESTS edge if there is one, else the edge with the highest confidence.
+    The best edge is a TESTS edge if there is one, else the edge with the highest confidence.
     """
     sources = view.src[edges]
     order = np.lexsort((edges, -view.confidence[edges], view.edge_kind[edges] != _TESTS, sources))
@@ -95,12 +95,12 @@ def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
     """Symbols whose name contains the query in any case, and their number.
 
-    Exact names come first, then names that begin with the query, then the rest. Among exact names, code comes before tests, and the same
-    case before another. Then definitions at the top of a file come before members, and much used ones before others. Otherwise shorter
-    names come first, then the order is by path and line.
+    Exact names come first, then names that begin with the query, then the rest. Exact names are sorted by four keys: code before tests,
+    same case before another, top-level definitions before members, and number of uses. Other names are sorted by length. Ties are sorted by
+    path and line.
 
-    An empty query lists every symbol by path and line. A dotted query must match the end of the qualified name, and its last part may be a
-    part of the name. If the query has several words, each must be in the qualified name or the path, and at least one in the name. Names of
+    An empty query lists every symbol by path and line. A dotted query such as `Cart.to` finds names that contain `to` inside an outer name
+    that ends with `Cart`. If the query has several words, one must be in the name, the others in the qualified name or path. Names of
     exactly these words come first, then names that contain all of them.
     """
     folded = query.strip().casefold()
@@ -136,7 +136,10 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 
 
 def _standing(view: GraphView, node: int, written: str) -> tuple[int, int, int, int]:
-    """Sort key of a symbol whose name is exactly the query; lowest first."""
+    """Sort key of a symbol whose name is the query in any case; lowest first.
+
+    The keys are: is a test, differs from `written` in case, is a member, and minus the number of uses. `written` is the query as typed.
+    """
     parent = int(view.parent[node])
     member = parent >= 0 and view.label[parent] == SYMBOL and view.kind[parent] != _MODULE
     return int(view.is_test[node]), int(view.name(node) != written), int(member), -len(view.in_edges(node))

@@ -90,10 +90,7 @@ def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
 
 
 def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
-    """Reasons for a risk level, the easiest to understand first.
-
-    The weight comes last, because only the formula needs it.
-    """
+    """Reasons for a risk level as sentences, the easiest to understand first."""
     reasons = [facts.outside] if facts.outside else []
     if facts.dependents:
         near = f", {facts.direct:,} of them direct" if facts.direct < facts.dependents else ""

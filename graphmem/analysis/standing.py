@@ -33,9 +33,9 @@ class _Counts(NamedTuple):
 
 
 def standing(view: GraphView, node: int) -> float | None:
-    """Return the share of symbols that have fewer direct dependents.
+    """Return the share of symbols with fewer direct dependents than `node`.
 
-    Dependents are counted with the default limits of an impact question, so the share does not depend on the limits of a given question.
+    The default limits of an impact question apply, whatever limits a given question has.
 
     Returns:
         The share of the project's symbols, 0 to 1. None for a file, a test, code outside any definition and a symbol of another project.
@@ -71,7 +71,7 @@ def _direct_dependents(view: GraphView) -> _Counts:
 
 
 def _within(nodes: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], above: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Whether each node is its owner, or a member of it at any depth.
+    """Whether each node is its owner, or a member of its owner at any depth.
 
     `owners` has the owner of each node. `above` maps a node to the class that contains it, or -1.
     """

@@ -81,7 +81,7 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """Classes that have a public method: its own class and all subclasses.
+    """The class of the public method `node`, and all subclasses of the class.
 
     The nodes are ascending. The list is empty if `node` is not a public method.
     """
@@ -101,8 +101,8 @@ def _classes_that_have(view: GraphView, node: int) -> list[int]:
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
     """Whether a definition is public in a library, by its names and place.
 
-    No part of its path or qualified name may begin with an underscore, and it may not be inside a function. Its file must be in a package,
-    of a project that has a manifest.
+    No part of its path or qualified name may begin with an underscore. It may not be inside a function. The project must have a manifest,
+    and the file must be at the root or in a package.
     """
     path = view.path(node)
     language = str(view.arrays.paths.language[view.path_number[path]].as_py())

@@ -94,7 +94,7 @@ def _begins(view: GraphView) -> IntArray:
 class _Level:
     """Nodes for which one level of a walk found a better path, ascending.
 
-    For each node there are the previous node and the last edge of its path, and the path's value.
+    Each node has three values: the node before it on the path, the last edge of the path, and the path's value.
     """
 
     nodes: IntArray
@@ -117,7 +117,7 @@ class _Last(NamedTuple):
 class Walk:
     """Nodes that a walk reached, as parallel arrays.
 
-    They are sorted by (depth, -confidence, node).
+    The arrays are sorted by (depth, -confidence, node).
     """
 
     nodes: IntArray  # reached nodes, without seeds
@@ -130,7 +130,7 @@ class Walk:
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
         """For each of `nodes`, the edge rows of the most confident path to it.
 
-        A path begins at the seed.
+        The first edge of a path is the one at the seed (start node).
         """
         last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
         wanted = np.asarray([node for node in nodes if node not in self.last], dtype=np.int64)
@@ -229,9 +229,10 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that can only be the last step of a path, for each level.
+    """Edges that can only be the last step of a path, level by level.
 
-    They are yielded in the order of depth and edge row.
+    They lead on from the nodes of each level of a walk, and from the seeds. Each path has a value of at least `floor`. The order is by
+    depth and edge row.
     """
     rows = adjacency.begins[values[adjacency.begins] > 0]
     near = adjacency.near[rows]
@@ -281,9 +282,9 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Edges of the given nodes, as three arrays.
+    """Edges of the nodes `frontier`, as three arrays.
 
-    The first has the number of edges of each node. The others have, for each edge, the node at the other end and the edge row.
+    The first array has the number of edges of each node. The other two have, for each edge, the node at the other end and the edge row.
     """
     counts, positions = ranges(adjacency.pointers, frontier)
     edges = positions if adjacency.edges is None else adjacency.edges[positions].astype(np.int64)
@@ -295,8 +296,9 @@ def _expand(
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Walk one edge further from the nodes `frontier`.
 
-    `handed_on` has their values, and `best` the best value of every node so far. Returns the nodes for which a better path was found, with
-    their previous nodes, edge rows and values. `skips` leaves out edges that may only be the first step of a path.
+    `handed_on` has the values of these nodes, and `best` the best value so far of every node. Returns four arrays with one element for each
+    node to which a better path was found: the node, the node before it, the edge row and the value. With `skips`, edges that may only be
+    the first step of a path are not followed.
     """
     counts, nodes, edges = _neighbours(adjacency, frontier)
     if not len(nodes):

@@ -29,8 +29,9 @@ _BREAK: Final = re.compile(r"[\W_]+")
 def name_features(view: GraphView, tests: IntArray, targets: Sequence[int]) -> FloatArray:
     """Whether tests are named after one of the targets, shape (tests, 3).
 
-    The columns are 1 if the test's qualified name has all words of a target's name, if that name or the test file's name has all words of
-    the class around a target, and if the test file's name shares a word with a target's file; else 0.
+    Each column is 1 or 0. Column 0 is 1 if the test's qualified name has all words of a target's name. Column 1 is 1 if this name and the
+    file name together have all words of a target's class. Column 2 is 1 if the test's file name shares a word with the file name of a
+    target.
 
     Args:
         view: the graph.

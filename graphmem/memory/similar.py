@@ -129,7 +129,7 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether two texts probably say the same in different words.
 
-    The cosine must be above the model's threshold. The answer is still False in three cases. Each text has a fact that the other lacks, the
+    The cosine must be above the model's threshold. The answer is still False in three cases: each text has a fact that the other lacks, the
     texts share most words, or only one word was replaced.
     """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:

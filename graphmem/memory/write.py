@@ -413,9 +413,9 @@ class Planner:
             self._files.update((file.id, file) for file in links.files)
 
     def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
-        """Return whether no fact of a memory comes from the draft's session yet.
+        """Return whether the memory was never learnt in the draft's session.
 
-        A draft without a session gives False.
+        For a draft without a session, the result is False.
         """
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known

@@ -20,7 +20,7 @@ def acyclic(groups: Sequence[Sequence[str]], units: Mapping[str, str], arcs: Ite
     """Divide groups of files until the groups' dependencies form no cycle.
 
     Only dependencies between different units count. A unit that is taken out of its group joins another group, or becomes a group of its
-    own. If units depend on each other in a cycle, their groups keep that cycle.
+    own. If the units themselves depend on each other in a cycle, their groups keep this cycle.
 
     Args:
         groups: groups of ascending paths.
@@ -63,9 +63,10 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 
 
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
-    """Units to take out of their groups, because of a cycle of groups.
+    """Units to take out of their groups, because the groups form a cycle.
 
-    They are the units with a dependency (`between`) on another group of the cycle. The largest unit of each group stays in it.
+    They are the units with a dependency on another group of the cycle. `between` has the dependencies as (dependent unit, unit). The
+    largest unit of each group stays in the group.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -82,7 +83,8 @@ def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[t
 def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
     """Groups that a unit may join, best first.
 
-    First comes the original group of `unit`, if other units are still in it. Then come the groups of units in the nearest folders.
+    `home` maps a unit to its current group, and `first` maps a unit to its original group. The original group of `unit` comes first, if
+    other units are still in it. Then come the groups of units in the nearest folders.
     """
     found = [home[one] for one in sorted(home) if first[one] == first[unit] and home[one] == first[one]]
     above = unit

@@ -1,8 +1,7 @@
 """Check which files may depend on which, by rules of the project.
 
-A rule limits the files that match its `from`. With `may_not_use`, they may not use the files that match these patterns. With
-`may_only_use`, they may use only the files that match these. A rule with `layers` lists patterns from the highest layer to the lowest; a
-file may use its own layer and lower ones.
+A rule limits the files that match its `from`. They may not use files that match `may_not_use`. Or they may use only files that match
+`may_only_use`. A rule with `layers` lists patterns from the highest layer to the lowest; a file may use its own layer and lower ones.
 """
 
 from __future__ import annotations
@@ -197,7 +196,7 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
 
 def baseline_line(breach: Breach) -> str:
-    """The line that accepts a breach, for the baseline.
+    """The line in the baseline that accepts a breach.
 
     The baseline is a file that lists accepted breaches.
     """

@@ -77,10 +77,9 @@ def communities(
 
 
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
-    """Merge groups of too few files into other groups.
+    """Merge each group of too few files into another group.
 
-    A group that is too small joins the group that has most of the other files in the same folders. It stays as it is if no other group has
-    such files.
+    The other group is the one with the most files in the same folders. If no other group has files there, the small group stays.
     """
     home = {path: i for i, group in enumerate(groups) for path in group}
     siblings: dict[str, list[str]] = defaultdict(list)

@@ -24,7 +24,8 @@ LEAST: Final = 4  # files of a module that is divided
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
     """Symbols of a module that other modules use.
 
-    The result maps the node of each such symbol to a mapping. That mapping has, by the name of another module, the number of edges from it.
+    The result maps the node of each such symbol to its uses. The uses map the name of another module to the number of edges from that
+    module.
 
     Args:
         modules: the modules of the project.
@@ -45,9 +46,11 @@ def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
 def halves(modules: Modules, place: int) -> tuple[list[str], list[str], int]:
     """Divide the files of a module in two so that few edges cross.
 
+    `place` is the position of the module in `modules.groups`. Tests, and files without edges inside the module, are left out.
+
     Returns:
-        The paths of the two parts, the larger first, and the number of edges between them. Tests are left out. The parts are empty if the
-        module has too few or too many files.
+        The paths of the two parts, the larger first, and the number of edges between them. The parts are empty if the module has too few or
+        too many files.
     """
     files = modules.files
     held = np.flatnonzero((modules.of_file == place) & ~files.is_test)

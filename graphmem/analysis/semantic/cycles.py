@@ -88,7 +88,10 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
-    """Number of members that are in no cycle after the edge `pair` is removed."""
+    """Number of nodes that leave the cycle if the edge `pair` is removed.
+
+    `graph` is the cycle. It is unchanged after the call.
+    """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph.remove_edge(*pair)

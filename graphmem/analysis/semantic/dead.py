@@ -83,9 +83,10 @@ class Dead(NamedTuple):
 
 
 def find(entries: Entries) -> Dead:
-    """Definitions that no root (place where execution begins) reaches.
+    """Definitions not reached from roots outside tests or from public API.
 
-    If a dead definition is inside another, only the outer one is listed. The list is ordered by node number.
+    A root is a place where execution begins. Code that only tests use is dead, too. If a dead definition is inside another, only the outer
+    one is listed. The list is ordered by node number.
     """
     view = entries.view
     candidate = _candidates(view)
@@ -156,7 +157,7 @@ def _protocol(name: str, language: str) -> bool:
 
 
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
-    """All definitions that the roots use, directly or indirectly.
+    """Definitions in `roots`, and all that they use directly or indirectly.
 
     Three rules extend this. If a member is used, so is its class. If a base method is used, so are its overrides. If a definition is used,
     so are all definitions with the same number in `twin` (see `_twins`).
@@ -215,8 +216,8 @@ def _span(view: GraphView, node: int) -> list[int]:
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
     """Dead definitions with the confidence that they are dead, highest first.
 
-    Among equals, those with the most lines come first, then by path and line. If other dead code uses a definition, its confidence is
-    multiplied by the lowest confidence of that code.
+    Among equals, those with the most lines come first, then by path and line. If other dead code uses a definition, that code may be alive
+    after all. So the definition's confidence is multiplied by the lowest confidence of this code.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -258,7 +259,7 @@ def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
     """Confidence that a definition is dead, and sentences that explain it.
 
-    Only facts about the definition itself count, and not the confidence of its users.
+    Only facts about the definition itself count here; `judged` adds the confidence of code that uses it.
     """
     view = entries.view
     name = view.name(node)
@@ -298,9 +299,10 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """Whether `node`, or another member of its class `parent`, is empty.
+    """Whether a class member may implement an interface outside the project.
 
-    A class with an empty member is a stub for an interface that other code expects, so its methods count as used.
+    The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub, so
+    its methods count as used.
     """
     beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
     return any("empty" in view.modifiers(one) for one in beside)
@@ -336,7 +338,7 @@ def is_made_elsewhere(path: str) -> bool:
 def _explained(view: GraphView, node: int) -> int:
     """Number of lines that use a definition, according to the graph.
 
-    If its name occurs on more lines, some of these could be unknown uses.
+    If the definition's name occurs on more lines, some of them may be uses that the graph lacks.
     """
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 

@@ -113,9 +113,9 @@ class Calls:
 
     @cached_property
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
-        """For each calling node, (edge row, target) of its calls.
+        """For each node, its calls as (edge row, called node).
 
-        Calls whose target is in tests are left out.
+        Calls of code in tests are left out.
         """
         rows = np.array([row for some in self.rows.values() for row in some], np.int64)
         targets = self.view.dst[rows].tolist()

@@ -38,7 +38,8 @@ class _Way(NamedTuple):
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
     """Flows from entry points of given kinds.
 
-    The flow that passes the most modules comes first. With `kinds` None, all kinds except tests and fixtures count.
+    The flow that passes the most modules comes first. With `kinds` None, entry points of all kinds except tests and fixtures are used. A
+    flow that is the end of another flow is left out.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]
@@ -60,7 +61,7 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
 def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:
     """The path of calls from an entry point that passes the most modules.
 
-    None if no path is long enough.
+    The result is None if no path has enough steps.
     """
     view = modules.view
     arrived: dict[int, tuple[int, int, int]] = {entry: (-1, -1, 0)}  # node -> (its caller, row that reached it, steps)

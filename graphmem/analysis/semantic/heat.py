@@ -50,8 +50,9 @@ def symbol_dependents(files: FileGraph) -> I64:
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
     """Heat, 0..100: geometric mean of churn, complexity and dependents.
 
-    Each factor is log(1 + x) divided by its largest value. Without churn (None), the heat has only the other two factors. If churn or
-    complexity is 0, the heat is 0. A definition without dependents is half as hot as one with a single dependent.
+    The three factors are log(1 + churn), log(1 + complexity) and log(2 + dependents), each divided by its largest value. Without churn
+    (None), the heat has only the other two factors. If churn or complexity is 0, the heat is 0. Without dependents, the heat is low, but
+    not 0.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:

@@ -111,8 +111,8 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
     """Order of a group's nodes in which most edge weight leads forward.
 
-    Nodes without incoming edges come first, and nodes without outgoing edges last. The other nodes are sorted by outgoing minus incoming
-    weight, the largest first.
+    Nodes are taken one by one. A node without edges to remaining nodes goes to the end, a node without edges from them to the start. If
+    there is neither, the node with the largest outgoing minus incoming weight goes to the start.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)

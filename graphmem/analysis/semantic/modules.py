@@ -69,12 +69,12 @@ class Modules:
         project: name of the project, from which new ids are made.
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
-        current: whether `known` was computed for this generation (state) of the graph. If so, its division is used unchanged.
+        current: whether `known` was computed for this generation (state) of the graph. If so, the modules in `known` keep their files.
         packaged: languages, such as Go, in which the files of one folder are one package. No module divides a package.
 
     Attributes:
         groups: the modules, most lines first.
-        used: int64 (n,), number of other symbols that depend on each node.
+        used: int64 (n,), number of definitions outside tests that use each node.
         of_file: int64 (f,), position in `groups` of each file's module; -1 for files without code.
     """
 
@@ -128,7 +128,7 @@ class Modules:
         return {path: path.rpartition("/")[0] for path in code if packaged and language[number[path]].as_py() in packaged}
 
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
-        """Join small groups of tests, one group for each common folder.
+        """Join small groups of tests whose folders have the same parent folder.
 
         So a hundred test files take one box on the map.
         """
@@ -230,7 +230,10 @@ class Modules:
 
     @cached_property
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
-        """Dependencies whose removal alone takes a module out of its cycle."""
+        """Dependencies whose removal alone takes a module out of its cycle.
+
+        Only the few with the least weight are chosen; see `layering.worth_cutting`.
+        """
         return frozenset(worth_cutting(self.weights, self.upward))
 
     @cached_property
@@ -252,7 +255,7 @@ class Modules:
         return self.groups[place].name if place >= 0 else ""
 
     def find(self, ref: str) -> int | None:
-        """Position of the module with this id or name, or None."""
+        """Position in `groups` of the module whose id or name is `ref`, or None."""
         return next((i for i, group in enumerate(self.groups) if ref in (group.id, group.name)), None)
 
     # ---- answers
@@ -277,7 +280,11 @@ class Modules:
         ]
 
     def _weights(self) -> tuple[list[int], list[int]]:
-        """For each module, its numbers of edges inside and across its border."""
+        """For each module, its numbers of inner edges and of outer edges.
+
+        The first list counts edges between files of the module, the second edges to and from other modules. Modules are in the order of
+        `groups`.
+        """
         inside, outside = [0] * len(self.groups), [0] * len(self.groups)
         files = self.files
         ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), files.weight.tolist(), strict=True)
@@ -316,9 +323,9 @@ class Modules:
 
     @cached_property
     def _by_top(self) -> I64:
-        """For each top-level definition, the dependents of it and its members.
+        """Number of dependents of each top-level definition, shape (n,).
 
-        They are counted; the shape is (n,).
+        Dependents of a definition's members are included.
         """
         view = self.view
         top = np.arange(view.n, dtype=np.int64)
@@ -332,7 +339,7 @@ class Modules:
     def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
         """Top-level definitions outside tests with the most dependents.
 
-        In a module that contains only tests, definitions of the tests are returned.
+        `nodes` are the nodes of a module. If all of them are tests, definitions in the tests are returned.
         """
         view = self.view
         top = (view.parent[nodes] >= 0) & (view.parent[np.maximum(view.parent[nodes], 0)] < 0)

@@ -80,7 +80,7 @@ def named(
 def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[int, Known]:
     """Match groups of files to the earlier modules that they continue.
 
-    The result maps the position of a group to a module. A group and a module match if they have enough files in common. Those with the most
+    The result maps the position of a group to a module. A group and a module match if they have enough files in common. Pairs with the most
     common files are matched first, and each module is used once.
     """
     module_of = {path: i for i, one in enumerate(known) for path in one.paths}

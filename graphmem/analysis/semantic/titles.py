@@ -1,7 +1,7 @@
 """Find titles of modules: what each module does, in a few words.
 
-A title comes from the documentation of the module's package, or from a README or architecture page. There it is in a table row or list item
-about the module's folder. If no title is found, words are used that distinguish the names in the module from those in other modules.
+The title comes from the documentation of the module's package. Otherwise it comes from a README or architecture page, from a table row or
+list item about the module's folder. Otherwise it consists of words that distinguish the names in the module from those in other modules.
 """
 
 from __future__ import annotations
