@@ -25,10 +25,10 @@ _WHOLE_FOLDER: Final = frozenset({"init", "index", "mod", "main"})  # files that
 
 
 def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], bool]) -> list[str]:
-    """Return the test files that are named after a file, one or two.
+    """Return the test files that are named after a file, at most two.
 
-    Those in the most similar folders are returned. If there are more than two, the name is too common, and the result is empty. It is also
-    empty if the file is itself a test.
+    Only test files in the most similar folders count. If more than two files remain, the name is too common, and the result is empty. The
+    result is also empty if the file is itself a test.
 
     Args:
         path: the file.

@@ -81,7 +81,7 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """The class of the public method `node`, and all subclasses of the class.
+    """The class of the public method `node`, and its subclasses outside tests.
 
     The nodes are ascending. The list is empty if `node` is not a public method.
     """

@@ -205,7 +205,7 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
 
     Args:
         table: maps a term to the extra words that a search for the term also uses.
-        known: terms that have aliases already.
+        known: terms that have aliases already; they count towards the maximum.
 
     Raises:
         BadInputError: a term or one of its extra words is invalid, or there are too many aliases in total.
@@ -226,9 +226,9 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
 
 
 def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
-    """Set the extra words that a search for a term also uses.
+    """Set the words `means`, which a search for `term` also uses.
 
-    For example, a search for "db" also finds "database".
+    For example, if `term` is "db" and `means` is ["database"], a search for "db" also finds "database".
     """
     [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(repository)]).items()
     with repository.writing():

@@ -174,7 +174,7 @@ class Journal:
     def append(self, bodies: Sequence[Line]) -> Head:
         """Append the entries of one write; return once they are on disk.
 
-        The result has the number and hash of the journal's new last entry.
+        `bodies` are the entries as mappings (see `journal_lines.body`). The result has the number and hash of the journal's new last entry.
 
         Raises:
             DiskFullError, JournalError: no part of the batch was written.
@@ -396,9 +396,10 @@ class Journal:
             raise
 
     def _put_aside(self, path: Path, scan: Scan, *, is_whole: bool) -> None:
-        """Copy the damaged lines of a journal file to a quarantine file.
+        """Move the damaged lines of a journal file to a quarantine file.
 
-        The intact lines remain in the journal file.
+        `scan` has the intact and the damaged lines. The intact lines remain in the journal file. If a compressed file is damaged
+        (`is_whole` is False), a copy of the whole file is kept, too.
         """
         data = _read(path)
         quarantine = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"

@@ -95,7 +95,8 @@ class Recovery:
         """Rebuild all memories from the journal alone.
 
         Returns:
-            The number of memories, the number that were missing or different, and the number that the journal did not contain.
+            The number of memories, the number that were missing or different in the graph, and the number that were removed. A memory is
+            removed if the journal does not contain it.
         """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())
@@ -114,7 +115,7 @@ class Recovery:
     def compare(self) -> tuple[int, int, int]:
         """Compare the memories in the graph with those in the journal.
 
-        Returns the number of memories that are missing in the graph, that differ, and that the journal does not contain.
+        Returns three numbers of memories: those missing in the graph, those that differ, and those that the journal does not contain.
         """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())

@@ -32,8 +32,8 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
         files: files that an agent works on, as paths from the root; None for all rules of any scope.
 
     Returns:
-        The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific and
-            take precedence over earlier rules.
+        Rules in this order: the user's without a scope, the user's with a scope, the project's without a scope, the project's with a scope.
+            Each group is sorted by name. Later rules are more specific and take precedence over earlier rules.
     """
     found: dict[str, Rule] = {}  # by name; a nearer rule replaces one of the same name
     notes: list[str] = []

@@ -102,10 +102,10 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether `row`, the new memory, replaces `other`.
+        """Return whether the new memory `row` replaces the equivalent `other`.
 
-        Both say the same. The more trusted source wins; if both are equally trusted, the longer text wins. A pinned or verified memory is
-        not replaced.
+        The more trusted source wins; if both are equally trusted, the longer text wins. A pinned or verified memory is never replaced, and
+        a person's memory only by a person's.
         """
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")

@@ -301,8 +301,8 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
     """Whether a class member may implement an interface outside the project.
 
-    The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub, so
-    its methods count as used.
+    The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub for
+    an interface. So its methods are less certainly dead.
     """
     beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
     return any("empty" in view.modifiers(one) for one in beside)

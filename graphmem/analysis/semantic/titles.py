@@ -51,7 +51,7 @@ def titles(modules: Modules, descriptions: Mapping[str, str]) -> list[Title]:
     """A title for each module, in the order of `Modules.groups`.
 
     Args:
-        modules: the partition.
+        modules: the modules of the project.
         descriptions: description of each folder, from the project's Markdown pages; see `folder_descriptions`.
     """
     found: list[Title] = []
