@@ -153,10 +153,11 @@ def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[An
 
 
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:
-    """Return where the entries of each row begin in a list sorted by row.
+    """Return, for each row, the position where its entries begin.
 
-    Row i has the entries result[i] to result[i + 1] - 1 (compressed sparse rows). `counted` has the row number of each entry, and `n` is
-    the number of rows. The result is int32, shape (n + 1,).
+    `counted` has the row number of each entry, and `n` is the number of rows. In a list sorted by row, row i has the entries result[i] to
+    result[i + 1] - 1 (compressed sparse rows). For `counted` = [0, 0, 2] and `n` = 3, the result is [0, 2, 2, 3]. It is int32, shape (n +
+    1,).
     """
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])
@@ -164,10 +165,10 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
 
 
 def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
-    """Return the number of entries of each given row, and their positions.
+    """Return the number of entries of each row in `rows`, and their positions.
 
-    `indptr` is a result of `pointers`. All positions are in one array: first those of the first row in `rows`, then those of the second,
-    and so on.
+    `indptr` is a result of `pointers`. The second result is one array: first the positions of the entries of the first row in `rows`, then
+    those of the second, and so on.
     """
     starts = indptr[rows].astype(np.int64)
     counts = indptr[rows + 1].astype(np.int64) - starts

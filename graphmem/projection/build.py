@@ -104,9 +104,10 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
 
 
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
-    """Return the nodes of the three node tables as parallel arrays.
+    """Return the nodes of three tables as parallel arrays.
 
-    The order is files, symbols, externals. `parent` is still unknown (-1).
+    The order is files, symbols, externals. `paths` is the sorted column of all paths, to which the column `path` of the result refers. The
+    column `parent` is -1 for every node; the caller sets it later.
     """
     nf, ns, nx = files.num_rows, symbols.num_rows, externals.num_rows
     blank_files, blank_externals = pa.array([""] * nf, pa.string()), pa.array([""] * nx, pa.string())
@@ -175,10 +176,10 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 
 
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Return the edges, the rules in use and the number of dangling edges.
+    """Return (edges, names of the rules in use, number of dangling edges).
 
-    Edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. A dangling edge has an end outside the graph;
-    it is left out.
+    `ids` is the sorted column of node ids. Edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. A
+    dangling edge has an end outside the graph; it is left out.
     """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")
@@ -204,9 +205,10 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return the lines of each edge as a string such as "12,48".
+    """Return the column `lines`, with "" for each edge that has only one line.
 
-    The edge between a function and a function that it calls twice has two lines. The string is "" if the edge has only the line in `line`.
+    `lines` has all lines of each edge as a string such as "12,48". `line` has the first line of each edge. An edge has two lines if, for
+    example, a function calls another function twice.
     """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))

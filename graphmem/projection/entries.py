@@ -1,4 +1,4 @@
-"""Rows of the word index, and the error that they are damaged."""
+"""Rows of the word index, and the error for a damaged index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphmem.runtime.compression import inflated
 
 
 class DamagedWordsError(Exception):
-    """SQLite finds the file of the word index damaged.
+    """Error: the file of the word index is damaged.
 
     The index must be built again.
     """
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the text; "" if it was not requested.
+        """Return the text of the chunk; "" if the row was read without its text.
 
         Raises:
             DamagedWordsError: the stored bytes have changed.

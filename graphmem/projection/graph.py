@@ -101,9 +101,10 @@ class _Lookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> _Lookup:
-        """Return the index of `column`, made from this index of the old column.
+        """Return the index of `column`, which is the column after a change.
 
-        `merge` is the plan by which the old column became `column`.
+        This index belongs to the column before the change. `merge` is the plan that turned the old column into `column`. If no value
+        changed, the result is this index itself.
         """
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(_Lookup)
@@ -220,9 +221,9 @@ class GraphView:
         return cls(build_arrays(tables))
 
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
-        """Return the view of the graph after a change of the code.
+        """Return a view of the graph after the change `delta`.
 
-        The result equals a view made from the store's tables of that generation.
+        The result equals a view built from the store at `generation`.
         """
         patch = patch_arrays(self.arrays, self.ids, delta, generation)
         view = GraphView(patch.arrays, self)
@@ -230,9 +231,9 @@ class GraphView:
         return view
 
     def _take_over(self, before: GraphView, patch: Patched) -> None:
-        """Reuse the indexes of the previous view, such as those by name.
+        """Reuse the indexes that the view `before` has already built.
 
-        The indexes are updated where columns changed.
+        An example is the index by name. `patch` is the change that led from `before` to this view. Indexes of changed columns are updated.
         """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
@@ -364,9 +365,10 @@ class GraphView:
 
     @cached_property
     def entry_points(self) -> Any:
-        """Kind of entry point of each node; "" for other nodes.
+        """Kind of entry point of each node, such as "test"; "" for other nodes.
 
-        The kind comes from the node's row, or else from an incoming edge whose rule is in `ENTRY_RULES`.
+        The stored kind of a symbol is used if it is not "". Otherwise the kind is the rule of an incoming edge, if `ENTRY_RULES` contains
+        this rule.
         """
         column = self.arrays.nodes.entry_point
         is_entry = np.zeros(256, np.bool_)
@@ -480,9 +482,9 @@ class GraphView:
         return here[np.lexsort((here, -self.end_line[here], self.start_line[here]))]
 
     def symbols_in(self, path: str) -> FileSymbols:
-        """Return the symbols of a file like `by_path`, with their lines.
+        """Return a file's symbols as plain lists, in the order of `by_path`.
 
-        The result must not be changed: it is kept for the next call.
+        The lists have nodes, lines, kinds and parents. The result is cached, so the caller must not change it.
         """
         kept = self._symbols_in.get(path)
         if kept is None:
@@ -495,7 +497,10 @@ class GraphView:
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """Data that users of this view derive from it and keep, by a name."""
+        """Cache for results that other modules compute from this view, by name.
+
+        The view of the next generation begins with an empty cache.
+        """
         return {}
 
     @cached_property
@@ -586,7 +591,7 @@ class GraphView:
         )
 
     def unresolved_named(self, name: str) -> list[Unresolved]:
-        """Return the unresolved calls of a name.
+        """Return the calls of `name` whose target is unknown.
 
         They are sorted by path, line and id.
         """
@@ -597,7 +602,7 @@ class GraphView:
 
     @cached_property
     def unresolved_in(self) -> npt.NDArray[np.int64]:
-        """Return the number of calls without a known target in each file."""
+        """Number of calls with an unknown target in each file, by path number."""
         return np.bincount(self.arrays.unresolved.path, minlength=len(self.paths)).astype(np.int64)
 
     @cached_property

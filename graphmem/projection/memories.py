@@ -49,7 +49,7 @@ class MemoryFilter(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A memory that is near another one in time, with their distance."""
+    """A neighbour of a memory in time, with the distance between the two."""
 
     id: str
     steps: int  # memories from one to the other along the timeline
@@ -59,9 +59,9 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Memories that a query finds, with their scores by words and by vector.
+    """Memories that match a query, with their BM25 scores and cosines.
 
-    Call `score` to add the scores of another memory.
+    To include another memory, call `score` with its id.
     """
 
     ids: set[str]
@@ -75,9 +75,9 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Occurrences of the words of a query in some memories.
+    """Which words of a query occur in which of some memories.
 
-    A word is counted under its stem, which is called its term.
+    A word is counted under its stem, called its term: `index` and `indexes` are the same term.
     """
 
     of_word: dict[str, str]  # the term that each word is counted as: its stem
@@ -202,13 +202,16 @@ class MemoryIndex(MemoryLinks):
         return memory_id in self._slot_of
 
     def row(self, memory_id: str) -> MemoryRow | None:
-        """Return a memory, or None if the id is unknown."""
+        """Return a memory; None if it is unknown or hidden from the caller."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
             return None if slot is None or slot in self._hidden() else unpack(self._packed[slot])
 
     def rows(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
-        """Return memories by id; unknown ids are left out."""
+        """Return memories by id, except unknown and hidden ones.
+
+        A memory is hidden if the caller may not see it.
+        """
         with self._lock:
             hidden = self._hidden()
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
@@ -241,7 +244,7 @@ class MemoryIndex(MemoryLinks):
             return sorted(self._visible(self._by_fingerprint.get(fingerprint, ())))
 
     def by_short_id(self, short_id: str) -> str | None:
-        """Return the id of the memory with this short id."""
+        """Return the id of the memory with this short id, or None."""
         with self._lock:
             known = self._by_short_id.get(short_id)
             return known if known is not None and self._visible((known,)) else None
@@ -273,9 +276,10 @@ class MemoryIndex(MemoryLinks):
     # ---- time
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
-        """Return ids of a memory and of its neighbours in time, oldest first.
+        """Return ids of a memory and its neighbours in time, oldest first.
 
-        `before` and `after` are the greatest numbers of earlier and later neighbours. Superseded and deprecated neighbours are left out.
+        At most `before` earlier and `after` later memories are returned, the nearest ones. Superseded and deprecated neighbours are left
+        out. The result is empty if `memory_id` is unknown.
         """
         with self._lock:
             place = self._place(memory_id)
@@ -291,9 +295,10 @@ class MemoryIndex(MemoryLinks):
         return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
 
     def created_between(self, spans: Iterable[tuple[datetime, datetime]], most: int) -> dict[str, datetime]:
-        """Map ids of live memories to creation times within given periods.
+        """Return live memories that were created in given periods.
 
-        For a period with more than `most` memories, the oldest `most` memories are returned.
+        The result maps ids to creation times. Each of `spans` is (begin, end). If a period has more than `most` memories, only its oldest
+        `most` memories are returned.
         """
         found: dict[str, datetime] = {}
         with self._lock:
@@ -308,9 +313,9 @@ class MemoryIndex(MemoryLinks):
         return found
 
     def moments(self, memory_id: str, reach: int = 1) -> list[Moment]:
-        """Return a memory's live neighbours in time, nearest first.
+        """Return the memories learnt just before and just after a memory.
 
-        `reach` is the number of neighbours on each side.
+        At most `reach` live memories are returned on each side. The result is sorted by distance in time, nearest first.
         """
         with self._lock:
             place = self._place(memory_id)
@@ -339,8 +344,8 @@ class MemoryIndex(MemoryLinks):
     def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Return the memories nearest to a vector as (id, cosine).
 
-        The nearest come first; ties are sorted by id. The search is exact: it takes one pass over the vectors of all matching memories. The
-        vector must be of the same model.
+        The nearest come first; ties are sorted by id. The search is exact: it takes one pass over the vectors of all matching memories.
+        `vector` must come from the model `model_id`, which made the vectors of the memories.
 
         Args:
             vector: float32 (dim,), not zero; a vector of another dimension has no neighbours.
@@ -356,9 +361,9 @@ class MemoryIndex(MemoryLinks):
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
-        """Return the cosine between a vector and each of the given memories.
+        """Return the cosine between `vector` and the vector of each memory.
 
-        Memories without a vector are left out.
+        Unknown memories, and memories without a vector, are left out.
         """
         with self._lock:
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
@@ -436,10 +441,12 @@ class MemoryIndex(MemoryLinks):
     def echoes(self, best: Mapping[str, float], without: Sequence[str], ids: Iterable[str]) -> dict[str, float]:
         """Score memories by the rare words that they share with the best hits.
 
+        Memories without such words are left out.
+
         Args:
-            best: scores of the best hits.
+            best: id of each best hit -> its score. The words of a hit count in proportion to this score.
             without: normalised words of the query, which do not count.
-            ids: ids of the memories.
+            ids: ids of the memories to score.
         """
         with self._lock:
             texts = [(searched(unpack(self._packed[self._slot_of[one]])), score) for one, score in best.items() if one in self._slot_of]
@@ -448,18 +455,18 @@ class MemoryIndex(MemoryLinks):
             return {one: float(scores[slot]) for one, slot in slots.items() if scores[slot] > 0}
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Score memories by words, to be ranked together with texts elsewhere.
+        """Score memories by words, on the same scale as texts of another index.
 
-        Their scores are comparable with those of the other index.
+        A search that ranks memories together with code uses these scores. The rarity of a word is counted over both indexes.
 
         Args:
             words: normalised words of the query.
-            elsewhere: counts of the words in the other index, such as that of code.
-            ids: ids of the memories.
+            elsewhere: number of texts with each word in the other index, such as that of code.
+            ids: ids of the memories to score.
 
         Returns:
             BM25 scores of memories with any of the words, and the estimated score of a memory with all words. The estimate is the best
-                score divided by the share of the query's weight that the best memory covers.
+            score divided by the share of the words, weighted by rarity, that the best memory has.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)
@@ -521,7 +528,7 @@ class MemoryIndex(MemoryLinks):
     def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
         """Add vectors of the model in use, float32 (len(hashes), dim).
 
-        Vectors of unknown texts are ignored.
+        `hashes` has the text hash of each vector. Vectors of texts that no memory has are ignored.
         """
         with self._lock:
             if not len(hashes):
@@ -555,9 +562,9 @@ class MemoryIndex(MemoryLinks):
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Map text hashes of live memories, except those in `have`, to memory ids.
+        """Return the text hashes of live memories that are not in `have`.
 
-        Each hash is mapped to the id of one live memory with this text.
+        The result maps each hash to the id of one live memory with this text.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -630,10 +637,10 @@ class MemoryIndex(MemoryLinks):
         return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
-        """Return ids of at most `count` live memories near a position in time.
+        """Return ids of the next live memories before or after a position in time.
 
-        With `step` 1 they are later than the position `place`, with -1 earlier. The nearest come first. Memories that the caller may not
-        see are left out.
+        `place` is the position of a memory in the order of creation. `step` 1 returns later memories, and -1 earlier ones. At most `count`
+        are returned, nearest first. Memories that the caller may not see are left out.
         """
         hidden = self._hidden()
 
@@ -695,9 +702,10 @@ class MemoryIndex(MemoryLinks):
         self._words.remove(old)
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
-        """Remove a memory from the indexes by id, text, visibility and time.
+        """Remove a memory's entries from the indexes other than the word index.
 
-        If `keep_vector` is false, its vector is dropped, too.
+        These are the indexes by fingerprint, short id, text hash, visibility and time. Unless `keep_vector` is true, the memory's vector is
+        dropped, too.
         """
         drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:

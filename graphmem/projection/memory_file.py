@@ -55,7 +55,8 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
 def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
     """Load the saved projection without vectors, or return None.
 
-    The result is None if the file is missing or damaged, or belongs to another state. `notes` receives a sentence about damage.
+    The result is None if the file is missing or damaged, or was not saved with the same `key`. `notes` receives a sentence if the file is
+    damaged.
     """
     try:
         saved = read_container(path, _KIND, _VERSION)

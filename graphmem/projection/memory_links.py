@@ -81,10 +81,9 @@ class MemoryLinks(ABC):
             return sorted(self._visible(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of the file with this id, if a memory names the file.
+        """Return the path of a file that a memory names, given the file's id.
 
-        The code graph may lack such a file. Only files that memories named after the index was built are known; for others the result is
-        None.
+        The code graph may lack such a file. The result is None unless a memory named the file after this index was built from the store.
         """
         return self._files.get(file_id)
 

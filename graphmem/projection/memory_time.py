@@ -34,7 +34,7 @@ class Timeline:
         del self._entries[self.place(entry)]
 
     def place(self, entry: tuple[int, str]) -> int:
-        """Return the position of a memory, given as (creation time, id)."""
+        """Return a memory's position in the list, given (creation time, id)."""
         return bisect_left(self._entries, entry)
 
     def between(self, first: int, last: int) -> list[tuple[int, str]]:

@@ -38,7 +38,8 @@ class NearWords:
         The most frequent words come first; ties are ordered by the words. The first of these searches that finds anything is used:
 
         - words that begin with the misspelt word;
-        - words that differ by at most one edit, after the third letter, from the misspelt word, with or without its ending;
+        - words that differ from the misspelt word by at most one edit after its third letter; its last one to three letters may be cut off
+          first;
         - the longest prefix of the misspelt word that is an indexed word and longer than half of it.
 
         Args:

@@ -97,8 +97,8 @@ class Merge:
     def _runs(self) -> list[tuple[bool, int, int]]:
         """Return the merged column as runs of rows that are copied together.
 
-        A run is (whether its rows are new rows, first row, row after the last). The list is empty if copying so many runs would not be
-        faster.
+        A run is (whether its rows are new rows, first row, row after the last). If there are so many runs that copying them is not faster
+        than copying single rows, the list is empty.
         """
         gather, n_old = self.gather, self._n_old
         if not len(gather):
@@ -244,9 +244,10 @@ class _Bisectable(Sequence[str]):
 
 
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
-    """Return the sorted paths after the change, and a map of old positions.
+    """Return the sorted paths after a change, and new positions of old paths.
 
-    The map gives the new position of each old path. It ends with -1, which stands for "none". The map is None if no position changes.
+    `merge` is the plan for nodes, `w_merge` for unresolved calls, and `added` has the paths of new rows. The second result has the new
+    position of each old path. It ends with -1, which stands for "none". It is None if no position changes.
     """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]
@@ -289,7 +290,10 @@ def _nodes(
 
 
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
-    """Return the facts about the file at each path, after files changed."""
+    """Return facts about the file at each path after a change, in path order.
+
+    `merge` is the plan for nodes. `files` has the new and changed files, and `ids` the ids of all nodes after the change.
+    """
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)
         at = positions(text([row.path for row in files]), paths).astype(np.int64)
@@ -319,9 +323,9 @@ def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: lis
 def _edges(
     old: GraphArrays, merge: Merge, delta: GraphDelta, old_ids: list[str], ids: list[str]
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Return edges after the change, the rules in use, and a count.
+    """Return (edges, rules in use, number of dangling edges) after a change.
 
-    The count is the number of edges that were left out because an end is missing.
+    A dangling edge has an end outside the graph; it is left out.
     """
     mine = old.edges
     n_old = len(mine.src)
@@ -391,9 +395,9 @@ def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tupl
 
 
 def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
-    """Return a sorted column of strings for searches.
+    """Return a sorted column of strings in a form that `bisect` can search.
 
-    The column is decoded if that is faster than reading single values.
+    For many searches (`look_ups`), the column is decoded to a list. For few, only the values that are compared are decoded.
     """
     return column.to_pylist() if look_ups > _SCAN_ABOVE else _Bisectable(column)
 

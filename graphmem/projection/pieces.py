@@ -1,7 +1,7 @@
-"""Keep how chunks are divided among symbols, for the next search.
+"""Cache how the lines of chunks are divided among symbols.
 
-Search divides the lines of each chunk that it finds (`search.units`). The result depends only on the chunk and on the symbols of its file,
-so it is kept with the word index until the file changes.
+Search divides the lines of each chunk that it finds (`search.units`). The result, a piece, depends only on the chunk and on the symbols of
+its file. So later searches reuse the piece until the file changes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ class Segment(NamedTuple):
 
     @property
     def rows(self) -> list[int]:
-        """The positions of its lines in the text of the chunk, from 0."""
+        """Positions of the segment's lines in the text of the chunk, from 0."""
         return [row for row, number in enumerate(self.owners) if number == self.number]
 
 
 class Piece(NamedTuple):
-    """A chunk whose lines are divided among units, with their words."""
+    """A chunk whose lines and words are divided among units.
+
+    A unit is a symbol, or the part of a chunk outside every symbol.
+    """
 
     entry: Entry
     segments: list[Segment]
@@ -49,7 +52,7 @@ class Piece(NamedTuple):
 
 
 class Pieces:
-    """The pieces that recent searches needed, of one generation. Thread-safe.
+    """Cache of pieces (divided chunks) of one generation. Thread-safe.
 
     Args:
         most: maximum number of bytes; the oldest pieces are dropped.
@@ -62,16 +65,22 @@ class Pieces:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """Return the number of kept pieces."""
+        """Return the number of pieces in the cache."""
         return len(self._kept)
 
     def known(self, chunks: Iterable[str]) -> dict[str, Piece]:
-        """Return the pieces of given chunks, as far as they are kept."""
+        """Return the cached pieces of the given chunks, by chunk id.
+
+        Chunks without a cached piece are left out.
+        """
         kept = self._kept
         return {chunk: piece for chunk in chunks if (piece := kept.get(chunk)) is not None}
 
     def add(self, pieces: Mapping[str, Piece]) -> None:
-        """Keep the pieces of chunks."""
+        """Add pieces, by chunk id; a piece that is already cached stays.
+
+        If the cache becomes too large, its oldest pieces are dropped.
+        """
         with self._lock:
             for chunk, piece in pieces.items():
                 if chunk not in self._kept:
@@ -81,7 +90,10 @@ class Pieces:
                 self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
 
     def without(self, paths: Collection[str]) -> Pieces:
-        """Return the pieces for the next generation: those of other files."""
+        """Return a new cache with the pieces of all files except `paths`.
+
+        The next generation of the index uses the new cache. `paths` are the changed files.
+        """
         new = Pieces(self._most)
         with self._lock:
             new._kept = {chunk: piece for chunk, piece in self._kept.items() if piece.entry.path not in paths}

@@ -35,9 +35,9 @@ _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of th
 
 
 class Elsewhere(NamedTuple):
-    """Counts of texts with each word in another index, such as that of code.
+    """Number of texts with each word in another index, such as that of code.
 
-    The counts are added to those of this index when the rarity of a word is computed.
+    When an index of memories computes the rarity of a word, it adds these numbers to its own.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -45,9 +45,9 @@ class Elsewhere(NamedTuple):
 
 
 class WordScores(NamedTuple):
-    """BM25 scores of texts by slot, and the known words of the query.
+    """BM25 scores of texts for a query, and the query's known words.
 
-    A slot is the number of an indexed text. Texts without any of the words have the score 0.
+    The position in an array is a slot, the number of an indexed text. Texts without any of the words have the score 0.
     """
 
     scores: F32
@@ -178,15 +178,15 @@ class Postings:
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
         """Return the score of each text for a query, by slot (number of the text).
 
-        The score is BM25 multiplied by a power of the covered share. This share is the part of the query's words that the text has,
-        weighted by rarity. Stop words count only if there are no other words. Words that occur nowhere are ignored in the score and in the
-        share. Each word takes one pass over the texts that have it.
+        The score is BM25 multiplied by a power of the covered share. The covered share is the part of the query's words that the text has;
+        rare words count more. Stop words count only if there are no other words. Words that occur nowhere are ignored in the score and in
+        the share. Each word takes one pass over the texts that have it.
 
         Args:
             words: normalised words of the query.
             size: number of slots in the result.
-            elsewhere: counts of texts in another index that are ranked together with these texts. The rarity of a word must be computed
-                over all searched texts, because it is unreliable in an index of few texts.
+            elsewhere: number of texts with each word in another index, if the texts of both indexes are ranked together. The rarity of a
+                word is then computed over both, because it is unreliable in an index of few texts.
         """
         wanted = [word for word in words if word not in STOP_WORDS] or list(words)
         stem = self._stem(wanted)
@@ -223,8 +223,8 @@ class Postings:
         Source: Abdul-Jaleel et al. 2004 (RM3): a second query of the words that the best hits have.
 
         Args:
-            texts: the best hits, each with the weight of its words.
-            without: words that do not count: those of the query.
+            texts: (text, weight) of each best hit. The weight is divided among the words of the hit.
+            without: words of the query, which do not count.
             size: number of slots (numbers of texts) in the result.
         """
         split = [([word for word in normalise(text).split() if word not in STOP_WORDS], worth) for text, worth in texts]
@@ -249,7 +249,8 @@ class Postings:
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
         """Map each word to its stem and to the texts that contain the stem.
 
-        A value is (stem, number of texts with it, those of `slots` whose texts have it).
+        A value is (stem, number of all texts with the stem, members of `slots` whose texts have the stem). A slot is the number of an
+        indexed string.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

@@ -54,7 +54,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def _refusal_named(folder: Path) -> Iterator[None]:
-    """Convert OSError and SQLite's errors in a `with` block to graphmem's own."""
+    """Convert write errors inside a `with` block to errors of graphmem.
+
+    OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the files.
+    """
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
@@ -70,9 +73,9 @@ def _may_pass(failure: Exception) -> bool:
 
 
 def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
-    """Return the error for projection data that could not be read.
+    """Return the error to raise because data could not be read.
 
-    The error contains the reason that the system gave.
+    `what` names the data. The message contains the reason from `failure`.
     """
     if isinstance(failure, GraphMemError):
         return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
@@ -236,7 +239,7 @@ class Projections:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until graph, words and memories are ready or have failed.
 
-        Returns False after the time limit.
+        Return False if `timeout_s` passes first.
         """
         begun = time.monotonic()
         if not self._settled.wait(timeout_s):
@@ -256,7 +259,7 @@ class Projections:
     def status(self) -> dict[str, Any]:
         """Return which projections are ready, with generations and sizes.
 
-        `doctor` shows them.
+        The command `doctor` shows the result.
         """
         with self._state:
             graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories
@@ -367,7 +370,10 @@ class Projections:
         return True
 
     def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
-        """Make stored vectors searchable; call `use_model` first."""
+        """Make stored vectors searchable; call `use_model` first.
+
+        `hashes` has the text hash of each row of `vectors`.
+        """
         with self._state:
             if self._vectors is None:
                 raise GraphMemError(
@@ -395,7 +401,7 @@ class Projections:
         """Return (chunk id, text hash) of all chunks, in order of embedding.
 
         Code comes first, then documents and data, then tests, because searches are mostly about code, and most chunks are tests. Within
-        each of these groups, chunks with many dependents come first. Ties are ordered by id.
+        code and within tests, chunks come first whose symbol has many incoming edges. Ties are ordered by id.
         """
         shot = self.snapshot()
         if shot.words is None:
@@ -460,7 +466,7 @@ class Projections:
     def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
         """Retry a load that failed for lack of memory, descriptors or disk space.
 
-        Nothing happens without such a failure, or soon after the previous attempt.
+        Nothing happens without such a failure, or if the last retry was a moment ago.
 
         Args:
             load: the load to retry.
@@ -533,7 +539,10 @@ class Projections:
         self._memories_settled.set()
 
     def _bring_memories(self) -> None:
-        """Load the saved memory index, or build it, while writes wait."""
+        """Load the saved memory index, or build it from the store.
+
+        The caller must block writes of memories during the call.
+        """
         generation, key = self._store.knowledge_generation(), self._memories_key()
         index = load_memories(self._dir / MEMORIES_FILE, generation, key, self.notes) if generation else None
         if index is None:

@@ -62,8 +62,8 @@ def seen() -> Seen | None:
 def meeting(which: Seen) -> Iterator[None]:
     """Compare new memories only with memories in `which`, in a `with` block.
 
-    A writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its author may
-    not see.
+    Without this restriction, a writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a
+    memory that its author may not see.
     """
     before = _met.set(which)
     try:
@@ -75,7 +75,7 @@ def meeting(which: Seen) -> Iterator[None]:
 def may_meet(memory: str, visibility: str) -> bool:
     """Whether a new memory may be compared with an existing memory.
 
-    `memory` is the id of the existing memory.
+    `memory` and `visibility` are the id and the visibility of the existing memory.
     """
     which = _met.get()
     return which is None or which.has(memory, visibility)

@@ -278,8 +278,8 @@ class WordIndex:
             kinds: search only chunks of these kinds; empty for all.
             paths: search only rows of these files and below these directories; empty for all.
             forgiving: whether to search longer or corrected forms of the first few words that no row has.
-            worth: factor for the rows of a file, given its kind of chunks and its path; decides which rows are the best k. Their scores are
-                returned without it.
+            worth: returns a factor from (kind of chunk, path). Rows are ranked by score times factor. The best k are returned with their
+                plain scores.
             deadline: time limit as a value of time.monotonic().
 
         Raises:
@@ -402,7 +402,10 @@ class WordIndex:
         return scores
 
     def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
-        """Return the factor of each row, from the file that it belongs to."""
+        """Return the factor of each row.
+
+        `worth` computes the factor from the kind of chunk and the path of the row's file.
+        """
         if self._files is None:
             kind = "(SELECT kind FROM entries e WHERE e.path = p.number LIMIT 1)"
             files = {number: (found, path) for number, path, found in db.execute(f"SELECT number, path, {kind} FROM paths p")}  # noqa: S608
@@ -508,10 +511,11 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
 def _best(
     db: sqlite3.Connection, rows: I64, scores: F64, ranks: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
 ) -> list[WordHit]:
-    """Return the best k rows by `ranks` that meet SQL conditions, ties by id.
+    """Return the k rows with the highest `ranks` that meet SQL conditions.
 
-    Rows are checked in batches, best first. To check every match would take half of a search. Without conditions, only the ids of rows are
-    read that are not in `ids`, which receives them.
+    Row number rows[i] has the score scores[i] and the rank ranks[i]. Ties are ordered by chunk id. `conditions` is SQL with the parameters
+    `values`, or "". Rows are checked in batches, best first, because to check every match would take half of a search. `ids` caches chunk
+    ids by row number, and receives those that are read without conditions.
     """
     found: list[tuple[float, WordHit]] = []
     size, above = max(k, _FIRST), math.inf
@@ -585,7 +589,7 @@ def _damage_named() -> Iterator[None]:
 def _touched(delta: GraphDelta) -> set[str]:
     """Return the paths of all files with a changed file, symbol or chunk.
 
-    Removed rows have no path, but then the row of their file changes or is removed as well.
+    A removed symbol or chunk has no path in `delta`. But then `delta` also changes or removes the row of its file.
     """
     return {row.path for rows in (delta.files, delta.symbols, delta.chunks) for row in rows}
 
@@ -627,8 +631,8 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """Divide query words into (words to score, words to leave out).
 
-    `counts` maps each word to its number of rows. The rarest words are scored, as long as their rows together are within the budget. At
-    least one word is scored.
+    `counts` maps each word to its number of rows. Words are scored from the rarest on, until their rows together would exceed `_POSTINGS`.
+    The rarest word is always scored.
     """
     used: list[str] = []
     left_out: list[str] = []
