@@ -95,8 +95,9 @@ def query_vector(embedder: Embedder, query: str) -> F32:
 def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
     """Find the symbols named in the query, each with a confidence.
 
-    The confidence is 1 for a name written as code that only one symbol has. It is 1 / sqrt(n) for a name shared by n symbols. For an
-    ordinary word that is also a name, the confidence is divided by three. Externals are left out: they have no location in the project.
+    The result maps node numbers to confidences. A name written as code that only one symbol has gives 1. If n symbols share the name, each
+    gets 1 / sqrt(n). For an ordinary word that is also a name, the confidence is multiplied by 0.3. Externals are left out: they have no
+    location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:
@@ -113,9 +114,10 @@ def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict
 
 
 def _named(view: GraphView, name: str) -> list[int]:
-    """Find symbols by a qualified name or the last parts of one.
+    """Find symbols by a qualified name, or by the last parts of one.
 
-    A name without dots matches the last part. A name with several parts must match equally many parts at the end.
+    For example, `get` finds `Session.get`, and `Session.get` finds `http.Session.get`. The first part may also be the module: `http.get`
+    finds `get` in `http.py`.
     """
     exact = [int(node) for node in view.by_qualname(name) if view.label[node] == SYMBOL]
     if exact:
@@ -135,10 +137,10 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
     """Find the nodes that one edge joins to a symbol named in the query.
 
     Edges of both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that
-    hubs contribute little.
+    hubs contribute little. A node's score is the sum over its edges, each weighted by the confidence of the named symbol.
 
     Returns:
-        Map from a node to (score, its nearest named symbol). It has the best `depth` nodes, without the named symbols.
+        Map from a node to (score, the named symbol that contributes most). It has the best `depth` nodes, without the named symbols.
 
     Args:
         view: the graph.
@@ -170,8 +172,9 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
 def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
     """Return how near files are to the open files (`paths`).
 
-    An open file has the nearness 1. A file that imports an open file, or is imported by one, gets 1/2 divided by the logarithm of its
-    degree. So a file with many imports gets a low value. Open files that are not in the index are kept, because memories may name them.
+    The result maps paths to nearness. An open file has the nearness 1. A file that imports an open file, or is imported by one, gets 0.5 /
+    log2(2 + n). Here n is the number of edges that lead to it. So a file that many others import gets a low value. Open files that are not
+    in the index are kept, because memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

@@ -74,7 +74,8 @@ def gather(
 ) -> CodeLists:
     """Search code in every way: by words, vectors, names and the graph.
 
-    Units are scored: symbols, or chunks without a symbol. `share` is the share of the chunks that have vectors.
+    The result has the scores of units: symbols, or chunks without a symbol. `share` is the share of all chunks that have vectors; the
+    weight of vectors is multiplied by it.
     """
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
@@ -121,10 +122,10 @@ def gather(
 
 
 def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str], float] | None:
-    """Return factors by which tests and documents are candidates less often.
+    """Return a function that gives tests and documents less weight.
 
-    In a large project, four of five texts with the words of a question are tests and documents, and their number is limited. The result
-    takes the kind of a file's chunks and its path. It is None unless the query is a question about code.
+    The search by words multiplies a score by the function's result for (kind of chunks, path of their file). Otherwise tests and documents
+    would fill most of the limited number of candidates. The result is None if the query is not a question about code, or mentions tests.
     """
     if not _asks_for_code(query) or _OF_TESTS.search(query) is not None:
         return None
@@ -144,18 +145,18 @@ def _asks_for_code(query: str) -> bool:
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether a code candidate matches well enough to be shown.
+    """Whether any code candidate matches well enough to be shown.
 
-    It does if it has a word or name of the query, or is at a place (file and line) in the query. It also does if its cosine is at least
-    `faint`.
+    One of these is enough: a candidate with a word or a name of the query, a candidate at a place (file and line) in the query, or a cosine
+    of at least `faint`.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 
 
 def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Return a score for each candidate whose file is in `files`.
+    """Give each candidate the score that `files` has for the candidate's path.
 
-    The score is the score of the file.
+    Candidates in other files are left out.
     """
     return {unit: value for unit in units.best if (value := files.get(units.path(unit), 0.0))} if files else {}
 
@@ -163,7 +164,7 @@ def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
     """Return a sort key for chunks: the best rank in any of `lists`.
 
-    Each list maps chunks to scores. Ties are ordered by id.
+    Each list maps chunk ids to scores. Chunks that are in no list come last. Ties are ordered by id.
     """
     place: dict[str, int] = {}
     for scores in lists:
@@ -175,8 +176,8 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 def _receivers(units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units (symbols) that get a score from its vector.
 
-    A chunk is mapped to the units in it and to the classes that contain them. A vector describes a whole chunk. The lines between small
-    definitions have no vector of their own.
+    A vector describes a whole chunk. The score goes to the units in the chunk, and to candidates around them, such as their class. If a
+    chunk was cut from a definition and has other units, its lines outside every symbol get no score.
     """
     there = set(units.stems.units)
     facts = units.facts(there)
@@ -253,11 +254,16 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 
 
 def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
-    """Lower the scores of units that are rarely the intended target.
+    """Lower the scores of units that a query rarely means.
 
-    Such units are definitions inside functions; classes, which receive the vectors of all their methods; code outside definitions; and
-    documents, data and functions that only hold a long string, unless the query asks for them. Units that the query names are not lowered.
-    Named tests are, because tests repeat the words of the code they test.
+    These are:
+
+    - definitions inside functions;
+    - classes, which receive the vectors of all their methods, and code outside definitions;
+    - documents, data, and functions that only hold a long string;
+    - tests, because tests repeat the words of the code they test.
+
+    Symbols that the query clearly names are lowered only if they are tests. `tuning` has the factors; a factor of 1 lowers nothing.
     """
     units = found.units
     facts = units.facts([one.hit.id for one in voted])
@@ -294,7 +300,7 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
     """Lower the rank of document sections that repeat another page.
 
     Documentation often has one copy of a page for each version. A section repeats another if both have the same heading, in files of the
-    same name. Of such sections, the one in the outermost folder gets the best place.
+    same name. Of such sections, the one in the outermost folder gets the best of their scores. The scores of the others are lowered.
 
     Args:
         voted: candidates, best first.
@@ -322,8 +328,8 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 def _with_votes(fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
     """Raise candidates whose file has other good hits, which vote for it.
 
-    The votes of a file are the scores of its best `voters` hits. A candidate gains at most `weight` times the range of scores. The order of
-    the result is that of `fused`.
+    The votes of a file are the sum of the scores of its best `voters` hits. Each candidate gains `weight` × (votes of its file / most votes
+    of any file). The result keeps the order of `fused`.
     """
     if not fused:
         return []

@@ -20,10 +20,11 @@ _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any
 
 
 def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, most: int) -> list[Fused]:
-    """Replace comments among the best candidates by the definitions below.
+    """Replace comments among the best candidates by definitions below them.
 
-    Consider a candidate made of the lines of a chunk outside definitions. It is replaced if a comment above a definition has more words of
-    the query than the candidate's other lines. The definition whose comment has most of the words gets the candidate's score.
+    The lines of a chunk outside definitions are one candidate. This candidate is removed if a comment above a definition has more words of
+    the query than its other lines. The definition, which must be a candidate, then gets the removed score, unless its own score is higher.
+    If several comments match, the one with most words decides.
 
     Args:
         view: the graph of the units.

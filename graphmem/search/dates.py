@@ -54,7 +54,7 @@ class Period(NamedTuple):
     def window(self) -> tuple[datetime, datetime]:
         """Begin and end of the time in which a memory matches this period.
 
-        A memory that was created in this time gets a score.
+        The window is longer than the period, on both sides. A memory created in it gets a score.
         """
         return self.start - _WINDOW, self.end + _WINDOW
 

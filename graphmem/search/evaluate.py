@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Quality of search over some cases, from the places of the right files."""
+    """Quality of search over some cases: how early the right files are found."""
 
     first: float  # mean of 1 / place of the first right file
     recall: float  # mean share of the right files among the first five
@@ -72,9 +72,9 @@ class Measured(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A case with its candidates.
+    """A case with the candidates that were found for it.
 
-    They are collected once, and reused for each set of weights that is tried.
+    The candidates are collected once, and reused for each set of weights that is tried.
     """
 
     case: Case
@@ -154,8 +154,8 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
     """Propose factors for groups of weights; empty without an improvement.
 
-    A knob is a group of weights. In each step, the knob that improves the older half of the cases most is changed. The proposal is the
-    longest series of changes that also improves the newer half.
+    A knob is a group of weights. In each step, one knob gets a factor: the one that improves the older half of the cases most. The proposal
+    is the longest series of steps that also improves the newer half.
 
     Args:
         shot: the searched snapshot.

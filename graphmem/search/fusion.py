@@ -79,9 +79,11 @@ class Fused(NamedTuple):
 class Scaled:
     """A ranked list with its scores made comparable with those of others.
 
+    The comparable scores are called normalised.
+
     Args:
         ranked: the list.
-        ids: all candidates, of this list and of others.
+        ids: sorted ids of all candidates, including those that only other lists have.
         normaliser: a name from NORMALISERS.
         rrf_k: constant of "rrf".
     """
@@ -135,8 +137,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf" uses ranks instead
             of scores.
         rrf_k: constant of "rrf"; a larger value lowers the effect of rank.
-        before: candidates that were fused before; the scores of `lists` are added to theirs. All of them have scores from the same earlier
-            lists.
+        before: result of an earlier call, to whose scores the scores of `lists` are added.
 
     Raises:
         BadInputError: unknown normaliser, or a negative weight.

@@ -39,7 +39,8 @@ def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
 def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
     """Whether nothing is found, or no hit contains the query's only word.
 
-    If no hit contains the word, the hits were found by similar words.
+    If no hit contains the word, the hits were found by similar words. For a query of several words, the result is True only if nothing is
+    found.
     """
     word = query.strip().casefold()
     if not hits or len(word.split()) > 1:
@@ -51,8 +52,8 @@ def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
 def near_names(view: GraphView, query: str) -> tuple[list[NearMiss], str]:
     """Return names of symbols and files that are spelt like words of a query.
 
-    Each word is compared with all names, so only the first words of a long query are compared. In this case the second result is a note,
-    else "".
+    Each word is compared with all names, so only the first `WORDS` words are compared. If the query has more, the second result is a
+    sentence that says so, otherwise "".
     """
     found: dict[str, str] = {}
     files = {path.rpartition("/")[2].partition(".")[0].casefold(): path for path in sorted(view.paths, reverse=True)}

@@ -87,9 +87,10 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 
 
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
-    """Return the lines of given units, with their numbers in the file.
+    """Return the text of each line of given units, by line number in the file.
 
-    A unit is a symbol, or a chunk without a symbol. Its lines come from all found chunks that contain a part of it.
+    The result maps each unit in `shown` to its lines. A unit is a symbol, or a chunk without a symbol. Its lines come from all found chunks
+    that contain a part of it.
     """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():
@@ -100,9 +101,10 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
 
 
 def _stems_by_line(units: Units, shown: Collection[str], index: WordIndex, wanted: Wanted) -> dict[str, dict[int, frozenset[str]]]:
-    """For each line of given units, return the query's stems that it has.
+    """Return which stems of the query each line of the given units contains.
 
-    A unit is a symbol, or a chunk without a symbol. The result maps a unit to its lines, which are numbered as in the file.
+    The result maps each unit in `shown` to line numbers in the file, and each line number to stems. A unit is a symbol, or a chunk without
+    a symbol. Lines without a stem of the query are left out.
     """
     stem_of = {number: stem for stem, number in index.numbers_of(wanted.stems).items()}
     found = units.rows_with(shown, stem_of)

@@ -16,7 +16,10 @@ _DEGRADED_DEPTH: Final = 20
 
 
 class Level(NamedTuple):
-    """Amount of work of a search: healthy, or degraded after slow ones."""
+    """Whether recent searches were fast (healthy) or slow (degraded).
+
+    At the degraded level, a search considers fewer candidates.
+    """
 
     name: str  # healthy | degraded
     p95_ms: float
@@ -51,7 +54,7 @@ class ServiceLevel:
     def level(self) -> Level:
         """Return the current level, from the 95th percentile of recent times.
 
-        There is an upper bound for slow and a lower bound for fast searches. Between the two bounds the level does not change.
+        Above an upper bound the level becomes degraded, and below a lower bound healthy. Between the two bounds the level does not change.
         """
         with self._lock:
             if len(self._times) < ENOUGH:

@@ -39,14 +39,15 @@ class Wanted(NamedTuple):
         return cls(frozenset(stems_of(meaningful(query_words(query))).values()))
 
     def lines(self, numbered: Iterable[tuple[int, str]], stems: Mapping[int, frozenset[str]], name: str = "") -> list[MatchedLine]:
-        """Choose at most MOST lines that together have most of the words.
+        """Choose at most MOST lines that together have most of the query's words.
 
-        A word that fewer lines contain counts more. Each further line is chosen for words that the earlier lines lack.
+        A word that fewer lines contain counts more. Each further line is chosen for words that the lines chosen before lack. The result is
+        in the order of the file.
 
         Args:
             numbered: the lines of one hit with their numbers in the file.
             stems: the stems of the query that each line has; lines without any are left out.
-            name: name of the hit, which is shown with the lines. A line that only repeats it is left out.
+            name: name of the hit, which is shown with the lines. A line that has this name and no other word of the query is left out.
         """
         texts = {number: line.strip() for number, line in islice(numbered, _SCANNED) if number in stems}
         found = {number: stems[number] for number in texts}

@@ -1,10 +1,10 @@
 """Find and rank memories: by words and vectors, then by neighbours.
 
-Neighbours of good hits form further lists for the fusion. Two memories are neighbours if one was learnt just before or after the other, if
-both are about the same code, or if they are linked. The memory right after a question counts most, because it may be the answer. A hit
-passes a share of its score to its neighbours. The share is proportional to the fourth power of the score, so that the best hits decide. It
-is divided among all memories about the same code, so memories about much-described code get little. Measured, with controls without the
-graph: docs/decisions/0006-fusion.md.
+Neighbours of good hits form further ranked lists. Two memories are neighbours if one was learnt just before or after the other, if both are
+about the same code, or if they are linked. The memory right after a question counts most, because it may be the answer. A hit passes a
+share of its score to its neighbours. The share is proportional to the fourth power of the score, so that the best hits decide. The share is
+divided among all memories about the same code, so each of many such memories gets little. docs/decisions/0006-fusion.md has the
+measurements, and compares them with a search without these lists.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class Near(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Raw scores that are normalised to 0 and to 1."""
+    """Bounds by which raw scores of memories are scaled to 0 to 1.
+
+    A BM25 score of 0 becomes 0, and `words` becomes 1. A cosine of `lowest` becomes 0, and `highest` becomes 1.
+    """
 
     words: float  # BM25 of a full score
     lowest: float  # cosine of a zero score
@@ -57,7 +60,7 @@ class Scale(NamedTuple):
 class MemoryLists(NamedTuple):
     """The results of all ways to search memories, ready for fusion.
 
-    Each way has the scores of the memories that it found.
+    A field such as `words` maps the ids of the memories found in this way to their scores.
     """
 
     words: dict[str, float]
@@ -157,9 +160,9 @@ def is_heard(lists: MemoryLists, faint: float) -> bool:
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
     """Rescale memory candidates so that they compare with code.
 
-    If only memories are searched, the best one has the full score, even if it contains little of the query. Together with code, a memory
-    with one common word would then outrank code with all of the words. Here a memory's score for words is its share of the query. Words
-    that are rare in code and memories together count more. Cosines of code and memories are scaled together.
+    In a search for memories only, the best one has the full score, even if it contains little of the query. Together with code, a memory
+    with one common word would then outrank code with all of the words. Here a memory gets the full score for words only if it contains all
+    of them. Rarity is counted over code and memories together, and cosines of both are scaled together.
 
     Args:
         lists: the result of `gather`.
@@ -176,8 +179,8 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
     """Return two ranked lists of memories: by words and by vectors.
 
-    `scale` has the raw scores that are normalised to 0 and 1. If one of the lists is empty, the other takes its weight, so that relevance
-    means the same with and without a model.
+    `words` has BM25 scores, `dense` has cosines, and `scale` their bounds. If one of the lists is empty, the other takes its weight, so
+    that relevance means the same with and without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
     share = (weights.words + weights.dense) / present if present else 1.0
@@ -206,8 +209,9 @@ def rank(
     """Compute final scores of fused memories; return them, best first.
 
     The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
-    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). If the query is a question, a memory that is itself a question
-    loses relevance.
+    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). Relevance is the fused score, `days` counts from the last use,
+    and `used` is the number of uses. Knowledge that is not about code has the volatility 0. If the query is a question, a memory that is
+    itself a question loses relevance.
     """
     weights = tuning.memory
     now = request.as_of or judge.now()
@@ -275,8 +279,8 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
 def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
     """Score memories that were learnt just before or after the best hits.
 
-    The best hits are `seeds`, with their scores. The memory right after a question counts most, because it may be the answer. If both
-    memories name code, time is ignored, because the code shows better whether they belong together.
+    `seeds` maps the best hits to their scores. The memory right after a question counts `answer` times as much, because it may be the
+    answer. If both memories name code, time is ignored, because the code shows better whether they belong together.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -300,7 +304,7 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
     """Score memories that are related to the best hits.
 
-    `seeds` has the best hits and their scores. A memory is scored if it is about the same code as a best hit, or if a link joins the two.
+    `seeds` maps the best hits to their scores. A memory is scored if it is about the same code as a best hit, or if a link joins the two.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -329,7 +333,8 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
     """Score memories by how near their code is to the files that are open.
 
-    A memory about code in or near an open file gets a score. It passes this score on to all memories about the code that it mentions.
+    `active` maps nodes to their nearness. A memory about such a node gets a score. It passes the score on to all memories about the same
+    code.
     """
     own: dict[str, float] = {}
     for node in sorted(active):

@@ -1,7 +1,7 @@
 """Rules for search answers that contain both code and memories.
 
-Lessons of commits are unconfirmed drafts from the project's history. They share words with many questions, so without these rules the best
-five answers to a question about code would be commits. A search for only memories is not affected.
+A lesson is a memory made of a commit's message. It is a draft until a person confirms it. Lessons share words with many questions. Without
+these rules, the best five answers to a question about code would be lessons. A search for only memories is not affected.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _KNOWN: Final = re.compile(
 
 
 def is_history(row: MemoryRow) -> bool:
-    """Whether a memory is an unconfirmed lesson of a commit."""
+    """Whether a memory is made of a commit's message and still unconfirmed."""
     return row.source == _HISTORY and row.status == _DRAFT
 
 
 def is_derived(row: MemoryRow) -> bool:
-    """Whether no session wrote a memory and nobody confirmed it.
+    """Whether a memory comes from the project's files or commits.
 
-    It is a lesson of a commit, or a sentence from a file of the project.
+    It is a sentence taken from a file of the project, or an unconfirmed lesson (made of a commit's message).
     """
     return row.source == SEEDED or is_history(row)
 
@@ -43,8 +43,8 @@ def is_derived(row: MemoryRow) -> bool:
 def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
     """Whether a memory must rank below all code hits.
 
-    Seeds (sentences taken from files of the project) always do. A lesson of a commit does if none of its files is in `near`, the files of
-    the hits.
+    A seed (a sentence taken from a file of the project) always must. An unconfirmed lesson of a commit must, unless one of its files is in
+    `near` (files of the best code hits).
     """
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 
@@ -54,15 +54,15 @@ def without_strangers(
 ) -> tuple[list[ScoredMemory], bool]:
     """Rank seeds, and lessons unrelated to the code hits, below code.
 
-    A seed is a memory taken from a file of the project. It always ranks below code. A lesson is a memory made of a commit's message. It
-    ranks below code unless the commit changed a file of one of the best hits.
+    A seed is a memory taken from a file of the project. It always ranks below code. A lesson is a memory made of a commit's message. An
+    unconfirmed lesson ranks below code unless the commit changed a file of one of the best hits.
 
     Args:
         scored: the memories.
         code: the code hits, best first.
         paths_of: returns the files that a memory is about.
         vectors: whether the code has vectors. Without them, only words connect a lesson with a question, so no lesson ranks above code.
-        coming: whether vectors are still being computed. Meanwhile lessons are left out.
+        coming: whether vectors are still being computed. If so, lessons that would rank below code are left out.
 
     Returns:
         The memories, and whether lessons were left out.
@@ -85,8 +85,8 @@ def without_strangers(
 def with_room(hits: Sequence[SearchHit], query: str, k: int) -> list[SearchHit]:
     """Return the best k hits, with places reserved for code and memories.
 
-    Half of the places are reserved for code. If the query asks for decisions or lessons, a quarter is reserved for code and a quarter for
-    memories. The best hits of any kind get the other places. Reserved places that are not needed go to them, too. Hits keep their order.
+    Half of the places are reserved for code. If the query asks for decisions or lessons, instead a quarter is reserved for code and a
+    quarter for memories. Other places, and reserved places that are not needed, go to the best hits of any kind. Hits keep their order.
 
     Args:
         hits: all hits, best first.

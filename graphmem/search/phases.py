@@ -49,11 +49,11 @@ def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the wo
 def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], float]:
     """Propose a weight for each (phase, type) from the use of memories.
 
-    Pairs of phase and type whose memories were shown too rarely are left out. The formula is weight = built-in × clamp(r / R, 1/2, 2), with
-    R = U / N, the share of all memories shown in the phase that were used, and r = (u + S R) / (n + S), the same share for the type, shrunk
-    towards R. The value r is the mean of the posterior Beta(u + S R, n − u + S (1 − R)), from a Beta prior with mean R and the weight of S
-    = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4, 5.3). The estimate starts from the built-in weight
-    and all counts, so that accepting it twice changes nothing more.
+    Pairs of phase and type whose memories were shown too rarely are left out. Of the N memories shown in the phase, U were used. Of these
+    N, n had the type, and u of the n were used. The formula is weight = built-in × clamp(r / R, 1/2, 2), with R = U / N and r = (u + S R) /
+    (n + S). The value r is the share u / n, shrunk towards R. It is the mean of the posterior Beta(u + S R, n − u + S (1 − R)). The prior
+    is a Beta distribution with mean R and the weight of S = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd ed., sections
+    2.4, 5.3). The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
 
     Args:
         counts: counts of use, by (phase, type).
@@ -139,7 +139,10 @@ class PhaseBook:
 
 
 class _Joined(NamedTuple):
-    """Accepted weights, and the table of all weights that results from them."""
+    """Accepted weights, and the complete table of weights in force.
+
+    The table has the accepted weights, and the built-in ones for all other types of memories.
+    """
 
     accepted: Accepted
     table: Table

@@ -62,7 +62,7 @@ class Aids(NamedTuple):
 class _Path(NamedTuple):
     """One way to find candidates, such as by words; it runs in a thread.
 
-    It has the result to come (`future`), or the reason why it does not run.
+    `future` will have the result. It is None if the way does not run, and `reason` says why.
     """
 
     name: str
@@ -202,7 +202,11 @@ class _Run:
         return _Path("words", _pool("words").submit(answer, words), "")
 
     def _vector(self, index: MemoryIndex | None) -> F32 | None:
-        """Embed the query if there are vectors to compare with."""
+        """Return the vector of the query, or None.
+
+        The result is None without a model, without stored vectors of this model, and after the deadline. The reason is recorded in
+        `missing`.
+        """
         shot, embedder = self.shot, self.embedder
         if embedder is None:
             self.missing["dense"] = "no model"
@@ -230,9 +234,9 @@ class _Run:
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
-        """Wait for a way to find candidates; return its result, or None.
+        """Wait for the result of `path`, a way to find candidates.
 
-        The reason for None is recorded in `missing`.
+        The result is None if the way did not run, failed, or missed the deadline. The reason is recorded in `missing`.
         """
         if path.future is None:
             if path.reason:

@@ -80,9 +80,9 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Weights of a word by the field of a symbol in which it occurs (BM25F).
+    """Weights of words by where they occur in a symbol, and BM25F parameters.
 
-    Examples of fields are the name and the path. A word in the symbol's text has weight 1.
+    A word in the symbol's text has weight 1. Its name and its path, for example, are other fields.
     """
 
     name: float = 3.0  # a word in the unit's name

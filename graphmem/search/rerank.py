@@ -53,8 +53,9 @@ class Timed:
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
     """Reorder the best hits by a cross-encoder.
 
-    Returns the hits, and the reason if the model failed. The old scores are assigned to the hits in the new order, so scores still decrease
-    along the list.
+    The model reads the first `READ` hits. The `KEPT` best of them come first, and the others keep their order. The old scores are assigned
+    to the hits in the new order, so scores still decrease along the list. The second result is the reason if the model failed, otherwise
+    "".
     """
     head, tail = list(hits[:READ]), list(hits[READ:])
     if len(head) < 2:

@@ -128,9 +128,9 @@ class Searcher:
         return dataclasses.replace(answer, hits=self._with_memories(shot, request.query, answer.hits))
 
     def _await_vectors(self, request: Request) -> None:
-        """Wait for missing vectors, at most for the rest of `patience_s`.
+        """Wait until the vectors for a request exist, or the allowed time is over.
 
-        Once all vectors exist, later searches may again wait for `patience_s`.
+        Searches together wait at most `patience_s` seconds. Once no vector is missing, the allowed time starts again.
         """
         embedder = self._vectors.query_embedder()
         if self._patience_left <= 0 or embedder is None or not self._is_missing(request):
@@ -188,10 +188,10 @@ class Searcher:
         return " ".join(said.split())[:_IMAGINED]
 
     def _with_memories(self, shot: Snapshot, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
-        """Add details of memories, and memories about code, to the hits.
+        """Add details to memory hits, and related memories to code hits.
 
-        For example, a hit in code gets the memories about its file. A lesson of a commit, or a sentence from a file, is added only if it
-        has a word of the query. Most commits are about a small part of each file that they touch.
+        A hit in code gets the memories about its symbol and its file. A memory of the file that was taken from a commit or a file is added
+        only if it has a word of the query. Most commits are about a small part of each file that they touch.
         """
         index = shot.memories
         if index is None or not len(index):

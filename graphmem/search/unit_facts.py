@@ -45,11 +45,11 @@ class Documentation(NamedTuple):
 
 
 class FactsOfUnits:
-    """Facts about units of one graph; some are kept for the next search.
+    """Facts about units of one graph, cached for the next search.
 
     Args:
         view: the graph.
-        kept: whether facts are kept. False if chunks may come from another generation of the graph.
+        kept: whether facts are cached. False if chunks may come from another generation of the graph.
     """
 
     def __init__(self, view: GraphView, *, kept: bool) -> None:
@@ -80,7 +80,10 @@ class FactsOfUnits:
         return found
 
     def documentation(self, nodes: Mapping[str, int]) -> dict[str, Documentation]:
-        """Return the documentation of symbols, given with their nodes."""
+        """Return the documentation of each symbol in `nodes`, by symbol id.
+
+        `nodes` maps symbol ids to node numbers.
+        """
         known = self._docs
         found = {unit: doc for unit in nodes if (doc := known.get(unit)) is not None}
         if len(found) < len(nodes):
@@ -93,7 +96,7 @@ class FactsOfUnits:
 
 
 def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
-    """Add values to those that are kept, within the limit."""
+    """Add `fresh` values to the cache `known`, which is emptied when full."""
     with _lock:
         if len(known) + len(fresh) > _MOST_UNITS:
             known.clear()

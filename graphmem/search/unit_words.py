@@ -99,10 +99,12 @@ def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fi
 def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[int, _Terms]) -> list[_Terms]:
     """Find the query's words in the names of a unit.
 
+    The result has one item for each of `fields`.
+
     Args:
-        fields: the stems of each of its names.
+        fields: stems of each name of the unit, such as its own name and its path.
         term_of: maps a stem to the word of the query that it stands for.
-        met: results for lists of stems by their identity, because many units share a path; receives further ones.
+        met: cache of results by the `id` of a list of stems, because many units share a path; receives new results.
     """
     for field in fields:
         if id(field) not in met:
@@ -111,9 +113,9 @@ def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[in
 
 
 def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> tuple[list[list[str]], list[int]]:
-    """Return the query's words in the text of each unit, and its length.
+    """Return the query's words in each unit's text, and the lengths of texts.
 
-    The words are stems. The results are in the order of the units.
+    The words are stems, and a length is a number of words. Both results are in the order of the units.
     """
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]
@@ -160,9 +162,10 @@ def _best_sentence(
     stem_of: Mapping[str, str],
     fields: Fields,
 ) -> dict[str, float]:
-    """Return each unit's best score over all sentences of the query.
+    """Return each unit's best score over all sentences of the query, 0 to 1.
 
-    A unit is a symbol, or a chunk without a symbol.
+    A unit is a symbol, or a chunk without a symbol. The best unit for a sentence gets 1. Without sentences (`parts`), the scores for the
+    whole query (`whole`) are used.
     """
     best: dict[str, float] = {}
     # The longest carry most; a query with more sentences is a log or a discussion.
@@ -185,8 +188,8 @@ def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) 
 def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
     """Return how much of each unit's names the query contains, 0 to 1.
 
-    The result is the weighted mean of three shares: of the words in the unit's name, in its enclosing names and in its file's name. Each
-    share counts the words that the query has.
+    Names are the unit's own name, its enclosing names and its file's name. For each of the three, the share of its words that the query has
+    is computed. The result is the weighted mean of the shares.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)

@@ -78,7 +78,10 @@ class Units:
         return [lines[row] for row in segment.rows]
 
     def facts(self, units: Collection[str]) -> dict[str, UnitFacts]:
-        """Return the file, names and kind of at least the given units."""
+        """Return facts, such as path and names, about at least the given units.
+
+        The result may have further units, from earlier calls.
+        """
         if missing := [unit for unit in units if unit not in self._facts_of]:
             self._facts_of |= self._facts.of(missing, self.nodes, self.entries)
         return self._facts_of
@@ -161,7 +164,7 @@ def divided(
     Args:
         view: the graph of the chunks.
         entries: the chunks with their texts.
-        order: their ids, best first.
+        order: ids of the chunks, best first.
         named: the nodes named in the query, each with a confidence.
         pieces: chunks that were divided for an earlier query; receives those that are divided now.
         divide: False assigns each whole chunk to the symbol from which it was cut.
@@ -200,7 +203,10 @@ def divided(
 
 
 def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float], *, divide: bool) -> Iterator[Piece]:
-    """Divide each chunk, given with its text. `divided` has the arguments."""
+    """Divide the lines of each of `entries` (chunks with texts) among units.
+
+    The other arguments are those of `divided`.
+    """
     if not entries:
         return
     every, ends, line, counts = _lines_of(entries)
@@ -243,9 +249,10 @@ def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinte
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return the stem numbers of all chunks, with line ends, as one array.
+    """Return the stem numbers of the words of all chunks, as one array.
 
-    The other results are: for each element whether it is a line end, for each element its line, and for each chunk the number of its lines.
+    A line end is an element, too, with the number LINE. The other results are: for each element whether it is a line end, for each element
+    its line, and for each chunk the number of its lines.
     """
     parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
     every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
@@ -278,7 +285,8 @@ class _Symbols:
     def inside(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[int, int, int]]:
         """Return (node, first line, last line) of the symbols in a chunk.
 
-        Only symbols that end within the chunk are returned.
+        Symbols that begin before the chunk or end after it are left out. So are definitions that are not ranked separately, unless the
+        query names them (`named`).
         """
         nodes, starts, ends, kinds, _ = self._symbols
         last = entry.end_line
@@ -291,7 +299,7 @@ class _Symbols:
     def _stands_alone(self, row: int, entry: Entry) -> bool:
         """Whether the definition `row` is ranked as a separate unit.
 
-        A definition inside a function is not, if the chunk `entry` also has that function.
+        A definition inside a function is ranked separately only if the chunk `entry` does not contain the whole function.
         """
         view, parent = self._view, self._symbols.parents[row]
         around = kind_of(view, parent) if parent >= 0 else SymbolKind.MODULE
