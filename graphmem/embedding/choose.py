@@ -46,8 +46,8 @@ class Choice(NamedTuple):
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER) -> Choice:
     """Choose the embedder that a setting names, or the first available one.
 
-    With "auto", the first available of these is chosen: the model in `model`; the packaged model as a prepared int8 graph; the packaged
-    model with sentence-transformers; hashed features.
+    With "auto", the model in `model` is chosen, if it is given. Otherwise the first available of these is chosen: the packaged model as a
+    prepared int8 graph; the packaged model with sentence-transformers; hashed features.
 
     Args:
         setting: auto, sentence-transformers, hashed, openai, ollama or none.

@@ -26,7 +26,7 @@ _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """Numbers of added and of missing vectors, and whether `fill` was stopped."""
+    """Numbers of vectors added and of vectors that were missing at the start."""
 
     done: int  # vectors added
     wanted: int  # vectors that were missing
@@ -34,9 +34,9 @@ class FillResult(NamedTuple):
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """Return the text that is embedded for a chunk; `text_hash` is its hash.
+    """Return the string that is embedded for a chunk.
 
-    The text has no line numbers, so that moved code keeps its vector.
+    The line numbers in `prefix` are removed, so that moved code keeps its vector. The `text_hash` of a chunk is the hash of this string.
     """
     return f"{_LINES.sub('', prefix, count=1)}\n{text}"
 

@@ -1,7 +1,7 @@
 """Find out how many processors other programs leave unused.
 
-Vectors are computed in the background, so this should use only idle processors. The number is computed from the processor time that this
-process got since the last call, and from the idle time of all processors.
+Vectors are computed in the background, and should use only processors that would be idle otherwise. The number is computed from the
+processor time that this process got since the last call, and from the idle time of all processors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ class IdleProcessors:
         self._last = self._now()
 
     def threads(self) -> int:
-        """Return how many threads to use until the next call."""
+        """Return how many threads to use until the next call.
+
+        The number decreases by one if the threads got too little processor time since the last call. Otherwise it increases by the number
+        of idle processors.
+        """
         last, self._last = self._last, self._now()
         wall = self._last.wall - last.wall
         if wall > 0:

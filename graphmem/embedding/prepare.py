@@ -91,6 +91,8 @@ def _encoder(model: Any) -> Any:
 def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Compute in advance the weights that the graph would scale in each run.
 
+    The packaged graph casts stored 8-bit weights (`constants`) to floats and multiplies them by a scale.
+
     Returns:
         The nodes without the casts and products that scale weights, and the weights by name.
     """
