@@ -34,9 +34,9 @@ _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
 class Change(NamedTuple):
-    """The files that one commit or one agent's session touched, at one time.
+    """A commit or an agent's session, with the files that it touched.
 
-    It also has the files that were renamed and deleted.
+    Renamed and deleted files are listed, too.
     """
 
     source: str  # AGENT or GIT
@@ -74,7 +74,7 @@ class HistoryLog:
 
     @property
     def exists(self) -> bool:
-        """Whether the file of the log exists: something was recorded."""
+        """Whether the file of the log exists, because a change was recorded."""
         return self._connection is not None or self.path.exists()
 
     def close(self) -> None:

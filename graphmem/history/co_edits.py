@@ -83,8 +83,8 @@ class History:
         """Read new changes from the log.
 
         The time grows with the number of new changes. All changes are read again if a new change is older than a known one, or if a change
-        was removed. The result depends only on the log's content and times, and not on the order of recording. A rename applies to all
-        earlier changes. Only changes with the same time keep the order in which they were recorded.
+        was removed. Changes are applied in the order of their times, and only those with the same time in the order of recording. A rename
+        applies to all earlier changes.
         """
         with self.lock:
             epoch, seq = log.mark()
@@ -186,7 +186,7 @@ class History:
     def files(self, half_life_s: float) -> Iterator[FileFacts]:
         """Yield facts on the changes of each existing file, sorted by path.
 
-        The weight of a commit in the recent changes halves every `half_life_s` seconds.
+        The fact `recent` is a weighted number of commits. A commit has the weight 1, which halves every `half_life_s` seconds.
         """
         for path in sorted(self.by_path):
             node = self.nodes[self.by_path[path]]

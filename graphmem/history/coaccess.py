@@ -65,7 +65,7 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Number of changes that touched a file and at least one given file.
+    """Counts of the changes that touched a file and any of the given files.
 
     Old and new changes count equally.
     """
@@ -95,7 +95,7 @@ def rank(
     Args:
         history: the changes. Ages are relative to the newest change, so that the same history gives the same answer on any day.
         files: the given files; unknown files are allowed.
-        edges: for each given file, the paths that edges of the code (such as calls) join with it.
+        edges: the files that edges of the code join with a given file, as path -> kinds of edges, such as CALLS.
         depth: 1 finds files that changed with a given file. 2 also finds files that changed with those; the strength of such a file is the
             product of both steps.
         min_support: minimum number of common changes of a pair; with 1 or more, a file is found only if it changed with a given file.
@@ -133,10 +133,11 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """Return how strongly files are connected with the given files.
+    """Return (strengths of connected files, middle files of the second step).
 
-    With depth 2, the files found in the first step lead to files of a second step. For each file found only in the second step, the second
-    result has the strongest file that led to it. The strengths of one step add up to at most 1.
+    A strength says how strongly a file is connected with the given files. The strengths of one step add up to at most 1. With depth 2, the
+    files found in the first step lead to files of a second step. The second result maps each file found only in the second step to its
+    middle file: the file of the first step that led to it most strongly.
     """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
@@ -156,11 +157,12 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """Return how strongly each file is connected with the given files.
+    """Return how strongly files are connected with the given files, by time.
 
     The strength is a sum over the changes that touched given files. Each change adds overlap**4 / others**1.3 / sqrt(1 + age / 30 days):
     `overlap` counts the given files in the change, and `others` its other files. A small change is stronger evidence than a large one. A
-    change that contains two given files is much stronger evidence than a change with one. The exponents were chosen by measurement.
+    change that contains two given files is much stronger evidence than a change with one. The exponents were chosen by measurement. Files
+    with fewer than `min_support` such changes are left out.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -183,11 +185,11 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Return how strongly files are connected with the given files.
+    """Return how strongly files are connected with the given files, by order.
 
-    Here the age of a change is a number of changes. For a file that changes twice a year, an age in days is not meaningful. The strength is
-    a sum over the changes of each given file. Each change adds 1 / (1 + place / 5) / others: `place` is 0 for the given file's newest
-    change, 1 for the one before, and `others` counts the other files of the change.
+    Unlike in `_strengths`, the age of a change is a number of later changes, not of days. For a file that changes twice a year, an age in
+    days is not meaningful. The strength is a sum over the changes of each given file. Each change adds 1 / (1 + place / 5) / others:
+    `place` is 0 for the given file's newest change, 1 for the one before, and `others` counts the other files of the change.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -202,8 +204,8 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
     """Return, for each file, its last change together with the given files.
 
-    For each given file, the last change that touched it and the other file is found. The result has the number of the oldest of these
-    changes. It is -1 if the file never changed together with one of the given files.
+    For each given file, the last change that touched both files is found. The result has the number of the oldest of these changes, or -1
+    if there is none for some given file.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):

@@ -31,8 +31,8 @@ class Often(NamedTuple):
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
     """Return files that most changes to the given files or folders touched.
 
-    Most means more than half. Only existing files are returned. The most frequent come first, ties by path. Sessions and commits count
-    equally. Changes that are too large to relate two files do not count.
+    Most means more than half. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned. The most
+    frequent come first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files do not count.
 
     Args:
         history: the changes.

@@ -100,10 +100,10 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Return a string that identifies the way in which commits are read.
+        """Return a string that changes when all commits must be read again.
 
-        `missing` names a Git object that the repository lacks; "" if there is none. If the string differs from the one of the last reading,
-        all commits are read again.
+        It is computed from the limits of the clone and from `missing`. That is the name of a Git object that the repository lacks, or "".
+        The caller compares it with the string of the last reading.
         """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"

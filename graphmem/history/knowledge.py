@@ -27,7 +27,7 @@ class Known:
     """The people who know one part of a project, by their commits.
 
     Attributes:
-        weight: commits by person; a commit's weight halves every year.
+        weight: by person, the sum of commit weights; the weight of a commit is 1 and halves every year.
         commits: number of commits by person.
         last: time of the newest commit by person, ISO 8601.
     """
@@ -44,9 +44,9 @@ class Known:
         return sorted(self.weight, key=lambda name: (-self.weight[name], name))
 
     def bus_factor(self) -> int:
-        """Return the smallest number of people with half of a part's knowledge.
+        """Return the smallest number of people who hold half of the knowledge.
 
-        It is 0 if nobody knows the part.
+        A person's knowledge of the part is the weight of the person's commits. The result is 0 if nobody knows the part.
         """
         total, held = sum(self.weight.values()), 0.0
         for number, name in enumerate(self.order(), 1):
