@@ -1,10 +1,11 @@
 """File format of saved projections: many columns in one file.
 
-    magic (8) | length of the header (8, little endian) | header (JSON) | padding | sections, each at a multiple of 64
+    magic (8) | length of the header (8) | CRC-32 of the header (4) | header (JSON) | padding | sections, each at a multiple of 64
 
-The header contains the kind of the file, its format number and generation. For every section it has position, length, CRC-32 and numpy type
-(or "arrow" for an IPC stream). A file is written under a temporary name and then renamed, so a reader sees the old or the new file. Files
-are read through a memory map, so opening only checks the checksums and copies nothing.
+Numbers in parentheses are bytes; integers are little endian. The header contains the kind of the file, its format number and generation.
+For every section it has position, length and CRC-32, and for an array also numpy type and shape. A section without a numpy type is an Arrow
+IPC stream. All sections are compressed with zstd. A file is written under a temporary name and then renamed, so a reader sees the old or
+the new file.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class OtherFormatError(DamagedFileError):
 
 
 class Container(NamedTuple):
-    """Content of a saved projection: arrays, Arrow tables and other values.
+    """Content of a saved projection: arrays and tables by name, and `meta`.
 
-    The caller defines the content of `meta`.
+    `meta` has other values by name, which the caller chose when writing the file.
     """
 
     generation: int
@@ -50,9 +51,10 @@ class Container(NamedTuple):
 
 
 def write_container(path: Path, what: str, version: int, generation: int, sections: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
-    """Write numpy arrays and Arrow tables atomically.
+    """Write numpy arrays and Arrow tables to a file, atomically.
 
-    The new file replaces the previous one. `what` is the kind of the file, and `version` the number of its format.
+    The new file replaces the previous one. `what` is the kind of the file, and `version` the number of its format. `sections` maps names to
+    arrays and tables, and `meta` maps names to values that JSON supports.
 
     Raises:
         OSError: the write failed; the old file still exists.
@@ -87,7 +89,7 @@ def write_container(path: Path, what: str, version: int, generation: int, sectio
 def read_container(path: Path, what: str, version: int) -> Container:
     """Open a file written by `write_container` and check its checksums.
 
-    Arrays are read-only views of the memory map.
+    Arrays and tables are decompressed into memory.
 
     Raises:
         FileNotFoundError: the file is missing.

@@ -1,8 +1,8 @@
 """The `graph` projection: an immutable in-memory view of the code graph.
 
 The view answers in microseconds. It is made from the store's snapshot. The delta of each commit gives a new view, which is saved next to
-the database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis walks the arrays directly; interfaces use
-`info`.
+the database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis reads the arrays directly; answers to
+users are made with `info`.
 """
 
 from __future__ import annotations

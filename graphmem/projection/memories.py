@@ -89,8 +89,8 @@ class Terms(NamedTuple):
 class MemoryIndex(MemoryLinks):
     """An in-memory index of all memories with their sessions and links.
 
-    Thread-safe: every method sees the state between two patches. Inside `projection.sight.seeing`, reads return only memories of the
-    allowed visibilities; writers see all.
+    Thread-safe: no method sees a half-applied patch. Inside `projection.sight.seeing`, readers see only the memories that the caller may
+    see. Writers see all.
 
     Args:
         generation: generation of the knowledge from which the index was read.

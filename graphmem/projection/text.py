@@ -97,7 +97,7 @@ def query_words(text: str) -> list[str]:
 def meaningful(words: Sequence[str]) -> list[str]:
     """Return the words of a query that carry meaning, or all if none does.
 
-    Function words such as "the" are left out: English ones, and German ones if the query has two that English lacks.
+    Function words such as "the" are left out. German function words are left out, too, if the query has at least two that English lacks.
     """
     left = [word for word in words if word not in STOP_WORDS]
     if sum(word in _GERMAN and word not in _GERMAN_TOO for word in words) >= _LEAST_GERMAN:

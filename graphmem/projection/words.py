@@ -443,9 +443,9 @@ class WordIndex:
 
     @contextmanager
     def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees this generation, until the deadline.
+        """Lend a connection that sees this generation to a `with` block.
 
-        A query that runs at the deadline is interrupted.
+        A query that still runs at the deadline is interrupted. `deadline` is a value of time.monotonic(), or None.
         """
         db = self._take(deadline)
         late = threading.Event()
