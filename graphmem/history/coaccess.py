@@ -1,7 +1,7 @@
 """Rank files that change together with given files.
 
-The ranking uses the history, and names and code edges for files with little history. A score is the logarithm of a product, computed as a
-sum. Every answer shows the terms of the sum:
+The ranking uses the history of changes. Names and code edges help with files that have little history. A score is the logarithm of a
+product, computed as a sum. Every answer shows the terms of the sum:
 
     score = log(strength / strongest + 0.01)          changed with given files, see `_strengths`
           + 0.5 * log(own_changes + 0.02)             in the last changes of given files, see `_own_changes`

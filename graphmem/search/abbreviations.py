@@ -107,9 +107,10 @@ _ROWS: Final = """
 
 
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
-    """Map other forms of a query's words to these words, both as stems.
+    """Return other forms of a query's words, such as abbreviations, as stems.
 
-    For example, if the query has `argument`, the result maps `args` to `argument`. Stems in `wanted` are not keys.
+    The result maps the stem of each form to the stem of the query's word. For example, if the query has `argument`, it maps `args` to
+    `argument`. Stems in `wanted` are not keys.
 
     Args:
         wanted: stems of the words that a query contains.

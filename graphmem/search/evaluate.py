@@ -86,7 +86,8 @@ class Ready(NamedTuple):
 def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], state: IndexState, until: float) -> list[Ready]:
     """Collect the candidates of each case; stop at the time `until`.
 
-    `until` is a time of the clock `time.monotonic`. Cases of the types for which no weights are proposed are left out.
+    `until` is a time of the clock `time.monotonic`. Only cases whose query has a type in `OF_TYPES` are included, because weights are
+    proposed only for these types.
     """
     ready = []
     tuning = with_factors(Tuning(), {"churn": 1.0})

@@ -27,7 +27,7 @@ class Level(NamedTuple):
     def tuned(self, tuning: Tuning) -> Tuning:
         """Return `tuning`, adapted to this level of work.
 
-        At the degraded level a fifth of the candidates is kept.
+        At the degraded level, a search considers only a fifth of the memories and a third of the graph's neighbours.
         """
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 

@@ -2,8 +2,9 @@
 
 The weights have three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in
 weights (`search.request.PHASES`) were chosen by judgement. Sessions show which memories were used in a phase. The estimate multiplies the
-weight of a type by its share of used memories, relative to the share of all types. Estimates change nothing until a person accepts them.
-Accepted weights are in a small file of the index. Search and the selection of context for agents read all weights from `PhaseBook`.
+built-in weight of a type by a ratio. This is the share of the type's shown memories that were used, divided by the same share for all
+types. Estimates change nothing until a person accepts them. Accepted weights are in a small file of the index. Search and the selection of
+context for agents read all weights from `PhaseBook`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Candidates are found in several ways ("paths") in parallel, such as by words and by vectors. Each path must finish before the deadline. The
 answer names paths that are late, missing or incomplete, and uses the results of the others. The ranked items are *units*: a symbol with its
 chunks, a chunk without a symbol, or a memory. Code and memories have separate lists and weights. If both are searched, cosines share one
-scale, and a memory's words count by their share of the query. Otherwise the best of several bad memories could rank as high as a close
-match in code, or the reverse.
+scale. A memory then gets the full score for words only if it has all words of the query. Otherwise the best of several bad memories could
+rank as high as a close match in code, or the reverse.
 """
 
 from __future__ import annotations

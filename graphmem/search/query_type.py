@@ -100,8 +100,8 @@ def is_asked(query: str) -> bool:
 def without_language(query: str, language: str) -> str:
     """Return a query without the name of the project's own language.
 
-    In a Python project the word "python" is useless. It is rare in the texts, so it would count most. The word is kept if fewer than two
-    other words remain.
+    In a Python project the word "python" is useless. It is rare in the texts, so it would count most. The name is kept in a query of
+    several lines, and if fewer than two other words would remain.
 
     Args:
         query: the search text.

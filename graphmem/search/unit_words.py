@@ -139,7 +139,8 @@ def sentences(query: str) -> list[str]:
 def _bm25f(saturated: Mapping[str, Mapping[str, float]], weight: Mapping[str, float], coverage: float) -> dict[str, float]:
     """Return the BM25F score of each unit that has a word of the query.
 
-    A unit is a symbol, or a chunk without a symbol.
+    A unit is a symbol, or a chunk without a symbol. `saturated` maps each unit to its words (as stems) with their saturated counts. The
+    score is multiplied by a power, `coverage`, of the share of the total `weight` that the unit's words have.
     """
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
@@ -209,7 +210,8 @@ def _documentation_scores(
 ) -> dict[str, float]:
     """Return the share of the query's words in each unit's documentation.
 
-    A unit is a symbol, or a chunk without a symbol. Long documentation gets a lower score.
+    A unit is a symbol, or a chunk without a symbol. The share is weighted by `weight`, which maps each word (as a stem) to its weight.
+    Documentation with many other words gets a lower score, by the exponent `focus`.
     """
     whole = math.fsum(weight.values()) or 1.0
     told: dict[str, float] = {}

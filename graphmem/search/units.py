@@ -312,8 +312,8 @@ class _Symbols:
 def _first_line(entry: Entry, lines: int) -> int:
     """Return the line number in the file at which a chunk's text begins.
 
-    A chunk that continues a definition begins with a copy of the signature. The result is the number of the first line after the copy,
-    minus the number of copied lines.
+    A chunk that continues a definition begins with a copy of the signature. If a copy of two lines precedes line 40 of the file, the result
+    is 38.
     """
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 

@@ -45,7 +45,7 @@ def is_completion(path: str) -> bool:
 def texts_among(view: GraphView, units: StemsOfUnits, nodes: dict[str, int], words: WordIndex) -> Collection[str]:
     """Return the functions that only hold a long string, such as a help text.
 
-    Such a function has no documentation, calls nothing, and its words read as sentences.
+    Such a function has no documentation and calls nothing. Many of its words are function words, such as "the", as in sentences.
 
     Args:
         view: the graph of the units.
