@@ -34,7 +34,9 @@ class CrossEncoderReranker:
         return Path(self._name).name
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the score of each text for the query, 0 to 1, in their order.
+        """Return a score from 0 to 1 for each of `texts`, in the order of `texts`.
+
+        A higher score means that the text is more relevant to the query.
 
         Raises:
             EmbedderError: the model cannot be loaded, or does not give one number for each text.

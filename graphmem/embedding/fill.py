@@ -58,7 +58,7 @@ def fill(
     Args:
         store: holds the chunks' texts and the vectors.
         embedder: its `model_id` is the key of the vectors.
-        order: (chunk id, text hash), highest priority first.
+        order: (chunk id, text hash) of the chunks to embed, highest priority first.
         have: text hashes that already have a vector.
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (done, wanted) after every write.

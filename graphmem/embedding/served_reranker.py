@@ -74,9 +74,10 @@ class ServedReranker:
         return f"{self._model or 'the model'} at {self._outbound.host}"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the score of each text for the query, in their order.
+        """Return a score for each of `texts`, in the order of `texts`.
 
-        All texts are sent in one request. The server chooses the scale of the scores.
+        A higher score means that the text is more relevant to the query. All texts are sent in one request. The server chooses the scale of
+        the scores.
 
         Raises:
             EmbedderError: the server gives no usable answer, or requests are paused for a minute after three failures.

@@ -50,7 +50,7 @@ def read(
     Args:
         root: root directory of the project.
         log: the log of changes.
-        is_lesson: returns whether a new commit may explain a trap (a lesson).
+        is_lesson: returns whether a new commit may explain a trap (a mistake that the code invites).
         most_lessons: maximum number of such commits to return; the newest are returned.
         on_progress: receives the progress of stage "history".
         cancelled: called often; True stops the reading.

@@ -39,7 +39,7 @@ _NONE: Final[frozenset[int]] = frozenset()
 class MemoryFilter(NamedTuple):
     """Filter of the memories that a query may find.
 
-    An empty filter allows every live memory.
+    The default values allow every live memory, which is neither superseded nor deprecated.
     """
 
     types: frozenset[str] = frozenset()

@@ -75,7 +75,8 @@ class Stemmer:
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
         """Return the stem of each word.
 
-        If the tokenizer splits or does not know a word, the stem is the word itself.
+        If the tokenizer splits a word, the result is the stem of the first part. If it finds nothing to index, the result is the word
+        itself.
         """
         wanted = list(dict.fromkeys(words))
         stems = {word: stem for word in wanted if (stem := _known.get(word)) is not None}

@@ -1,8 +1,9 @@
 """All projections of one open database: load, patch, rebuild.
 
 Readers get a `snapshot()`: an immutable bundle of one generation, which does not change while newer bundles are made. The graph is ready
-first (after a fraction of a second), then the words, then the vectors. In a bundle, a projection that is not ready is None, with the
-reason. The store is the source of truth: a projection that is missing, damaged or of another generation is rebuilt from the store.
+first (after a fraction of a second), then the words, then the vectors. If words, vectors or memories are not ready, the bundle has None in
+their place, and the reason. The store is the source of truth: a projection that is missing, damaged or of another generation is rebuilt
+from the store.
 """
 
 from __future__ import annotations
@@ -247,7 +248,7 @@ class Projections:
         return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
-        """Return one sentence about missing projections; "" if all are ready.
+        """Return a sentence if the graph or the words are missing, otherwise "".
 
         The call waits until saved words are opened, so that a later call does not give another answer.
         """

@@ -307,7 +307,7 @@ class WordIndex:
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
         """Return the number of chunks with each of `words`, and of all chunks.
 
-        `words` must be normalised. Words that no chunk has are left out.
+        The first result maps words to numbers. `words` must be normalised. Words that no chunk has are left out.
         """
         with self._reading(None) as db:
             counts = {word: self._count(db, word) for word in words}

@@ -1,7 +1,7 @@
 """Find candidates by words, vectors, names in the query, and the graph.
 
-There are four ways to find candidates: words, vectors, names in the query, and edges of the graph from the named symbols. The ways do not
-depend on each other. `pipeline` runs them in parallel and fuses their lists.
+There are four ways to find candidates: words, vectors, names in the query, and edges of the graph from the named symbols. `pipeline` runs
+words and vectors in threads and finds names and their neighbours meanwhile. Then it fuses the four lists.
 """
 
 from __future__ import annotations

@@ -147,8 +147,7 @@ def _asks_for_code(query: str) -> bool:
 def is_heard(found: CodeLists, faint: float) -> bool:
     """Whether any code candidate matches well enough to be shown.
 
-    A candidate does if it has a word or a name of the query. So does one at a place (file and line) in the query, or with a cosine of at
-    least `faint`.
+    It must have a word or a name of the query, be at a place (file and line) in the query, or have a cosine of at least `faint`.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 

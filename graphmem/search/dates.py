@@ -60,7 +60,7 @@ class Period(NamedTuple):
 
 
 def periods(query: str, now: datetime, years: tuple[int, int]) -> list[Period]:
-    """Return the periods that a query names, in its order.
+    """Return the periods (spans of time) that a query names, without repeats.
 
     Args:
         query: the search text.

@@ -55,7 +55,7 @@ def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fi
 
     Args:
         units: the candidates with their words.
-        words: answer of the word index: the words, and the number of rows that contain each.
+        words: answer of the word index, with the query's words and the number of rows that contain each.
         index: the word index.
         query: the search text.
         fields: weights of the fields.
