@@ -39,7 +39,7 @@ class Activity:
 class NoteActivity:
     """ASGI middleware that counts open requests.
 
-    Health checks (`unless`) are not counted, so they do not keep the server running.
+    Paths in `unless`, such as those of health checks, are not counted. So such requests do not keep the server running.
     """
 
     def __init__(self, app: ASGIApp, activity: Activity, unless: tuple[str, ...]) -> None:

@@ -49,9 +49,9 @@ MCP_PATH = "/mcp"
 
 
 class Mounted(Protocol):
-    """Another interface's ASGI application, served at its own path, as `/mcp`.
+    """ASGI application of another interface, served at a path such as `/mcp`.
 
-    The requests to this application pass the same checks as all others.
+    Requests to this application pass the same checks as all others.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,9 +109,9 @@ def build_app(
     Args:
         service: the open service with the operations.
         options: settings for access and limits.
-        mcp: the application for agents, served at `/mcp`.
-        keys: the accepted credentials; None for those of the options.
-        more: further routes.
+        mcp: the application for agents, served at `/mcp`; None leaves it out.
+        keys: the accepted credentials; None for the credentials in `options`.
+        more: further routes to serve.
     """
     options = options or ServerOptions()
     server = ServerState(service, options.limits)
@@ -172,15 +172,15 @@ def build_app(
 
 
 def keys_of(options: ServerOptions) -> Keys:
-    """Return the credentials that the options of a server accept."""
+    """Return the credentials that a server with these options accepts."""
     tokens = TokenFile(options.tokens) if options.tokens is not None else None
     return Keys(options.token, options.own_token, tokens, required=options.token_required)
 
 
 def body_limits(options: ServerOptions) -> dict[str, int]:
-    """Map paths of requests to their maximum body size in bytes.
+    """Return the body limits of imports and pushes, in bytes by path.
 
-    Only paths that allow larger bodies than all others are included.
+    For all other paths, the limit is `options.limits.body_bytes`.
     """
     usual = options.limits.body_bytes
     return {IMPORT_PATH: max(IMPORT_BYTES, usual), PUSH_PATH: max(BODY_BYTES, usual)}

@@ -44,8 +44,8 @@ from strawberry.schema_directive import Location
 class ListSize:
     """The maximum length of the list that a GraphQL field returns.
 
-    The length is the value of an argument in `slicing_arguments`, or else `assumed_size`. It holds for the lists at `sized_fields` below
-    the field. Without `sized_fields` it holds for the field itself.
+    The length is the value of an argument named in `slicing_arguments`, or else `assumed_size`. `sized_fields` are the paths of the lists
+    below the field, such as `hits`. Without `sized_fields`, the field itself is the list.
     """
 
     assumed_size: int | None = strawberry.UNSET
@@ -82,16 +82,16 @@ class _Size(NamedTuple):
 class _Inherited(NamedTuple):
     """A list size that a field declares for lists nested in its result.
 
-    `fields` are the paths of these lists below the current field.
+    `size` is the maximum length of each list. `fields` are the paths from the current field to these lists.
     """
 
     size: int
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """Return the part of this list size that applies to the field `name`.
+        """Return the list size as it applies below the field `name`.
 
-        The remaining paths start below that field.
+        For example, the path `impact.hits` becomes `hits` below `impact`. Paths that do not begin with `name` are dropped.
         """
         rest = frozenset(path[1:] for path in self.fields if path[0] == name and len(path) > 1)
         return _Inherited(self.size, rest) if rest else _NONE
@@ -103,7 +103,7 @@ _NONE = _Inherited(1, frozenset())
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
     """Return (name, size) of the variables that can change an answer's size.
 
-    A number is its own size, and a list has its length. Other variables are left out.
+    The size of an integer is its value, and the size of a list is its length. Variables of other types are left out.
     """
     return tuple(
         (name, len(value) if isinstance(value, list) else value)
@@ -159,7 +159,7 @@ class ComplexityMeter:
 class _Measure:
     """Computes the possible size of the answer to one operation.
 
-    A fragment is measured once for each inherited size, so nested fragments do not make it slow.
+    The size of a fragment is computed once for each inherited list size and then reused. So nested fragments are measured fast.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ class PageInfo:
 class Slice:
     """The position of a page in its list, which GraphQL shows as `PageInfo`.
 
-    The page has `rows` rows from `offset` on; `more` is whether rows follow.
+    The page has `rows` rows and begins with row `offset`, counted from 0. `more` states whether further rows follow the page.
     """
 
     offset: int
@@ -73,7 +73,7 @@ class Item:
 class Rows:
     """A page of a list whose total length is known.
 
-    Resolvers return it.
+    Resolvers return an object of this class, and GraphQL shows it as a connection.
     """
 
     edges: list[Item]

@@ -70,10 +70,10 @@ class Connection:
 class Heard(Generic[T]):
     """The events that one subscriber receives.
 
-    Permission is checked when the events begin, and the subscriber's access at each event.
+    The permission for the operation is checked once, before the first event. The subscriber's access is checked again at each event.
 
     Args:
-        fan: distributes the events.
+        fan: source of the events, which sends them to all subscribers.
         operation: looks up the operation that gives the events; raises ForbiddenError if the subscriber may not use it.
         may_hear: returns whether the subscriber's access is still valid.
     """
@@ -82,7 +82,9 @@ class Heard(Generic[T]):
         self._fan, self._operation, self._may_hear = fan, operation, may_hear
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Yield the events for the subscriber; see `Fan.steps`.
+        """Yield the events for the subscriber.
+
+        If `follow` is false, the end of an index run is the last event; see `Fan.steps`.
 
         Raises:
             ForbiddenError: the subscriber may not receive the events.
@@ -135,9 +137,12 @@ class Operation:
         return await self._runner.run(self.deadline, self._as_expected, partial(operation, *args, **kwargs))
 
     def _as_expected(self, operation: Callable[[], T]) -> T:
-        """Run a function, and check that the index has the expected generation.
+        """Run `operation`; check that the index has the expected generation.
 
-        Generations count committed changes of the index. A generation only increases, so one check after the function has run is enough.
+        A generation is a number that grows with each committed change of the index. So one check after `operation` is enough.
+
+        Raises:
+            GenerationChangedError: the index has another generation.
         """
         answer = operation()
         found = self.service.state().generation

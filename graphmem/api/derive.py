@@ -32,7 +32,7 @@ _SCALARS: Final = (str, int, float, bool)
 
 
 def _given_time(value: object) -> str:
-    """Return a time of a request unchanged; the operation parses it.
+    """Return a DateTime of a request unchanged; the operation parses it.
 
     Raises:
         ValueError: the value is not a string.
@@ -78,9 +78,9 @@ _objects: dict[type, type] = {}
 
 
 def extends(answer: type) -> Callable[[type], type]:
-    """Decorate a class: add its fields to the GraphQL type of an answer.
+    """Decorate a class: add its fields to the GraphQL type for `answer`.
 
-    A field of the same name replaces the derived one.
+    If both have a field of the same name, the field of the decorated class is used.
     """
 
     def decorate(fields: type) -> type:
@@ -125,7 +125,7 @@ def object_type(answer: type) -> type:
 def hints_of(answer: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Return the type of each field of a dataclass or a TypedDict, by name.
 
-    Types keep the metadata of `Annotated`. In this module, `marks` is this metadata, for example `GlobalId`.
+    Each value is (type, marks). `marks` is the metadata of the field's `Annotated`, such as `GlobalId`; it may be empty.
     """
     hints = type_hints(answer)
     names = [one.name for one in dataclasses.fields(answer)] if dataclasses.is_dataclass(answer) else list(hints)
@@ -155,8 +155,8 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
 def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
     """Return the GraphQL type for `hint`, a Python type that answers contain.
 
-    For example, a dataclass gives its GraphQL type, and a type without a GraphQL equivalent gives JSON. `marks` is the metadata of its
-    `Annotated`, such as `Vocabulary`.
+    For example, a dataclass gives its GraphQL type, and a type without a GraphQL equivalent gives JSON. `marks` is the metadata from the
+    `Annotated` around `hint`, such as `Vocabulary`.
     """
     hint, more = split(hint)
     marks = (*more, *marks)
@@ -177,8 +177,8 @@ def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
     """Return the GraphQL type for `hint`, the Python type of an argument.
 
-    For example, a TypedDict gives its input type, and a type without a GraphQL equivalent gives JSON. `marks` is the metadata of its
-    `Annotated`, such as `Vocabulary`.
+    For example, a TypedDict gives its input type, and a type without a GraphQL equivalent gives JSON. `marks` is the metadata from the
+    `Annotated` around `hint`, such as `Vocabulary`.
     """
     hint, more = split(_bare(hint))
     marks = (*more, *marks)
@@ -228,7 +228,7 @@ def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
 
     Args:
         hint: a `Literal` with the words.
-        marks: metadata of its `Annotated`; a `Vocabulary` in it names the enum.
+        marks: metadata from the `Annotated` around `hint`; a `Vocabulary` in it names the enum.
 
     Raises:
         TypeError: `marks` has no `Vocabulary`.

@@ -39,7 +39,7 @@ _PLAIN: Final[tuple[type[Any], ...]] = (str, int, dict, list)
 def encoded(data: object) -> bytes:
     """Return an answer as JSON.
 
-    An answer with a file name that is not UTF-8 is encoded by a slower encoder, which alone can escape it.
+    orjson cannot escape a file name that is not UTF-8. An answer with such a name is encoded by a slower encoder.
     """
     try:
         return orjson.dumps(data, _default, _OPTIONS)

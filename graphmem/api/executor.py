@@ -67,7 +67,10 @@ _MOST_PLANS = 2_048
 
 
 class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
-    """graphql-core's executor, faster for objects with plain fields only."""
+    """Executes queries like graphql-core, but faster where objects are plain.
+
+    An object is plain if a query asks only for attributes of a dataclass, without arguments or awaiting.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -116,10 +119,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return known[1]
 
     def _object(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render:
-        """Compile a function that renders an object: one statement for each field.
+        """Compile a function that renders an object of the GraphQL type `type_`.
 
-        The function takes less than half the time of a call for each field. Its source contains only attribute names of this package's
-        classes, and no text from a client.
+        The source of the function has statements for each selected field. The function takes less than half the time of a call for each
+        field. The source contains only attribute names of this package's classes, and no text from a client.
         """
         text = ["def render(source):"]
         names: dict[str, Any] = {"_NotPlainError": _NotPlainError}
@@ -134,7 +137,8 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def _field(self, parent: GraphQLObjectType, details: FieldDetailsList, place: int, names: dict[str, Any]) -> Iterator[str]:
         """Yield lines of Python code that read one field of an object.
 
-        The code stores the field in the variable `value{place}`. Objects that the code refers to are added to `names`.
+        `place` is the number of the field among the selected fields. The code stores the field's value in the variable `value{place}`.
+        Objects that the code needs, such as resolvers, are added to `names` by variable name.
         """
         node, value = details[0].node, f"value{place}"
         if node.name.value == "__typename":
@@ -166,7 +170,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
         """Return a function that renders values of the type `type_`.
 
-        It is called only for values that are not None, and raises an error for None.
+        The caller handles None: for None, the function raises an error.
         """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
@@ -181,9 +185,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 @lru_cache(_MOST_PLANS)
 def _rendering(text: str, names: tuple[tuple[str, Any], ...]) -> Render:
-    """Return the function of a source text, given the objects it refers to.
+    """Run `text`, the source of a function, and return the function.
 
-    Equal selections in several places of a query have the same function. So an object that occurs in these places is rendered once.
+    `names` has (name, object) for each name that the source uses. Equal arguments give the same function. So an object that several equal
+    selections of a query show is rendered once.
     """
     known = dict(names)
     exec(_compiled(text), known)  # noqa: S102 - see `_object`
@@ -203,9 +208,9 @@ def _each(item: Render) -> Render:
 
 @lru_cache(_MOST_PLANS)
 def _once(type_: GraphQLObjectType, fields: Render) -> Render:
-    """Wrap a function that renders objects, so that each is rendered once.
+    """Wrap `fields`, which renders objects, so that each is rendered once.
 
-    When an object occurs again in the same answer, the result is an `Again`, which keeps the encoded JSON.
+    If an object occurs again in the same answer, the result is an `Again`. This is a dictionary that also keeps its encoded JSON.
     """
     plan = id(fields)
     fields = _checked(type_, fields)
@@ -236,6 +241,8 @@ def _compiled(text: str) -> CodeType:
 
 def _reader(definition: GraphQLField) -> str | Render:
     """Return the name of the attribute that a field shows, or its resolver.
+
+    A field that does not show an attribute has a plain resolver function, which is returned.
 
     Raises:
         _NotPlainError: graphql-core must resolve the field.

@@ -62,9 +62,10 @@ def shortened(text: str) -> str:
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
-    """Return the facts of an error that clients may see, with its code.
+    """Return the attributes of an error that clients may see, with its code.
 
-    In GraphQL these facts are the `extensions` of the error. Candidate symbols have the fields that symbols have in GraphQL.
+    In GraphQL these attributes are the `extensions` of the error. Symbols among them, such as candidates for an ambiguous name, have the
+    fields of a GraphQL symbol.
     """
     known = PUBLIC_FACTS.get(error.code, ())
     return {

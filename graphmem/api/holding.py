@@ -63,7 +63,7 @@ class Allowed(NamedTuple):
 
 
 def times(limits: ServerLimits) -> dict[Phase, Allowed]:
-    """Return how long a connection may wait in each phase, such as a body.
+    """Map each phase, such as the sending of a body, to its time limit.
 
     A phase that is not in the result has no limit.
     """
@@ -98,7 +98,7 @@ def cut_off(transport: asyncio.Transport) -> None:
 
 
 class Slot:
-    """One accepted connection, and what it currently waits for."""
+    """The record of one accepted connection and of the event it waits for."""
 
     def __init__(self, address: str, let_go: Callable[[], object]) -> None:
         self.address = address
@@ -110,7 +110,7 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Update the phase, which is the event that the connection now waits for.
+        """Set the phase to the event that the connection waits for now.
 
         The waiting time starts again if the phase changed.
         """
@@ -119,9 +119,9 @@ class Slot:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """Record how many sent bytes the client has not read yet.
+        """Record that the client has not read `waiting` of the sent bytes yet.
 
-        If the client has read enough bytes, its waiting time starts again.
+        When this number has dropped by `STEP_BYTES`, the waiting time starts again.
         """
         if self.phase is Phase.WRITING and waiting <= self.size - STEP_BYTES:
             self.begin(Phase.WRITING)
@@ -130,9 +130,9 @@ class Slot:
             self.size = max(self.size, waiting)
 
     def begin(self, phase: Phase) -> None:
-        """Begin to wait for something, such as the rest of a body.
+        """Record that the connection begins to wait for the event `phase`.
 
-        If the connection is already in this phase, the time restarts.
+        The waiting time starts again, also if the connection was already in this phase.
         """
         self.phase, self.since, self.size = phase, time.monotonic(), 0
 
@@ -157,14 +157,14 @@ class Connections:
         return len(self._slots)
 
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
-        """Register a new connection; return its slot, or a number of seconds.
+        """Register a new connection; return its record, or seconds to wait.
 
-        If the server is full, a waiting connection is closed to make room. If none may be closed yet, the result is the number of seconds
-        until one may. It is infinity if no connection waits for its client.
+        If the server or `address` has too many connections, one that waits for its client is closed to make room. If none may be closed
+        yet, the result is the number of seconds until one may. The number is infinite if no connection waits for its client.
 
         Args:
             address: address of the client.
-            descriptor: file number of the connection.
+            descriptor: file descriptor of the connection; a high number means that the process has many open files.
             let_go: closes the new connection at once.
         """
         # The system gives the lowest free number, so all lower ones are in use.
@@ -193,10 +193,10 @@ class Connections:
         """Close the connection that has waited longest for its client.
 
         Args:
-            address: choose only among connections of this address.
+            address: choose only among connections of this address; None for all.
 
         Returns:
-            0 if a connection was closed. Otherwise the seconds until the minimum waiting time of that connection has passed; infinity if no
+            0 if a connection was closed. Otherwise the number of seconds until the connection may be closed. The number is infinite if no
                 connection waits for its client.
         """
         waiting = [slot for slot in self._slots if slot.phase in LETTING_GO and address in (None, slot.address)]
@@ -223,12 +223,12 @@ class Connections:
 class Acceptor:
     """Accepts connections of clients while the server is not full.
 
-    It starts the protocol of each connection, and has the methods that uvicorn expects of a server: `close` and `wait_closed`.
+    `close` and `wait_closed` are the methods that uvicorn expects of a server.
 
     Args:
         listener: a listening, non-blocking socket.
         connections: all connections of this server.
-        protocol: makes the protocol of a connection.
+        protocol: returns the protocol object for a connection's record.
         tls: the TLS context; None for plain text.
         tls_seconds: time limit of the handshake.
     """
@@ -261,7 +261,7 @@ class Acceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait until all tasks of the acceptor have ended."""
+        """Wait for the tasks that start connections, which `close` has cancelled."""
         await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _accept(self) -> None:
@@ -279,10 +279,10 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Register a new connection, or close it if no other connection can be.
+        """Register a new connection, or close it if the server stays full.
 
-        Returns False if the connection must wait until another may be closed. It is then tried again, and no further connections are
-        accepted meanwhile.
+        If an open connection may be closed soon, the result is False. The new connection is tried again then, and no others are accepted
+        meanwhile. In all other cases the result is True.
         """
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):
@@ -320,9 +320,9 @@ class Acceptor:
         await self._loop.connect_accepted_socket(lambda: protocol, connection, **self._tls)
 
     def _begun(self, connection: socket.socket, slot: Slot, task: asyncio.Task[None]) -> None:
-        """Clean up if the task that started a connection has failed.
+        """Clean up after `task`, which has started a connection or failed.
 
-        It is called when the task has ended. A failed TLS handshake is not logged, because the client caused it.
+        If `task` failed, the connection is closed. A failed TLS handshake is not logged, because the client caused it.
         """
         self._beginning.discard(task)
         error = None if task.cancelled() else task.exception()

@@ -61,7 +61,7 @@ _log = logging.getLogger(__name__)
 
 
 class Rights:
-    """Access rights to a server and its projects, without people.
+    """Access rights to a server that has no list of people.
 
     A caller has the same permissions in every project.
 
@@ -105,9 +105,9 @@ class PeopleRights(Rights):
 
 
 class HubService:
-    """Operations of a server of several projects, outside of a single project.
+    """Operations on a server of several projects, not on one of the projects.
 
-    An operation on a single project raises an error that lists the projects.
+    An operation that needs a single project raises an error, which lists the projects.
 
     Args:
         hosting: opens the projects.
@@ -217,9 +217,9 @@ class HubService:
 
     @contextlib.contextmanager
     def _opened_projects(self, access: Access, projects: Sequence[str] | None) -> Iterator[dict[str, Askable]]:
-        """Yield projects by name, for a block; each is opened at its first use.
+        """Yield a mapping from names to projects, for use in a block.
 
-        These are the named `projects`, or without names all that the caller may read.
+        The mapping has the named `projects`, or without names all projects that the caller may read. A project is opened at its first use.
 
         Raises:
             BadInputError: a named project is unknown, or the caller may not read it.
@@ -245,9 +245,9 @@ class HubService:
 
 
 class HostedProject:
-    """The operations of one project of a server with several.
+    """The operations of one project on a server of several projects.
 
-    Operations on several projects are passed to the server. The index of the project changes only by pushes.
+    Operations on several projects are passed to the server. Indexing is refused, because only a push changes the index.
     """
 
     def __init__(self, service: GraphMem, name: str, server: HubService) -> None:
@@ -262,7 +262,7 @@ class HostedProject:
         """Return an operation of the project or of its server.
 
         Raises:
-            BadInputError: a pushed project does not have the operation.
+            BadInputError: the operation would index files, which the server does not have.
         """
         if name in ("projects", "search_projects"):
             return getattr(self._server, name)
@@ -271,15 +271,18 @@ class HostedProject:
         return getattr(self._service, name)
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find code of all projects that could break, from this one by default."""
+        """Find code of all projects that a change of `target` could break.
+
+        `in_project` is the project of the target; "" for this project.
+        """
         return self._server.impact_projects(target, in_project or self._name, max_depth, limit)
 
 
 class HostedBranch(HostedProject):
     """The operations of a branch of a project.
 
-    Questions are answered by the branch. Memories are written to the project; their links to code that only the branch has are kept with
-    the branch.
+    Questions are answered from the index of the branch. Memories are stored in the project. Only links from a memory to code that the
+    project lacks are stored with the branch.
     """
 
     def __init__(self, service: GraphMem, name: str, server: HubService, line: GraphMem, branch: BranchId) -> None:
@@ -293,7 +296,7 @@ class HostedBranch(HostedProject):
         return self._line.in_place
 
     def __getattr__(self, name: str) -> Any:
-        """Return an operation of the branch, or of its project if it writes."""
+        """Return an operation: of the project if it writes, else of the branch."""
         overlays = self._line.parts.overlays
         rule = registry().get(name)
         if rule is not None and rule.hints.needs not in ("", "read") and name not in _OWN:
@@ -433,9 +436,10 @@ class HubApp:
         return True
 
     async def _mount_of(self, name: str, branch: str, rest: str, scope: Scope, headers: Headers) -> tuple[_Mount, Scope]:
-        """Return the application that answers a request, and the request for it.
+        """Return the application for a request, and the request for it.
 
-        A push of a branch goes to the application of the main line.
+        The application is that of the branch, or of the main line if `branch` is "". A push of a branch also goes to the main line's
+        application, with the branch added to the request's scope.
 
         Raises:
             BadInputError: the branch is unknown, or hidden from the caller.

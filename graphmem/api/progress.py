@@ -56,18 +56,21 @@ class Fan(Generic[T]):
         self._closed = False
 
     def start(self) -> None:
-        """Start listening before the first subscription.
+        """Start to listen for events before the first subscription.
 
-        Then the first subscription gets the latest event of a run in progress.
+        So the first subscription can begin with the latest event of a run in progress. Without this call, listening starts at the first
+        subscription.
         """
         with self._lock:
             self._listen()
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Yield the latest event of a run in progress, then each new event.
+        """Yield each new event, until the end of an index run.
+
+        If `is_state` was set, the latest event of a run in progress comes first.
 
         Args:
-            follow: continue after the end of a run; otherwise the end of a run is the last event.
+            follow: continue after the end of the run with later events.
         """
         with self._subscribed() as subscriber:
             while (step := await subscriber.queue.get()) is not None:

@@ -32,7 +32,7 @@ REFUSALS: Final = {
 class _RefusedError(Exception):
     """Raised to stop parsing a refused request.
 
-    The parser wraps it in an error of its own.
+    The parser wraps this error in an error of its own.
     """
 
 
@@ -42,7 +42,7 @@ class BoundedHttp(HttpToolsProtocol):
     Args:
         header_bytes: maximum size of the headers of one request, including its first line.
         connections: all connections of the server.
-        slot: slot of this connection.
+        slot: the record of this connection in `connections`.
         **uvicorn: arguments for uvicorn's protocol.
     """
 
@@ -146,7 +146,7 @@ class BoundedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over to the WebSocket protocol.
 
-        The connection keeps its slot, so it is counted only once.
+        The connection keeps its slot (its record in `Connections`), so it is counted only once.
         """
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()
@@ -220,7 +220,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     Args:
         connections: all connections of the server.
-        slot: slot of this connection.
+        slot: the record of this connection in `connections`.
         **uvicorn: arguments for uvicorn's protocol.
     """
 

@@ -35,7 +35,7 @@ Convert = Callable[[ServerLimits, Any], Any]
 def root_type(root: str, by_hand: type) -> type:
     """Make a root type of GraphQL: query or mutation.
 
-    The type has the handwritten fields, and a derived field for each other operation.
+    The type has the fields of `by_hand`, and a derived field for each other operation of this root.
 
     Args:
         root: query or mutation.
@@ -103,10 +103,10 @@ class _Argument:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     def put(self, limits: ServerLimits, value: Any, into: dict[str, Any]) -> None:
-        """Convert the argument's value, and store it in `into`.
+        """Convert `value`, and store it in `into` under the argument's name.
 
-        `into` collects the arguments for the operation. If the client omitted the value, the operation's default applies. A mapping is
-        stored as its fields.
+        `into` maps the names of the operation's parameters to their values. If the client omitted the value, the operation's default
+        applies. If the value is a mapping, each of its fields is stored under its own name.
         """
         if value is None and self._parameter.default is not None:
             return
@@ -185,9 +185,9 @@ def _word(value: Any) -> Any:
 
 
 def _fields(declared: Any) -> Convert:
-    """Return a function that converts an input object to a mapping.
+    """Return a function that converts a GraphQL input object to a mapping.
 
-    The keys are the Python names of the fields. Fields without a value are left out.
+    `declared` is the TypedDict of the input object. The keys are the Python names of the fields. Fields without a value are left out.
     """
     refs = {name for name, (_, marks) in hints_of(declared).items() if any(isinstance(one, Ref) for one in marks)}
 
@@ -218,9 +218,9 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Return the name of the answer's field that holds the rows of a list.
+    """Return the name of the field that holds the rows of a page, or None.
 
-    The result is None if the answer is not a page of a list. GraphQL shows a page as a connection.
+    The page is the operation's answer, which GraphQL shows as a connection. The result is None if the answer is not a page of a list.
     """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None

@@ -46,7 +46,7 @@ def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRul
     class AliasRule(ASTValidationRule):
         """Refuses operations with too many aliases.
 
-        The aliases of a fragment count at each use.
+        An alias in a fragment counts once for each use of the fragment.
         """
 
         def enter_document(self, node: DocumentNode, *_args: Any) -> None:

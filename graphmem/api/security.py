@@ -169,10 +169,10 @@ class Placed(Protocol):
 
 
 class IndexCheck:
-    """Refuses requests for another index, and names its index in each answer.
+    """Refuses requests that name another index than the server's.
 
-    A client may use an outdated address: after a server has ended, a server of another index may get its address. The file that holds the
-    address may also have been copied.
+    Each answer names the server's index in a header. A client may use an outdated address. After a server has ended, a server of another
+    index may get its address. The file that holds the address may also have been copied.
     """
 
     def __init__(self, app: ASGIApp, service: Placed) -> None:
@@ -210,7 +210,7 @@ class IndexCheck:
 class TokenCheck:
     """Requires a token in each request, except on open paths.
 
-    It records what the token permits. A WebSocket may send the token in its first message.
+    The permissions of the token are stored in the request's scope. A WebSocket may send the token in its first message.
     """
 
     def __init__(self, app: ASGIApp, keys: Keys, open_paths: Iterable[str], open_prefixes: tuple[str, ...], page_path: str) -> None:

@@ -51,7 +51,10 @@ def _has_default(argument: Any) -> bool:
 
 
 def selection(hint: Any, indent: str = "") -> str:
-    """Return every field of a GraphQL type, in braces; "" if it has none."""
+    """Return all fields of an answer's type as a GraphQL selection.
+
+    For example, ` { id name }`. The result is "" for a type without fields, such as str.
+    """
     kind = _object_in(hint)
     if kind is None:
         return _pairs(hint, indent)
@@ -86,9 +89,9 @@ def _object_in(hint: Any) -> Any:
 
 
 def _pairs(hint: Any, indent: str) -> str:
-    """Return the fields `name` and `value` in braces, for a mapping of pairs.
+    """Return the selection `{ name value }` for a mapping to plain values.
 
-    The result is "" for any other type.
+    The values are numbers or strings. The result is "" for any other type.
     """
     hint = split(hint)[0]
     if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in (int, float, str):

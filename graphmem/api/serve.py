@@ -161,9 +161,9 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn's server, extended: it reports when it listens.
+    """Uvicorn's server, extended by a call when the server listens.
 
-    It also closes subscriptions when it stops. A signal makes `run` return, and does not end the process.
+    The server also closes subscriptions when it stops. A signal makes `run` return, and does not end the process.
     """
 
     def __init__(

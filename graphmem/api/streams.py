@@ -27,9 +27,9 @@ class StreamLimit:
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count WebSockets from their handshake, and other streams.
+        """Count a stream while it is open; refuse it if too many are open.
 
-        An answer counts from the moment it becomes a stream.
+        A WebSocket counts from its handshake. Any other answer counts from the moment it becomes a stream.
         """
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)

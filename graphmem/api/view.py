@@ -252,7 +252,7 @@ class GraphQLView(GraphQL[Connection, None]):
     async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
         """Return the answer in the form for clients: `data` and `errors`.
 
-        Without an operation that ran, `data` is missing. Without a failure, `errors` is missing.
+        `data` is missing if no operation was run. `errors` is missing if nothing failed.
         """
         answer: GraphQLHTTPResponse = {}
         if result.errors:
