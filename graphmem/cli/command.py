@@ -38,9 +38,9 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """Options of `@command` for one command.
+    """The options of `@command` that a function was decorated with.
 
-    `without` lists the common options that the command does not have, and `is_quiet` makes it print only its answer.
+    `without` lists the common options that the command does not have. `is_quiet` makes the command print only its answer.
     """
 
     without: Collection[str] = (ROOT,)
@@ -85,7 +85,7 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
 def runnable(function: Callable[..., Any]) -> Callable[..., None]:
     """Build the function that typer registers for a function with `@command`.
 
-    Any other function is returned unchanged, because typer can register it as it is.
+    A function without `@command` is returned unchanged, because typer can register it as it is.
     """
     frame: Frame | None = getattr(function, MARK, None)
     if frame is None:

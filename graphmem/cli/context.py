@@ -36,10 +36,10 @@ class CommandContext:
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def root_to_index(self) -> str | None:
-        """Return the root directory of the project to index.
+        """Return the root directory of the project to index, or None.
 
-        This is the given directory. Without one, the result is None if the index exists, because the index knows its project. For a new
-        index, it is the root of the project that contains the current directory.
+        The result is the directory that the user gave. Without one, it is None if the index exists, because the index knows its project.
+        For a new index, it is the root of the project that contains the current directory.
         """
         if self.location.root is not None:
             return str(self.location.root)

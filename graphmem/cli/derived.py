@@ -85,9 +85,10 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
 
 
 def _reader(parameter: Parameter) -> Callable[[Any], Any]:
-    """Return a function that converts a typed value to the operation's value.
+    """Return a function that converts a value from the command line.
 
-    For example, the function removes the # from the id of a memory. Values that need no conversion are returned unchanged.
+    The function returns the value for the operation. For example, it removes the # from the id of a memory. Values that need no conversion
+    are returned unchanged.
     """
     if parameter.has(Words):
         return " ".join

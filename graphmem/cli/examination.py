@@ -156,8 +156,7 @@ def _index(here: CommandContext) -> list[Finding]:
 def _calls(report: dict[str, Any]) -> list[Finding]:
     """Report resolved calls by rule, and unresolved calls by reason.
 
-    A call site counts for each rule that found a target there. Calls that a language or a framework makes have no call site. So the shares
-    by rule do not add up to 1.
+    A call site counts once for each rule that found a target there. So the shares by rule do not add up to 1.
     """
     sites: int = report.get("call_sites", 0)
     if not sites:
@@ -186,7 +185,7 @@ def _calls(report: dict[str, Any]) -> list[Finding]:
 def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
     """Report the measured share of calls that graphmem resolves, by language.
 
-    The shares were measured on other projects with known calls. They cannot be computed from the unresolved call sites of this project.
+    The shares were measured on other projects, in which all calls are known. For this project they cannot be computed.
     """
     said = [f"{row['language']} {row['recall']:.0%} ({row['tree']}{'; not used in development' * row['unseen']})" for row in rows]
     few = [row["sentence"] for row in rows if row["sentence"]]
@@ -228,7 +227,7 @@ def _cost(report: dict[str, Any]) -> list[Finding]:
 def _evidence(report: dict[str, Any]) -> list[Finding]:
     """Report the sources of edges, other tools' evidence, and disagreements.
 
-    A disagreement is a call site for which an indexer reports another target.
+    A disagreement is a call site for which another tool, an indexer, reports another target than graphmem.
     """
     if not report:
         return []

@@ -50,7 +50,7 @@ def report(error: errors.GraphMemError, output: Output) -> NoReturn:
 def report_interrupt(output: Output, consequence: str) -> NoReturn:
     """Print one sentence after Ctrl-C, and end the process with exit code 130.
 
-    `consequence` is the end of the sentence, such as the state of the index.
+    The sentence is "graphmem: interrupted", followed by `consequence`, such as the state of the index.
     """
     output.stderr.line(f"graphmem: interrupted{consequence}")
     raise SystemExit(INTERRUPTED)
@@ -104,7 +104,7 @@ def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: 
 def _facts(error: errors.GraphMemError) -> dict[str, Any]:
     """Return the attributes of an error as JSON values.
 
-    If several symbols have the same name, they are listed under `candidates`, each with `ref`, the text that selects it.
+    If a name is ambiguous, the matching symbols are listed under `candidates`. Each has a `ref`, the string that selects this symbol.
     """
     facts: dict[str, Any] = {}
     for key, value in error.facts.items():

@@ -28,7 +28,7 @@ def serve_projects(here: CommandContext) -> None:
 
     Raises:
         SettingsError: the address needs a token and TLS, or listening on it failed.
-        BadInputError: the directory is an index, or another option does not fit.
+        BadInputError: the directory is an index, or another option cannot be combined with `--projects`.
         StoreUnreachableError: the database of the graphs does not answer.
     """
     from graphmem.api.app import Mounted, keys_of

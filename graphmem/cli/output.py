@@ -28,8 +28,8 @@ class Output:
     """Prints the answer of a command as text, as JSON, or as bare lines.
 
     Bare lines have only names or ids, as with `--quiet`. Lines are never cut or wrapped. Only terminals get colours. Control characters are
-    escaped, and a cell is always one line. For streams other than terminals, the library rich is not loaded, because loading takes longer
-    than most commands.
+    escaped, and a cell (a string with an optional style) is always one line. For streams other than terminals, the library rich is not
+    loaded, because loading takes longer than most commands.
     """
 
     as_json: bool = False
@@ -86,7 +86,11 @@ class Output:
             self.line(line)
 
     def rows(self, rows: Iterable[Sequence[Cell]], indent: int = 2, gap: int = 2, right: Sequence[int] = ()) -> None:
-        """Print rows in aligned columns; columns in `right` are right-aligned."""
+        """Print rows in aligned columns.
+
+        A row begins with `indent` spaces, and columns are `gap` spaces apart. `right` has the positions of the right-aligned columns, from
+        0.
+        """
         if (stream := self._plain) is not None:
             stream.writelines(_bare_rows(rows, indent, gap, right))
             return

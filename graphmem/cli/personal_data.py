@@ -59,8 +59,8 @@ class PersonalData:
     def erase(self) -> dict[str, Any]:
         """Erase all data of the person for good; return a receipt.
 
-        The receipt has the numbers of erased memories and lines of data, and a hash of all these lines. The audit keeps the receipt,
-        without the login.
+        The receipt proves the erasure. It has the number of erased memories, the number of objects from `lines`, and a hash of these
+        objects. The audit log keeps the receipt, without the login.
 
         Raises:
             BadInputError: the person is unknown, or the server is running.
@@ -106,9 +106,10 @@ class PersonalData:
 
 
 def _with_versions(service: GraphMem, memories: list[str]) -> list[str]:
-    """Return ids of the memories that exist, and of their earlier versions.
+    """Return ids of existing memories and of their earlier versions, sorted.
 
-    `memories` are ids. An edit keeps the earlier text of a memory as an earlier version with an id of its own. The result is sorted.
+    `memories` are ids; those that no longer exist are left out. An edit keeps the earlier text of a memory as an earlier version with an id
+    of its own.
     """
     index, found = service.parts.book.index(), {}
     waiting = list(memories)

@@ -126,7 +126,7 @@ def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopb
 
 @contextmanager
 def _opening(here: CommandContext) -> Iterator[Future[GraphMem]]:
-    """Open the index in a thread during the block; yield the index's future.
+    """Open the index in a thread; yield the future of the open index.
 
     Meanwhile the block loads Python modules, which takes about as long. If the block raises an error, the index is closed.
     """

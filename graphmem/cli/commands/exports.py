@@ -150,7 +150,10 @@ def _graph(service: Service, form: Format, to: Path | None) -> int:
 
 
 def write(to: Path | None, pieces: Iterable[bytes]) -> None:
-    """Write bytes to a file, which is replaced atomically, or to stdout."""
+    """Write bytes to the file `to`, or to stdout if `to` is None.
+
+    An existing file is replaced atomically.
+    """
     if to is None:
         for piece in pieces:
             sys.stdout.buffer.write(piece)

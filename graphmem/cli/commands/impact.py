@@ -126,11 +126,11 @@ def impact(
 
 
 def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None, str | None]:
-    """Return (diff, base, head) of the change that a person typed.
+    """Convert the change that a person typed to (diff, base, head).
 
-    `targets` is empty for the working tree against HEAD. Otherwise it has one string: `-` (a diff on standard input), `main` (the changes
-    since main) or `main..topic`. `diff` is None unless it was read, and `head` is None for the working tree. `argument` names the argument
-    in errors.
+    `targets` has at most one string. `main..topic` gives (None, "main", "topic"). `main` gives (None, "main", None), where None stands for
+    the working tree. Without a string, the working tree is compared with HEAD. `-` gives the diff on standard input, and base and head are
+    None. `argument` names the argument in errors.
     """
     if len(targets) > 1:
         raise BadInputError(f"{argument} takes one git revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)

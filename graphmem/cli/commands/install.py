@@ -128,7 +128,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
     """Return instructions for steps that a person must still do in the agents.
 
-    Only agents that `install` changed are covered. `user` is whether their user-wide settings were changed, and not the project's.
+    Only agents whose settings the `changes` change are included. `user` is True for user-wide settings, and False for those of the project.
     """
     from graphmem.hooks.targets import TO_CONFIRM
 

@@ -98,10 +98,10 @@ def remember(
 
 
 def _is_persons(service: Service) -> bool:
-    """Whether a person typed the command, or no running agent read bad text.
+    """Whether the command is from a person, or no agent has read bad text.
 
-    A person is recognised by a terminal without the environment variables of agents. Agents run commands too, and may repeat untrusted text
-    that they have read.
+    A person is recognised by a terminal without the environment variables of agents. Any other command counts as an agent's. It is accepted
+    only if no running session has read untrusted text, which the agent may repeat.
     """
     if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return True
@@ -450,9 +450,9 @@ def delete_all(
 
 
 def _vouched(here: CommandContext, id: str) -> Service:  # noqa: A002
-    """Return the service, if a person typed the command and not an agent.
+    """Return the service; refuse the command if it may not be a person's.
 
-    The check is `_is_persons`, because only people may verify memories.
+    Only people may verify memories. `_is_persons` makes the check.
 
     Raises:
         ForbiddenError: the command may come from an agent that has read untrusted text.

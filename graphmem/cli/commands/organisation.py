@@ -177,9 +177,9 @@ def _people(output: Output, folder: Path, url: str) -> None:
 
 
 def _colleagues(output: Output, folder: Path, address: str) -> None:
-    """Invite people to the example server, and let two disagree.
+    """Invite three people to the example server; two of them disagree.
 
-    Prints both sides, and the address where a curator decides.
+    The function prints both opinions, and the address of the page on which the third person decides.
     """
     from graphmem.client.remote import RemoteGraphMem
     from graphmem.security.people import People
@@ -204,7 +204,10 @@ def _colleagues(output: Output, folder: Path, address: str) -> None:
 
 @contextlib.contextmanager
 def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
-    """Serve both example projects with their graphs in PostgreSQL."""
+    """Serve both example projects while the block runs.
+
+    The server keeps the graphs in the PostgreSQL database at `url`. The function also prints the steps of the demonstration.
+    """
     from graphmem.client.remote import RemoteGraphMem
 
     command = [sys.executable, "-m", "graphmem", "serve", "--projects", str(folder / "served"), "--store", url, "--port", "0", "--quiet"]
@@ -235,7 +238,7 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
 def _machine(folder: Path, project: str, person: str) -> Iterator[GraphMem]:
     """Write and index an example project for one person; yield it open.
 
-    The person's files and index stand for those on a machine of their own.
+    Each person has files and an index of their own, as if they had a machine of their own.
     """
     from graphmem.project.graphmem import GraphMem
 

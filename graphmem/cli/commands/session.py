@@ -67,9 +67,9 @@ def observe(
 
 
 def _batches(lines: TextIO) -> Iterator[list[Any]]:
-    """Yield the events in lines of JSON, in lists of at most `BATCH` events.
+    """Parse lines of JSON; yield the events in lists of at most `BATCH`.
 
-    A line that is not JSON is passed on as a string, and the service counts it as invalid.
+    A line that is not JSON is yielded as a string, and the service counts it as invalid.
     """
     import json
 

@@ -49,7 +49,7 @@ def symbol(output: Output, detail: SymbolDetail, top: int) -> None:
 
 
 def symbols(output: Output, found: list[SymbolInfo], total: int, query: str) -> None:
-    """Print a page of symbols with their references."""
+    """Print a page of symbols, each with the reference that selects it."""
     output.line((f"{plural(total, 'symbol')} for ", common.HEADING), (query, common.NAME))
     output.rows([(one.ref, (f"line {one.start_line}", common.DIM), (common.kind(one), common.DIM)) for one in found])
     if more := common.cut(len(found), total, "--top shows more"):
@@ -97,7 +97,7 @@ def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, 
         sites: the edges.
         count: number of edges, as a string.
         top: maximum number of printed edges; 0 for all.
-        here: path of the file in which the edges' lines are; "" if each edge's lines are in the file of the symbol at its other end.
+        here: path of the file to which the edges' line numbers refer. If "", they refer to the file of each edge's symbol.
     """
     if not sites:
         return
@@ -146,7 +146,7 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 def places(answer: SearchAnswer) -> list[str]:
     """Return `path:line` of each hit of a search; `#id` for a memory.
 
-    If the answer is one packed text, the result is the lines of that text.
+    If the search was asked for one text with all hits, the result is the lines of that text.
     """
     if answer.packed is not None:
         return answer.packed.text.splitlines()
@@ -155,9 +155,9 @@ def places(answer: SearchAnswer) -> list[str]:
 
 @renders(SearchAnswer, bare=places)
 def search(output: Output, answer: SearchAnswer) -> None:
-    """Print the hits of a search by file.
+    """Print the hits of a search by file, or the one text that was requested.
 
-    If requested, the score is printed, and the rank in each search method (such as by words).
+    The score and the rank in each search method (such as by words) are printed if the answer has them.
     """
     if answer.packed is not None:
         packed(output, answer, answer.packed)

@@ -98,7 +98,10 @@ def state_line(state: IndexState) -> Text:
 
 
 def calls_line(output: Output, rows: list[KnownCalls]) -> None:
-    """Print the measured share of calls found, in the languages of an answer."""
+    """Print the measured share of calls that graphmem finds.
+
+    The share is given for the languages in an answer.
+    """
     if told := calls_told(rows):
         output.line(("  " + told, DIM))
 
@@ -129,7 +132,10 @@ def known(output: Output, found: NearbyMemories) -> None:
 
 
 def cut(shown: int, total: int, how: str) -> str:
-    """Write how many rows were omitted, and how to see them; or ""."""
+    """Write how many rows were omitted, and `how` to see them.
+
+    `shown` of `total` rows were printed. The result is "" if all were printed.
+    """
     return f"… and {total - shown:,} more; {how}" if total > shown else ""
 
 

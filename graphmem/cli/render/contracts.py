@@ -18,7 +18,10 @@ USERS: Final = 20  # lines for the users of one contract
 
 @renders(ContractsAnswer, bare=lambda found: [one.name for one in found.contracts])
 def contracts(output: Output, found: ContractsAnswer) -> None:
-    """Print contracts, such as HTTP routes, with their offers and uses."""
+    """Print contracts, such as HTTP routes, and the code that uses them.
+
+    Code that offers a contract is printed first.
+    """
     across = f" in {plural(len(found.projects) + 1, 'project')}" if found.projects else ""
     output.line((plural(found.count, "contract"), common.HEADING), (across, common.DIM))
     for one in found.contracts:
@@ -30,7 +33,10 @@ def contracts(output: Output, found: ContractsAnswer) -> None:
 
 
 def contract(output: Output, one: Contract) -> None:
-    """Print one contract, such as an HTTP route, with its places."""
+    """Print a contract, such as an HTTP route, and the code that uses it.
+
+    Code that offers the contract is printed first.
+    """
     output.line()
     change = (f"  {one.change}", common.BAD) if one.change else ""
     output.line((f"{one.kind} ", common.DIM), (one.name, common.NAME), change, (f"  used in {plural(len(one.asked), 'place')}", common.DIM))

@@ -8,7 +8,10 @@ from graphmem.cli.render import common
 
 
 def evaluation(output: Output, found: SearchEvaluation) -> None:
-    """Print the results of each way to search, changed weights and advice."""
+    """Print the measured quality of each way to search, weights and advice.
+
+    Of the weights of the ranking, only those are printed that were changed or should be.
+    """
     if found.ways:
         output.line((f"{plural(found.commits, 'commit')} searched for by their messages; the newer {found.checked:,} show:", common.DIM))
         rows = [[(one, common.DIM) for one in ("way", "first right file", "files in the first five")]]

@@ -13,7 +13,7 @@ from graphmem.cli.rendering import renders
     CoAccessAnswer, bare=lambda answer: [hit.path for hit in answer.hits], refused=lambda answer: len(answer.unknown) == len(answer.files)
 )
 def coaccess(output: Output, answer: CoAccessAnswer) -> None:
-    """Print files that change together with given ones, best first.
+    """Print files that change together with the requested files, best first.
 
     Notes are printed before the files.
     """

@@ -213,8 +213,7 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
     """Write the row of a dependent: confidence, name, place and evidence.
 
-    The evidence names the symbol to which the dependent has an edge, such as `calls b`. That symbol is the next one on the path to the
-    target.
+    The evidence is the dependent's own edge, such as `calls b`. Here `b` is the next symbol on the path to the target.
     """
     edge = hit.path[-1]  # the hit's own step; those before it lead to the target
     outward = edge.src.id == hit.symbol.id

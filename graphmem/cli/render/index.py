@@ -15,7 +15,7 @@ _SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
 def summary(output: Output, run: IndexSummary, project: str, every: bool = False) -> None:
     """Print the summary of an index run.
 
-    `every` lists all rules and diagnostics.
+    With `every`, all rules and more diagnostics are listed, instead of the first few.
     """
     wall = sum(run.seconds.values())
     output.line(

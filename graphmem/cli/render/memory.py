@@ -96,7 +96,10 @@ def memory(output: Output, info: MemoryInfo) -> None:
 
 
 def memories(output: Output, page: MemoryPage, shown_from: int = 0) -> None:
-    """Print a list of memories, one line each."""
+    """Print a list of memories, one line each.
+
+    `shown_from` is the number of memories that precede the page.
+    """
     if not page.memories:
         output.line("no memories", ("  store one with `graphmem remember`", common.DIM))
         return
@@ -148,7 +151,7 @@ def forgotten(output: Output, answer: Forgotten) -> None:
 
 
 def pruned(output: Output, answer: PruneAnswer) -> None:
-    """Print the memories that pruning retires, each with the rule for it."""
+    """Print the memories that pruning retires or would retire, with the rule."""
     output.rows([((f"#{one.short_id}", common.NAME), one.title, (f"{one.action}: {one.rule}", common.DIM)) for one in answer.pruned])
     verb = "would be retired" if answer.dry_run else "retired"
     did = "; --apply retires them" if answer.dry_run and answer.pruned else ""

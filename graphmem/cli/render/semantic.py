@@ -95,9 +95,9 @@ def module(output: Output, found: ModuleDetail) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print how many of the descriptions a language model has written.
+    """Print how many descriptions of modules and flows are written.
 
-    The descriptions are of modules and flows.
+    A language model writes the descriptions.
     """
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
@@ -150,7 +150,7 @@ def commits(output: Output, found: CommitPage) -> None:
     fail="Exit with 1 when a cycle exists.",
 )
 def cycles(output: Output, found: CyclesAnswer) -> None:
-    """Print each dependency cycle with an example and the best cuts."""
+    """Print each dependency cycle with an example, and the best edges to cut."""
     if not found.total:
         output.line((f"no cycle between {found.level}", common.GOOD))
         return
