@@ -23,7 +23,7 @@ _OPEN: Final = frozenset({"additionalProperties", "maxItems", "maximum", "minIte
 def parameters(operation: str) -> dict[str, Parameter]:
     """The parameters of an operation of graphmem, by name.
 
-    For a parameter that is a mapping with declared keys, the result has these keys as parameters.
+    A parameter that is a mapping with declared keys is replaced by one parameter for each key.
 
     Raises:
         LookupError: the operation is unknown.
@@ -45,7 +45,7 @@ def parameters(operation: str) -> dict[str, Parameter]:
 
 
 def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
-    """The JSON schema that validates a tool's argument, from its parameter."""
+    """The JSON schema that validates a tool's argument for `parameter`."""
     made = _of(parameter.hint)
     if (bounds := parameter.mark(Bounds)) is not None:
         made |= {"minimum": bounds.low, "maximum": bounds.high}

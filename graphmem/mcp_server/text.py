@@ -94,8 +94,8 @@ def place(symbol: SymbolInfo) -> str:
 def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    `across` has code that could break in other projects of the same server. For dependents, the text has the risk of a change and the tests
-    to run. The text states how complete the list is.
+    If the report is on dependents, the text also has the risk of a change and the tests to run. `across` has code of other projects on the
+    same server that could break. The text states how complete the list is.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
@@ -179,10 +179,11 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 
 
 def search(answer: SearchAnswer, budget: int) -> str:
-    """Write the hits of a search by file: score, argument for `get`, summary.
+    """Write the hits of a search by file, one row for each hit.
 
-    A row is followed by the hit's lines that contain words of the query. A memory has its date and title instead of a summary. Memories
-    about a piece of code follow its row, and contradictions follow a memory. Memories that wait for a person's review are only counted.
+    A row for code has the score, the argument for the tool `get`, and a summary. Below it are lines that contain words of the query, and
+    memories about the code. A row for a memory has its date and title, and contradicting memories below it. Memories that wait for a
+    person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
@@ -217,7 +218,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
 def search_projects(answer: ProjectsSearch, budget: int) -> str:
     """Write the hits of a search in several projects of a server, best first.
 
-    `get` reads a hit of another project at that project's address.
+    A row begins with the name of the project. The tool `get` shows a hit only at the address of the hit's project.
     """
     held = [one for one in answer.hits if one.hit.memory is not None and is_held(one.hit.memory)]
     rows = [f"{one.project}: {_row(one.hit)}" for one in answer.hits if one not in held]
@@ -270,9 +271,10 @@ def path(answer: PathAnswer, budget: int) -> str:
 
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
-    """Write the files that change together with some files.
+    """Write the files that change together with the requested files.
 
-    Each file has its frequency, confidence and last common change, and the edge between both files that explains common changes.
+    Each file has its frequency, confidence and last common change. An edge between both files that explains the common changes is named.
+    Listed files that never changed with the requested files come last.
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]
@@ -407,7 +409,7 @@ def _site(site: Site) -> str:
 def _missing(answer: SearchAnswer) -> list[str]:
     """Return the sentences about search methods that failed.
 
-    If there are hits, modules and flows that are not derived yet are not mentioned: each search would spend tokens on them.
+    If there are hits, missing modules and flows are not mentioned. A sentence about them would cost tokens in each search.
     """
     return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
 
@@ -421,7 +423,7 @@ def _summary_of(hit: SearchHit) -> str:
 def _tests(hits: list[ImpactHit]) -> list[str]:
     """Write lines for the tests to run, then for helper code of tests.
 
-    If no test in `hits` can be run itself, the helper code stands for the tests.
+    If `hits` has only helper code, the helper code is listed as the tests to run.
     """
     cases = [hit for hit in hits if hit.symbol.is_runnable]
     shared = [hit for hit in hits if not hit.symbol.is_runnable]

@@ -59,7 +59,7 @@ RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; 
 class Tool(NamedTuple):
     """A tool for agents, which calls one or several operations of graphmem.
 
-    The arguments are parameters of these operations, and some of its own.
+    Its arguments are parameters of these operations, and further arguments that only the tool has (`own`).
     """
 
     description: str
