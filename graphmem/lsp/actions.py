@@ -46,7 +46,7 @@ def actions(server: Editor) -> None:
 def commands(server: Editor) -> None:
     """Register commands of the language server.
 
-    The URI of a document in a command's arguments names the project.
+    The URI of a document, which is an argument of each command, selects the project.
     """
 
     @runs(server, SHOW_IMPACT, None)
@@ -84,10 +84,10 @@ def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
 
 
 def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[str, Any]:
-    """Show the person what a change could break; return the code as JSON.
+    """Show the person an impact report; return the report as JSON.
 
-    The message names the risk and the numbers of dependents and tests. The result has the risk, and each dependent and test with its
-    location in the editor.
+    The message begins with `name`, the changed code, and has the risk and the numbers of dependents and tests. The result has the risk, and
+    each dependent and test with its location in the editor.
     """
     texts = editor.texts(uri or editor.projects()[0].root.as_uri())
     level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")

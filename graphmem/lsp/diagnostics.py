@@ -76,9 +76,9 @@ class Reports:
 
 @answered(None)
 def _publish(editor: Editor, uris: list[str]) -> None:
-    """Publish the warnings of documents: first the warnings on memories.
+    """Publish the warnings of documents in two steps.
 
-    Then the warnings on changed signatures are added, which take longer to compute.
+    Warnings on memories are published first. Warnings on changed signatures take longer to compute, and are added later.
     """
     warnings = {uri: _suspect(editor, uri) for uri in uris if uri in editor.workspace.text_documents}
     for uri, found in warnings.items():

@@ -50,7 +50,8 @@ class Editor(LanguageServer):
 
     Args:
         service: returns the server of the project for which the language server was started.
-        elsewhere: returns the function `service` for another folder of the editor's workspace; None if the workspace has only one project.
+        elsewhere: takes another folder of the editor's workspace, and returns the function `service` for the project in it. None if the
+            workspace has only one project.
     """
 
     def __init__(self, service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> None:
@@ -115,9 +116,9 @@ class Editor(LanguageServer):
         self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
 
     def cut(self, found: SymbolDetail, *relations: str) -> None:
-        """Tell the person if a list of edges, such as callers, is incomplete.
+        """Tell the person which of the `relations`, such as callers, are cut off.
 
-        Only the most certain 1,000 edges are listed.
+        `found` has at most 1,000 edges of each relation, the most certain ones.
         """
         if left := [name.replace("_", " ") for name in relations if name in found.cut]:
             self.tell(f"graphmem: {found.symbol.qualname} has more {' and '.join(left)}; only the most certain 1,000 are listed")
@@ -148,7 +149,8 @@ def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
 def handles(server: Editor, method: str, default: D, options: Any = None) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
     """Make a decorator that registers the handler of an editor's request.
 
-    The handler runs in a separate thread. pygls reads the annotations of a handler, so their types must be imported at run time.
+    The handler runs in a separate thread, and returns `default` on an error. pygls reads the annotations of a handler, so their types must
+    be imported at run time.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:

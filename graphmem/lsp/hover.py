@@ -18,7 +18,7 @@ SHOWN: Final = 3  # names of a list
 def hover_text(found: Hover) -> str:
     """Write a symbol's signature, callers, tests and memories as Markdown.
 
-    Related files are included.
+    Files that usually change together with the symbol's file are listed, too.
     """
     one = found.symbol
     if one is None:

@@ -125,8 +125,8 @@ class Texts:
     def position(self, uri: str, position: lsp.Position) -> Position | None:
         """Convert an editor's position to one in the saved file, or None.
 
-        For a line that is not saved, the result is on the nearest saved line with the same name. The result is None if the saved file does
-        not have the name.
+        If the line has unsaved edits, the result is the nearest place in the saved file with the same name. The result is None if the saved
+        file does not contain the name.
         """
         path = self.path(uri)
         lines, found = self.lines(path), self._map(path)
@@ -147,9 +147,10 @@ class Texts:
         return Position(path, number + 1, start)
 
     def name_range(self, path: str, line: int, name: str) -> lsp.Range:
-        """Return the range of a name on a line of the saved file or shortly after.
+        """Return the editor's range of a name, searched for from a line on.
 
-        Lines count from 1. If the name is not found, the result is the start of the line.
+        `line` is a line of the saved file, from 1. The next few lines are searched, too, because decorators may precede the name. If the
+        name is not found, the result is the start of the line.
         """
         lines, first = self.lines(path), self.now(path, line)
         for number in range(first, min(first + DECORATED, len(lines))):
@@ -181,7 +182,7 @@ class Texts:
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
         """The editor's ranges of a name in some lines of the saved file.
 
-        A line in which the name is not found gives one range; see `name_range`.
+        Each occurrence of the name in a line gives a range. A line without the name gives one range; see `name_range`.
         """
         made = []
         for line in lines:

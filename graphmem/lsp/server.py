@@ -69,9 +69,10 @@ def build_server(service: Callable[[], Service], elsewhere: Callable[[Path], Cal
 
 
 def wanted(options: Any) -> list[str]:
-    """Names of the features that are enabled by default or by options.
+    """Return the names of the enabled features.
 
-    Options for other features are ignored, so that the settings of an editor work with every version.
+    `options` can turn each feature on or off; otherwise its default applies. Options for unknown features are ignored, so that the settings
+    of an editor work with every version.
     """
     asked = options.get("features") if isinstance(options, Mapping) else None
     chosen = asked if isinstance(asked, Mapping) else {}
