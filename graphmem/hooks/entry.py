@@ -91,8 +91,8 @@ def _folder(payload: dict[str, Any]) -> str:
 def _owner(folder: str) -> dict[str, Any] | None:
     """Return the record of the server that owns a project's index, or None.
 
-    The record is the content of owner.json. A record of another index, left by a copy of its directory, is ignored. So is the record of a
-    stopped server (SIGSTOP), which cannot answer.
+    The record is the content of owner.json. A record of another index is ignored: a copied directory still has it. The record of a stopped
+    server (SIGSTOP) is ignored, because the server cannot answer.
     """
     import json
 

@@ -76,9 +76,10 @@ class Vault:
         self.folder = folder
 
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Return whether a file is as installed, and its content before that.
+        """Return (is_as_installed, former content) of a settings file.
 
-        The second result is None if the file did not exist, was changed, or its former content is unknown.
+        `is_as_installed` is whether the file was not changed after the installation. The former content is that before the installation. It
+        is None if the file did not exist before, was changed since, or its former content is unknown.
 
         Args:
             path: path of the file.
@@ -174,6 +175,8 @@ def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Tar
 def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
     """Write planned changes of settings files, each atomically, all or none.
 
+    With `installing`, the former contents are kept in `vault`; else its records of the files are deleted.
+
     Raises:
         BadInputError: a file cannot be written. Files that were already written are restored.
     """
@@ -201,9 +204,9 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Map each file that contains graphmem's block to an agent that reads it.
+    """Map each instruction file for graphmem to an installed agent.
 
-    Only agents with graphmem's hooks in their settings count.
+    The agent is one that reads the file. An agent is installed if its settings have graphmem's hooks.
     """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}
@@ -253,9 +256,10 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """Return a settings file's content without graphmem's entries.
+    """Return (content, had_entries) of a settings file without graphmem.
 
-    `now` is the current content; None if the file does not exist. The second result tells whether the file had such entries.
+    `content` is the file without graphmem's entries; None if the file is missing or graphmem's own. `had_entries` is whether the file had
+    such entries. `now` is the current content; None if the file does not exist.
     """
     if now is None:
         return None, False
@@ -300,8 +304,8 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 def _is_bare(target: Target, after: bytes) -> bool:
     """Return whether a settings file has nothing that a person wrote.
 
-    `after` is its content without graphmem's entries. Defaults that graphmem puts into a new file do not count. Uninstalling then removes
-    the file.
+    Uninstalling removes such a file. `after` is the file's content without graphmem's entries. Defaults that graphmem puts into a new file
+    do not count as a person's.
     """
     text = after.decode("utf-8")
     if target.kind in ("toml", "markdown"):

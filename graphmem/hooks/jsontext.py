@@ -121,7 +121,7 @@ class JsonText:
         self._root()
 
     def get(self, path: Sequence[str]) -> Any:
-        """The value at a path of keys as a Python object, or None."""
+        """Return the value at a path of keys as a Python object; None if missing."""
         found = self._find(path)
         return None if found is None else self._loaded(found)
 
@@ -146,7 +146,8 @@ class JsonText:
     def remove(self, path: Sequence[str], index: int) -> None:
         """Remove a member or element from the object or array at a path of keys.
 
-        `index` is its place, from 0. Its comma is removed too. Comments are kept.
+        `index` is the position of the member or element, from 0. The comma is removed, too. Comments are kept, except those between a
+        removed first member and the next one.
         """
         container = self._find(path)
         if container is None:
@@ -256,7 +257,7 @@ class JsonText:
 
 
 def _has_comma(trivia: str) -> bool:
-    """Whether the text after a member has a comma outside of comments."""
+    """Whether `trivia`, the text after a member, has a comma outside comments."""
     return "," in _COMMENT.sub("", trivia)
 
 
