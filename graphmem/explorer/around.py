@@ -47,16 +47,16 @@ def neighbourhood(
         depth: number of steps to each side, 1 to 4.
         kinds: kinds of edges to follow and to show.
         min_confidence: lowest confidence of the edges, in [0, 1].
-        limit: maximum number of nodes. Within a step, the project's own nodes come before externals, code comes before tests, then the most
-            confident edges come first.
-        fold_tests: show the tests of a step to the right as one node of kind `tests`, whose `count` is their number; ignored if every seed
-            is a test.
-        own: members of the seeds. They are not shown, and their edges are those of the seed that contains them, as a change of a class
-            is a change of its members.
+        limit: maximum number of nodes. Within a step, the project's own nodes come before externals, then code before tests, then nodes
+            with more confident edges.
+        fold_tests: show the tests of a step to the right as one node. Its kind is `tests`, and its `count` is their number. Ignored if
+            every seed is a test.
+        own: members of the seeds, such as methods of a class. They are not shown. Their edges count as edges of the seed that contains
+            them.
 
     Returns:
-        Columns of nodes (`side` is the number of steps to the right, negative to the left) and edges (`src` depends on `dst`), and the
-            number of nodes that were left out at the step that reached the limit.
+        Columns (lists of values) of nodes and edges, and the number of nodes left out because of `limit`. `side` of a node is its number of
+            steps to the right, negative to the left. In an edge, `src` depends on `dst`.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -129,7 +129,7 @@ def neighbourhood(
 def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:
     """Map each node in `own` that is not a seed to the seed that contains it.
 
-    If no seed encloses the node, the seed is the node's file, or else the first seed.
+    If no seed encloses the node, its file is the seed. If the file is not a seed, the first seed is taken.
     """
     found: dict[int, int] = {}
     files = {view.path(seed): seed for seed in seeds if view.file_node(view.path(seed)) == seed}
@@ -144,8 +144,9 @@ def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dic
 def _edges(view: GraphView, place: Mapping[int, int], live: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
     """Return (from, to, row) for each edge between two places in the picture.
 
-    `place` maps nodes to places; the members of a seed share the seed's place. Of several edges of one kind between two places, the most
-    certain is kept, and the first of equally certain ones. `row` is the edge's row in the graph.
+    `from` and `to` are places, and `row` is the edge's row in the graph. `place` maps nodes to places; the members of a seed share the
+    seed's place. Edges that are not `live` are left out. Of several edges of one kind between two places, only the most certain is kept. Of
+    equally certain ones, the first is kept.
     """
     best: dict[tuple[int, int, int], int] = {}
     for node, a in place.items():
@@ -165,8 +166,8 @@ def _folded(
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
     """Replace the tests of each step by one node; return counts and edges.
 
-    The counts are the numbers of tests by step. An edge is (tests' place, place, row). Of all edges from a step's tests to a place, only
-    the most certain is kept.
+    The counts map a step to its number of tests. An edge is (from, to, row). `from` is the new place of a step's tests, and `to` that of
+    another node. `row` is the edge's row in the graph. Of all edges between two places, only the most certain is kept.
 
     Args:
         view: the graph.
@@ -196,7 +197,7 @@ def _next(
     """Return the new nodes one step beyond `frontier`, most important first.
 
     The project's own nodes come before externals, then code before tests, then nodes with more confident edges. `way` is 1 for dependents
-    and -1 for dependencies.
+    and -1 for dependencies. Only `live` edges are followed. Nodes in `side` (already shown) and `hidden` are not new.
     """
     found: dict[int, float] = {}
     for node in frontier:

@@ -33,12 +33,12 @@ class Atlas:
     Positions are in units of the map; y grows downwards.
 
     Attributes (k modules, f files; files are sorted by path):
-        modules: name of each module, ascending; "" for files without a module.
+        modules: name of each module, ascending; "" stands for all files without a module.
         titles: what each module does.
-        layers: int64, shape (k,): layer of each module, see `draw`.
+        layers: int64, shape (k,): layer of each module, see `Plan`.
         bands: the layers, top first.
         blocks: modules that depend on each other in cycles, as positions in `modules`.
-        cuts: edges that are worth cutting, by pairs of positions in `modules`, see `draw`.
+        cuts: edges that are worth cutting, by pairs of positions in `modules`, see `Plan`.
         module_x, module_y, module_r: float64, shape (k,): centre and radius of each module.
         paths: paths of the files.
         path_numbers: int64, shape (f,): positions of the files in the view's paths.
@@ -47,9 +47,10 @@ class Atlas:
         symbols: int64, shape (f,): number of definitions in each file.
         complexity: int64, shape (f,): sum of the complexity of each file's symbols.
         dependents: int64, shape (f,): number of other files with an edge into each file; tests are not counted.
-        edges: int64, shape (m, 5): source file, destination file, kind (position in EDGE_KINDS), number of edges, and number of certain
-            edges among them; sorted by the first three.
-        measures: int64, shape (f,), by name: `functions` outside tests, those `tested` directly by a test, and calls that are `unresolved`.
+        edges: int64, shape (m, 5), sorted by the first three columns. The columns are source file, destination file, kind (position in
+            EDGE_KINDS), number of edges, and number of certain edges.
+        measures: three arrays, int64, shape (f,), by name. `functions` counts functions outside tests, `tested` counts those that a test
+            uses directly, and `unresolved` counts unresolved calls.
     """
 
     generation: int
@@ -83,7 +84,7 @@ class Plan:
         module_of: name of the module of each file that is shown.
         titles: what each module does.
         layers: layer of each module. Modules in higher layers depend on lower layers; all modules of a cycle are in the same layer.
-        inner: order of the modules in a cycle.
+        inner: position of each module within its cycle; modules with lower numbers are drawn lower.
         knots: groups of modules that depend on each other in cycles.
         cuts: dependencies that are worth cutting, with their number of edges. The same two modules may have further edges that are ignored
             for layers, such as those of tests.
@@ -164,7 +165,8 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
 def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDArray[np.int64], f: int) -> dict[str, npt.NDArray[np.int64]]:
     """Count functions, tested functions and unresolved calls of each file.
 
-    See `Atlas.measures`.
+    The result has the form of `Atlas.measures`. `file_of_node` has the number of each node's file on the map, and `at` that of each path,
+    or -1. `f` is the number of files.
     """
     functions = np.isin(view.kind, _FUNCTIONS) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
     tested = np.zeros(view.n, np.bool_)
@@ -178,7 +180,10 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
 
 
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
-    """Count the edges of each kind between different files; see `Atlas.edges`."""
+    """Count the edges of each kind between different files; see `Atlas.edges`.
+
+    `file_of_node` has the number of each node's file on the map, or -1. `f` is the number of files.
+    """
     src, dst = file_of_node[view.src], file_of_node[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES)
     kinds = len(EDGE_KINDS)
@@ -191,7 +196,7 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
 def _users(view: GraphView) -> npt.NDArray[np.int64]:
     """Count, for each path, the other files that use it, without tests.
 
-    The count does not depend on which files the map shows.
+    All paths of the graph are counted, also those that the map does not show.
     """
     src, dst = view.path_index[view.src], view.path_index[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES) & ~view.is_test[view.src]
@@ -205,7 +210,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
 
     Args:
         atlas: the map.
-        edge_limit: maximum number of edges between files, heaviest first. All edges between modules are included.
+        edge_limit: maximum number of edges between files; those with the highest counts are kept. Edges between modules are not limited.
 
     Returns:
         The columns, and the number of edges between files that were left out.

@@ -45,8 +45,9 @@ def tokens(text: str, path: str, language: str) -> tuple[list[int], list[int], s
         language: name of the language, used if the path does not show it.
 
     Returns:
-        The length of each token in UTF-16 code units, its position in `KINDS`, and a note. The note states why the text was not divided; it
-            is "" if the text was divided, or if the language is unknown. Neighbouring tokens differ in kind.
+        (lengths, kinds, note). `lengths` has the length of each token in UTF-16 code units. `kinds` has each token's position in `KINDS`;
+            neighbouring tokens differ. The note states why `text` was not divided; it is "" if `text` was divided, or if the language is
+            unknown.
     """
     if len(text) > MOST:
         return [], [], f"the file has more than {MOST:,} characters, so it has no colours"

@@ -114,10 +114,11 @@ def _chain(circles: list[_Circle]) -> None:
 
 
 def _hit(a: _Circle, b: _Circle, c: _Circle) -> tuple[_Circle | None, _Circle | None]:
-    """Return the circle of the front that the new circle `c` overlaps.
+    """Return (ahead, behind), one of which is a circle that `c` overlaps.
 
-    It is the first element if it was found ahead of `b`, the second if it was found behind `a`. The front is followed both ways, the nearer
-    end first. `c` touches `a` and `b`.
+    `c` is a new circle that touches `a` and `b` in the front. The front is searched in both directions, nearer circles first. The circle is
+    `ahead` if it was found after `b`, and `behind` if it was found before `a`. The other element is None; without an overlap, both are
+    None.
     """
     x, y, r = c.x, c.y, c.r - TOUCH
     ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
@@ -157,7 +158,7 @@ def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
 
 
 def _note_nearness(one: _Circle) -> None:
-    """Update the distance of a circle, see `_Circle.near`."""
+    """Set `near` of a circle: a squared distance, see `_Circle.near`."""
     other = one.after
     both = one.r + other.r
     one.near = ((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2

@@ -32,7 +32,7 @@ class Band:
 
     Attributes:
         number: the layer, 0 at the bottom.
-        top, bottom: its vertical extent.
+        top, bottom: y of the strip's edges; y grows downwards.
     """
 
     number: int
@@ -73,12 +73,12 @@ def in_rows(
     Args:
         radii: float64, shape (n,), each > 0.
         band: layer of each circle, 0 at the bottom; all members of a knot have the same layer.
-        knots: groups of circles that share a block.
+        knots: groups of circles that share a block, because their modules depend on each other in a cycle.
         inner: order within a block; circles with lower values are placed lower.
         weight: number of edges by pair of circles.
 
     Returns:
-        x and y, float64, shape (n,), with y growing downwards; the layers, top first; and the blocks, in the order of `knots`.
+        x and y, float64, shape (n,), with y growing downwards; the layers, top first; the blocks, in the order of `knots`.
     """
     if not len(radii):
         return np.zeros(0), np.zeros(0), [], []
@@ -105,9 +105,9 @@ def _laid_out(
     unit: float,
     whole: float,
 ) -> tuple[F64, F64, list[Band], list[Block]]:
-    """Place circles in rows; the arguments and the result are as in `in_rows`.
+    """Place circles in rows; see `in_rows` for other arguments and the result.
 
-    `unit` is the length on which distances depend, and `whole` the wanted width of a row.
+    Gaps between circles are multiples of `unit`, an average radius. `whole` is the wanted width of a row.
     """
     n = len(radii)
     near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
@@ -158,10 +158,15 @@ def _single(one: int, radius: float, unit: float) -> _Item:
 def _block(
     knot: Sequence[int], radii: F64, inner: Sequence[int], near: Sequence[Sequence[tuple[int, float]]], unit: float, whole: float
 ) -> _Item:
-    """Arrange the modules of a cycle in rows, with few upward edges.
+    """Arrange the modules of one cycle in rows, as one block with a border.
 
-    Returns the block as one item. The arguments are those of `_laid_out`: `knot` has the modules, `inner` their order, and `near` the
-    neighbours with weights.
+    Args:
+        knot: numbers of the modules.
+        radii: radius of each module's circle.
+        inner: order of the modules; those with lower values are placed lower, so that few edges lead upwards.
+        near: (neighbour, weight) of each module; a module is placed near neighbours with high weights.
+        unit: the average radius; the border and the gaps are multiples of it.
+        whole: maximum width of a row, unless one circle is wider.
     """
     members = set(knot)
     singles = {one: _single(one, float(radii[one]), unit) for one in knot}
@@ -201,7 +206,7 @@ def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., 
 
     Args:
         layer: circles and blocks, from left to right.
-        unit: the length on which the distance of rows depends.
+        unit: the average radius; the distance of rows is a multiple of it.
         whole: wanted width of a row.
         put: called with each item and its x and y.
     """
