@@ -49,9 +49,9 @@ class Individual(Protocol):
         """The team that sees the team memories of this person; "" for none."""
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that only this person or a team sees.
+        """Return ids of memories that this person wrote or the person's teams see.
 
-        They are grouped by visibility: `personal` and `team`.
+        The key `personal` has the person's own memories, and `team` those of the person's teams.
         """
 
     def owns(self, memory: str) -> bool:
@@ -155,7 +155,7 @@ class Guarded:
         """Return an operation of the service with its access check.
 
         Raises:
-            ForbiddenError: the caller lacks the scope in `needs`.
+            ForbiddenError: the caller lacks a needed scope, or the operation needs access to every memory.
         """
         if verb.startswith("_"):
             raise AttributeError(verb)
@@ -186,8 +186,8 @@ class Guarded:
     def _may_change_own(self, rule: Hints) -> bool:
         """Whether a person may call an operation only on memories of their own.
 
-        This is so for operations on named memories that need the scope `curate`, if the person has `remember`. The owner of each memory is
-        checked later.
+        This is so if the operation names memories and needs the scope `curate`, and the person has the scope `remember`. The owner of each
+        memory is checked later.
         """
         access = self._access
         return access.person is not None and rule.shows is Sight.NAMED and rule.needs == "curate" and access.may("remember")
@@ -199,8 +199,8 @@ class Guarded:
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap an operation, so that the caller is recorded as its actor.
 
-        The name of the token or login is added to `actor` for the audit log. While the operation runs, `caller` returns the caller's
-        permissions.
+        The name of the token or login is added to `actor` for the audit log of memories. An operation that a person uses to change data is
+        also recorded in the audit log of people. While the operation runs, `caller` returns the caller's permissions.
         """
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -260,8 +260,10 @@ class Guarded:
     def _expect_own(self, person: Individual, verb: str, named: Sequence[MemoryInfo], kwargs: Mapping[str, Any]) -> None:
         """Check that a person may change the memories named in a call.
 
+        With the scope `curate`, a person may also change memories of others, but not their visibility.
+
         Raises:
-            ForbiddenError: another person wrote one of them.
+            ForbiddenError: another person wrote one of the memories, and the person may not change it.
         """
         needs = rule_of(verb).needs
         is_private = verb == "update_memory" and kwargs.get("visibility") is not None
@@ -407,7 +409,8 @@ def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
     """Return the ids that a caller chose for new memories.
 
-    The other arguments are those of the operation `verb`. Only `remember` and `remember_many` store new memories.
+    `args` and `kwargs` are the arguments of the operation `verb`. Only `remember` and `remember_many` store new memories; the result is
+    empty for other operations.
     """
     return [item["id"] for item in _items(verb, args, kwargs) if isinstance(item.get("id"), str)]
 

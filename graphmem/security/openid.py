@@ -76,7 +76,7 @@ class OpenId:
         """Begin a login; return the address for the browser, and the state.
 
         The state is a random string that identifies the login. Store it in a cookie of this browser, so that nobody else can finish the
-        login.
+        login. `callback` is the address to which the provider sends the browser back.
 
         Raises:
             ForbiddenError: too many logins have begun.
@@ -103,6 +103,8 @@ class OpenId:
 
     def finish(self, state: str, code: str, callback: str) -> Identity:
         """Exchange the provider's code for the identity of the person.
+
+        `state` is the string from `begin`, and `callback` is the address that was given to `begin`.
 
         Raises:
             ForbiddenError: the login is unknown or too old, or the provider's answer is not valid.

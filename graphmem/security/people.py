@@ -222,7 +222,7 @@ class People:
         self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
 
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that only this person or the person's teams see.
+        """Return ids of memories that a person wrote or the person's teams see.
 
         The keys are the visibilities: `personal` has memories that the person wrote, and `team` has those of the given teams.
         """
@@ -236,8 +236,10 @@ class People:
     def invite(self, login: str, name: str = "", email: str = "", *, team: str = "", project: str = "", level: str = "write") -> str:
         """Add a person, or invite again; return a code for `graphmem login`.
 
+        The person joins `team`, if given. The team, or else the person, gets the role `level` in `project`, if given.
+
         Raises:
-            BadInputError: a name is invalid.
+            BadInputError: an argument is invalid.
         """
         _check("login", login)
         if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", email):
@@ -368,7 +370,7 @@ class People:
     def erase(self, login: str, receipt: str) -> None:
         """Erase a person with everything about them.
 
-        An entry with the receipt replaces the person's actions in the audit log. The receipt states what was erased, without the login.
+        `receipt` states what was erased, without the login. An entry with it replaces the person's actions in the audit log.
         """
         self._expect(login)
         with self._opened() as db:
@@ -502,7 +504,7 @@ class PersonKeys(Keys):
 class Person:
     """A person in one project: which memories they own and see.
 
-    Two objects are equal if person, teams and project are equal.
+    Two objects are equal if login, teams, project and the team of the credential are equal.
     """
 
     def __init__(self, people: People, login: str, teams: frozenset[str], chosen: str, project: str) -> None:
@@ -528,9 +530,9 @@ class Person:
         return self.login, self.teams, self.chosen, self.project
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that only this person or a team sees.
+        """Return ids of memories that this person wrote or the person's teams see.
 
-        They are grouped by visibility: `personal` and `team`.
+        The key `personal` has the person's own memories, and `team` those of the person's teams.
         """
         return self._people.seen(self.project, self.login, self.teams)
 

@@ -123,8 +123,8 @@ def _rows(path: Path) -> Iterator[Any]:
 def _texts(value: str | bytes) -> Iterator[str]:
     """Yield the texts in a stored value, to search them for secrets.
 
-    For JSON, also in single lines, the texts are its strings. Compressed bytes are decompressed first, and other bytes give their runs of
-    printable characters. Any other string is one text.
+    A JSON document, or a string with one on some of its lines, gives the strings in the JSON. Compressed bytes are decompressed first.
+    Other bytes give each run of printable characters. Any other string is one text.
     """
     if isinstance(value, bytes):
         for way in (-15, 15):

@@ -284,7 +284,7 @@ class Keys:
     def access(self, authorization: str | None) -> Access | None:
         """Return the permissions that an `Authorization` header gives, or None.
 
-        Checking takes the same time for every wrong header.
+        If no token is required, a caller without a valid token gets all permissions. Checking takes the same time for every wrong header.
         """
         if self.is_whole(authorization):
             return FULL
