@@ -15,7 +15,7 @@ import orjson
 class Again(dict[str, Any]):
     """A rendered object that occurs more than once in an answer.
 
-    It keeps its JSON and must not be changed.
+    The object keeps its encoded JSON and must not be changed.
     """
 
     __slots__ = ("_json",)

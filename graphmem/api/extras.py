@@ -1,6 +1,7 @@
 """GraphQL fields whose data is loaded separately from their object.
 
-Such fields are, for example, the edges and the source text of a symbol. All objects of one nesting level share one call.
+Such fields are, for example, the edges and the source text of a symbol. One call loads the data for all objects at one nesting level of a
+query.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Edges:
 async def edges(operation: Operation, symbol_id: str, relation: Relation, first: int, after: str | None) -> Edges:
     """Return a page of a symbol's edges of one relation, such as its callers.
 
-    All symbols of one nesting level share one call.
+    One call loads the edges of all symbols at one nesting level of a query.
     """
     at = page(operation.limits, first, after)
     end = at.offset + at.first
@@ -66,7 +67,7 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
 def _relation(relation: Relation, description: str) -> Any:
     """Declare a GraphQL field for edges of one relation, such as callers.
 
-    The field has pages. Code comes before tests, then the most certain edges come first.
+    The field has pages. Edges of code come before edges of tests; within each group, the most certain come first.
     """
 
     async def resolve(
@@ -145,7 +146,7 @@ class SymbolEdgeConnection:
 def _memories_field() -> Any:
     """Declare the GraphQL field for the memories about a symbol or file.
 
-    All such fields of one nesting level share one call.
+    One call loads the memories for all objects at one nesting level of a query.
     """
 
     async def resolve(parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = KNOWN_FIRST) -> NearbyMemories:

@@ -131,6 +131,6 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
     """Return the body of an error response, in the form of a GraphQL answer.
 
-    The function is for errors outside of an operation. `facts` are further facts for the client.
+    The function is for errors outside of an operation. `facts` are further attributes of the error for the client.
     """
     return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

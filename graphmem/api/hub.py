@@ -84,7 +84,7 @@ class Rights:
 class PeopleRights(Rights):
     """Access rights to a server for which people, teams and roles are kept.
 
-    Until the first person is invited, only the operator's credentials count.
+    Until the first person is invited, only the operator's credentials are accepted.
 
     Args:
         people: people, teams and roles.

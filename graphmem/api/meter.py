@@ -70,7 +70,7 @@ def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
 def head(name: str, kind: str, words: str) -> Iterator[str]:
     """Yield the comment lines that precede the values of a Prometheus metric.
 
-    `kind` is its type, such as counter, and `words` its description.
+    `kind` is the type of the metric, such as counter. `words` is the description.
     """
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"

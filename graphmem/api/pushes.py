@@ -98,7 +98,7 @@ def _expect_right(request: Request) -> None:
     """Check that the caller may change the index.
 
     Raises:
-        ForbiddenError: the caller lacks the scope.
+        ForbiddenError: the caller lacks the scope `index`.
     """
     access: Access = request.scope[ACCESS]
     if not access.may(SCOPE):

@@ -20,7 +20,7 @@ MOST_ADDRESSES: Final = 4_096  # remembered addresses; the least recent is forgo
 
 
 class RateLimit:
-    """ASGI middleware that refuses further requests of a too busy address.
+    """ASGI middleware that refuses requests of an address over its limit.
 
     WebSocket handshakes count as requests. This check runs before the check of the token.
 

@@ -170,7 +170,7 @@ def _conversion(parameter: Parameter) -> Convert:
 def _plain(hint: Any) -> Convert:
     """Return a function that converts a GraphQL value to an operation's value.
 
-    An enum becomes a word, and an input object becomes a mapping. Lists of them are converted, too.
+    An enum becomes a word, and an input object becomes a mapping. Each item of a list is converted in the same way.
     """
     hint = split(hint)[0]
     inner = next((one for one in (hint, *typing.get_args(hint)) if typing.is_typeddict(split(one)[0])), None)

@@ -181,8 +181,8 @@ class Subscription:
 def _gist(report: answers.ImpactReport) -> object:
     """Return the parts of an impact report that decide whether it is sent.
 
-    Subscribers get the report again when one of these parts changes. Two things are left out: notes that files have changed since the index
-    run, and the rank among the project's symbols, which any new symbol changes.
+    A subscriber gets a new report only if one of these parts changed. Notes that files changed since the index run are not among them. Nor
+    is the rank among the project's symbols, which any new symbol changes.
     """
     risk = report.risk
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]

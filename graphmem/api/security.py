@@ -111,7 +111,7 @@ class HostCheck:
 
 
 class OriginCheck:
-    """Refuses requests from pages of other sites, including reads.
+    """Refuses requests that pages of other sites send, also to read data.
 
     Args:
         app: the application that receives accepted requests.
@@ -127,7 +127,8 @@ class OriginCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the origin of HTTP requests and WebSocket handshakes.
 
-        Only browsers send an origin.
+        If a browser sends no origin, the header `Sec-Fetch-Site` is checked instead. A request with neither is accepted, because it does
+        not come from a browser.
         """
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
@@ -244,7 +245,7 @@ class TokenCheck:
 class BodyLimit:
     """Refuses request bodies that are too large.
 
-    It checks the `Content-Length` header, and counts bytes while the body is read.
+    A body is refused by its `Content-Length`, or once too many bytes of it were read.
     """
 
     def __init__(self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None) -> None:
