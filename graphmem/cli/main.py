@@ -257,7 +257,7 @@ def _program(
 
 
 def _run_for_a_program() -> None:
-    """Run the command line for a program; print usage errors as JSON.
+    """Run the command line for another program; print usage errors as JSON.
 
     Raises:
         SystemExit: always, with the exit code.

@@ -1,6 +1,6 @@
 """Export and erase the data of one person, while the server is stopped.
 
-The projects that have memories of the person are opened one after the other.
+To do so, all projects in which the person wrote memories are opened.
 """
 
 from __future__ import annotations

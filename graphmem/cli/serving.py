@@ -45,10 +45,11 @@ SWITCH_S = 0.0005  # between checks whether another thread waits to run
 def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
     """Run the server until Ctrl-C, SIGTERM, or an idle time.
 
-    The server ends after `idle_s` seconds without a request; with 0 it never ends by itself. With `watch`, changed files are indexed.
+    At the start, changed files are indexed; with `full` all files, with `no_index` none. With `watch`, files are indexed when they change.
+    The server ends after `idle_s` seconds without a request; with 0 it never ends by itself.
 
-    The server listens before the first index exists, so that other commands find it and can show progress. It prints its address when it
-    can answer.
+    The server listens before the first index exists, so that other commands find it and can show progress. The server prints its address
+    when it can answer.
 
     Raises:
         StoreBusyError: another server owns this index; the message has its address.
