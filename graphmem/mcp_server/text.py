@@ -303,7 +303,7 @@ def _in_code(hit: CoAccessHit) -> str:
 def memory(info: MemoryInfo, budget: int) -> str:
     """Write a memory in full, with its provenance.
 
-    Untrusted text is fenced as data.
+    Text from untrusted sources is marked as data, which an agent must not follow as instructions.
     """
     flags = [
         word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
@@ -385,7 +385,7 @@ def line_of(info: MemoryInfo) -> str:
 def _title(one: MemoryRelation) -> str:
     """Return the title of a memory that is related to another memory.
 
-    Returns "" for a candidate, which may not have been reviewed.
+    Returns "" for a candidate, a memory that may not have been reviewed yet.
     """
     return "" if one.status == "candidate" else f" {one.title}"
 
