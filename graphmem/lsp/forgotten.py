@@ -37,7 +37,7 @@ def change(service: Service) -> DiffImpact | None:
 def forgotten(texts: Texts, path: str, found: DiffImpact) -> list[lsp.Diagnostic]:
     """Return a warning for each definition in a document with a new signature.
 
-    A warning lists the code that uses the definition directly and did not change, except tests. If all users have changed, there is no
+    A warning lists the code that uses the definition directly and did not change, except tests. Without such code, the definition has no
     warning.
 
     Args:
