@@ -1,7 +1,7 @@
 """Map of a project, in which modules are circles of files.
 
-Files are circles of symbols. Edges are added up between files. The map is computed once for each generation of the graph. A browser shows
-the part that fits its window, and requests symbols when zoomed in.
+Files are circles of symbols. Edges between symbols of two files are shown as one sum. The map is computed once for each generation of the
+graph. A browser shows the part that fits its window, and requests symbols when zoomed in.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: i
         view: the graph from which the map was drawn.
         atlas: the map.
         files: positions in `atlas.paths`.
-        limit: maximum number of symbols. Whole files are included in the given order, then the first symbols of the next file.
+        limit: maximum number of symbols. Files are included in the given order; of the file that exceeds the limit, only the first symbols.
 
     Returns:
         The columns (lists of values), and the number of symbols left out.
