@@ -412,8 +412,8 @@ class People:
     def known_as(self, issuer: str, subject: str, email: str) -> str | None:
         """Return the login of the person whom an identity provider names, or None.
 
-        A person is found by `issuer` and `subject`. At the first login, the invited person with the verified address `email` is found, and
-        the subject is recorded for that person. The result is None for unknown and blocked people.
+        A person is found by `issuer` and `subject`. At the first login, a person is found who was invited with the verified address
+        `email`. Then `subject` is recorded for the person. The result is None for unknown and blocked people.
         """
         bound = f"{issuer}\n{subject}"
         rows = self._rows("SELECT login FROM person WHERE subject = ? AND NOT disabled", bound)
@@ -515,7 +515,7 @@ class Person:
     def team(self) -> str:
         """The team that sees the team memories of this person.
 
-        It is the team of the credential, or the only team of the person; "" for none.
+        It is the team of the person's credential. Without one, it is the person's team if there is only one, or else "".
         """
         return self.chosen or (next(iter(self.teams)) if len(self.teams) == 1 else "")
 
