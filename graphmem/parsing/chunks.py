@@ -50,7 +50,8 @@ class ChunkOptions:
 class _Unit(NamedTuple):
     """A span of source: a definition with comments above it, or other text.
 
-    `definition` is the index of the definition in the file's list. It is -1 for other text, such as statements between definitions.
+    `definition` is the index of the definition in `FileFacts.definitions`, or -1 for other text. Other text is, for example, the statements
+    between two definitions.
     """
 
     start: int
@@ -63,7 +64,7 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
 
     Args:
         facts: extracted facts of the file; without definitions the file counts as text.
-        source: the UTF-8 bytes that the spans of the facts index.
+        source: content of the file as UTF-8; the spans in `facts` are byte offsets in it.
         project: name of the project, which is part of the ids.
         options: sizes of the chunks; None for the defaults.
         tree: the syntax tree of `source`; without it, large definitions are cut at lines only.
@@ -88,7 +89,8 @@ def hash_of_text(prefix: str, text: str) -> str:
 class _Writer:
     """Collects the chunks of a file in `rows`, each with a unique id.
 
-    An id is made from an anchor, which is a string such as a qualified name. Chunks with equal anchors are numbered.
+    The id of a chunk is made from a string, its anchor, such as the qualified name of a definition. Chunks with equal anchors are numbered,
+    so their ids differ.
     """
 
     def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
@@ -107,15 +109,16 @@ class _Writer:
     ) -> None:
         """Add a chunk with the source from byte `start` to byte `end`.
 
-        Blank spans are dropped, and blank lines are removed from both ends.
+        Blank lines at both ends of the span are removed. A span without other lines adds no chunk. The prefix of a chunk is a line above
+        the text, such as `File: a.py | method: A.f | Lines: 3-9`.
 
         Args:
             start: first byte of the span.
             end: the byte after the span.
             kind: "code", "prose" or "data".
-            label: description of the chunk in its prefix, such as "method: A.f".
-            title: name of the chunk in results.
-            anchor: string from which the id is made, such as a qualified name.
+            label: description of the chunk in the prefix, such as "method: A.f".
+            title: name of the chunk in search results.
+            anchor: string from which the id of the chunk is made, such as a qualified name.
             symbol: id of the definition; "" for none.
             opening: text to add before the source, such as a signature.
             doc: documentation to add to the prefix.
@@ -167,7 +170,7 @@ class _CodeCutter:
         """Return, for each definition, the indices of definitions directly inside.
 
         *Inside* means inside the span of source, not inside the class: in JavaScript, a method of a prototype is written outside its class.
-        Variables shorter than `small` bytes are left out, because the text is not cut at them.
+        A variable with fewer than `self.small` bytes is left out, because no chunk begins at a small variable.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -205,8 +208,8 @@ class _CodeCutter:
     def _with_comments(self, floor: int, start: int) -> int:
         """Return the offset where the comments above a definition begin.
 
-        The definition begins at the offset `start`. Only comment lines directly above it count. Without such lines, the result is where its
-        indentation begins. The result is never below `floor`.
+        The definition begins at the offset `start`. Only comment lines directly above the definition count. If there are none, the result
+        is the beginning of the line, so that the indentation is included. The result is never below `floor`.
         """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
@@ -242,8 +245,8 @@ class _CodeCutter:
     def _group(self, container: int, group: list[_Unit]) -> None:
         """Write one chunk for several small neighbouring definitions.
 
-        In a module, the title lists the names of all definitions. In a class, the title is the class name. But if the group begins with its
-        only definition, the title is the name of this definition.
+        In a module, the title lists the names of all definitions in the group. In a class, the title is the name of the class. One
+        exception: if the group has only one definition, and begins with it, the title is the name of this definition.
 
         Args:
             container: index of the definition that contains the group: the module (0) or a class.

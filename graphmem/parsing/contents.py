@@ -27,7 +27,9 @@ _HEAD: Final = 2048  # first bytes, which are searched for a marker
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
     """Read a regular file of at most `limit` bytes.
 
-    Return its bytes, its size if that exceeds the limit, or a reason to skip the file ("absent", "special").
+    Returns:
+        The content as bytes; the size as an integer if it exceeds the limit; or a reason to skip. The reasons are "absent" for a directory
+            and "special" for other non-regular files.
     """
     descriptor = os.open(absolute, _OPEN_FLAGS)
     try:
@@ -64,7 +66,8 @@ def language_of_script(data: bytes) -> str:
 def made_by_machine(data: bytes, language: str, name: str) -> str:
     """Return "generated" or "minified" for a file made by a program, else "".
 
-    The content decides. Files of `language` "text" are examined only if `name` ends in `.css`, `.js` or `.html`.
+    A notice near the start of `data` marks a generated file; very long lines mark a minified one. `name` matters only for files of
+    `language` "text": these are examined only if `name` ends in `.css`, `.js` or `.html`.
     """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
         return ""

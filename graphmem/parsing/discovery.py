@@ -1,8 +1,8 @@
 """Find the files of a directory tree to index, and count the skipped ones.
 
 In a git repository, git lists the files: tracked ones, and untracked ones that are not ignored. Elsewhere, or if git refuses, a walk of the
-directories applies the same ignore rules. Every remaining file is read once for its content hash. A skipped file is counted under its
-reason. A diagnostic names the file if a person would expect it in the index.
+directories applies the same ignore rules. Every file to index is read once for its content hash. A skipped file is counted under the reason
+for skipping. A diagnostic names the file if a person would expect it in the index.
 """
 # os.path on plain strings: pathlib would double the time of a run.
 # ruff: noqa: PTH114, PTH118
@@ -100,9 +100,9 @@ def discover(
 
 
 def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
-    """Return what `discover` would return for a few files of the same root.
+    """Search for a few files only, with the same results as `discover`.
 
-    Other files are not read.
+    No other files are read.
 
     Args:
         root: the folder given to `discover`.
@@ -262,9 +262,10 @@ class _Search(Listing):
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
     def _keeps(self, path: str, reason: str) -> bool:
-        """Whether a file is indexed although a rule gives a reason to skip it.
+        """Whether a file is indexed although a rule gives a `reason` to skip it.
 
-        An option, or a `!` pattern of an ignore file, can require this.
+        A `!` pattern of an ignore file can require this for any reason except "binary". The option `include_generated` requires it for
+        generated and minified files.
         """
         if reason == "binary":
             return False

@@ -1,7 +1,7 @@
 """Convert the bytes of a file from any encoding to UTF-8.
 
-All later stages count in UTF-8 bytes of the text without its byte order mark. Spans of definitions are therefore valid only in the result
-of `to_utf8`.
+Spans and offsets elsewhere count bytes of the converted text, without a byte order mark. They are therefore valid only in the result of
+`to_utf8`, and not in the original file.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def is_marked_wide(data: bytes) -> bool:
 def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
     """Convert the content of a file to UTF-8; never fails.
 
-    The order is: a byte order mark, the encoding that a Python file declares (PEP 263), UTF-8, and Latin-1. Latin-1 reads
-    any bytes; the field `note` of the result reports its use.
+    The encoding is found by a byte order mark, or else by the declaration in a Python file (PEP 263). Otherwise UTF-8 is tried, and then
+    Latin-1. Latin-1 reads any bytes; the field `note` of the result reports its use.
 
     Args:
         data: the bytes of the file.
@@ -90,7 +90,11 @@ def _marked_wide(rest: bytes, name: str) -> Utf8Text:
 
 
 def _declared(data: bytes, declared: str) -> tuple[Utf8Text | None, str]:
-    """Return (decoded text, "") for a declared encoding, or (None, error)."""
+    """Decode `data` from the encoding named `declared`.
+
+    Returns:
+        (converted text, ""), or (None, reason) if the encoding is unknown or does not fit the bytes.
+    """
     try:
         # A trial decode, because codecs.lookup also finds codecs that are not text encodings (hex, zlib).
         name = codecs.lookup(declared).name

@@ -92,7 +92,7 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
     """Extract the facts of a file from its syntax tree.
 
-    `tree` is None if parsing took too long.
+    `tree` is None if parsing took too long. The facts then contain only the module.
     """
     collecting = gc.isenabled()
     gc.disable()  # thousands of short-lived matches would start it a hundred times per file, to find no cycle
@@ -152,9 +152,10 @@ class _Extraction(Definitions):
     def walk(self, parts: Sequence[Part]) -> None:
         """Handle the matches of the queries by position, outer before inner.
 
-        `parts` has the syntax trees of the whole file and of its repaired pieces. For one node, matches follow the order of the query
-        files. For each match, `self.scope` becomes the definition whose body contains the match. A match in a definition's header belongs
-        to the enclosing scope. This is the inner loop of indexing, so for speed it uses comparisons instead of calls.
+        `parts` has the syntax trees of the whole file and of pieces that were parsed again because of errors. Matches of one node follow
+        the order of the query files. Before a match is handled, `self.scope` is set to the definition whose body contains the match. A
+        match in a definition's header belongs to the enclosing scope. This is the inner loop of indexing, so for speed it uses comparisons
+        instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
@@ -188,7 +189,8 @@ class _Extraction(Definitions):
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
         """Yield (pattern number, captures) for each query match in `parts`.
 
-        The captures map each capture's name to its syntax nodes. Matches that begin in an ignored byte range of a part are left out.
+        `captures` maps the name of each capture to the syntax nodes that it found. Each part has a tree and byte ranges to ignore. Matches
+        that begin in an ignored range are left out.
         """
         for tree, without in parts:
             matches = QueryCursor(self.grammar.query).matches(tree.root_node)
@@ -255,10 +257,10 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """Add an operation without an operator sign: the truth test in `if x`.
+        """Add an operation that the source writes without an operator sign.
 
-        `sign` is the name of the operation, and `node` its operand. Other such operations are formatting, `repr`, `del x[k]` and spreading
-        (`*x`). A class can define methods for these operations.
+        An example is the truth test in `if x`. Others are formatting, `repr`, `del x[k]` and spreading (`*x`). They matter because a class
+        can define methods for them. `sign` is the name of the operation, and `node` the operand.
         """
         builder = self.builder
         operand = builder.term(node)
@@ -340,7 +342,8 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 def _action(captures: Captures) -> Action:
     """Return (method, main capture, suffix) for matches of a query pattern.
 
-    The names of the captures decide. For the capture `binding.for`, the method is `on_binding`, and the suffix is `for`.
+    The names of the pattern's captures determine all three. For the capture `binding.for`, the method is `on_binding`, and the suffix is
+    `for`.
     """
     for prefix in _MAIN:
         for capture in captures:

@@ -81,18 +81,19 @@ class Bindings(Extraction):
             self.bind(target, op, given, said, node, lines)
 
     def lines_inside(self, block: Node) -> tuple[int, int]:
-        """Return the first and last line inside a block.
+        """Return the first and last line inside a block in braces.
 
-        The lines of its braces are left out, because other code may be on them. For a block on one line, both are this line.
+        The lines with the braces are left out, because other code may be on them. If the whole block is on one line, the result is this
+        line twice.
         """
         first, last = self.line(block.start_byte), self.line(block.end_byte - 1)
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """Whether the name `target` also occurs earlier on its line.
+        """Whether the name `target` also occurs to its left on line `line`.
 
-        In `r.Get(func(r *R) {})`, the first `r` is a different variable than the parameter `r`. A binding is valid for whole lines, so it
-        would apply to both. `line` is the first line in which the binding is valid.
+        A binding is valid for whole lines, so it would also apply to the earlier occurrence. That may be a different variable: in
+        `r.Get(func(r *R) {})`, the first `r` is not the parameter `r`. `line` is the first line in which the binding is valid.
         """
         if self.line(target.start_byte) != line:
             return False
@@ -102,7 +103,8 @@ class Bindings(Extraction):
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
         """Add the bindings of an assignment's target.
 
-        The target `a, b` has a binding for `a` and a binding for `b`, each with its part of `value`.
+        For a target of several names, such as `a, b`, each name gets a binding with its part of `value`. `op` is the kind of binding, such
+        as "assign" or "for". `lines` is the range of lines to store in each binding; see `add_binding`.
         """
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
@@ -160,7 +162,7 @@ class Bindings(Extraction):
     def is_in_nameless_function(self, node: Node) -> bool:
         """Whether an anonymous function lies between a node and its scope.
 
-        The scope is the named function, class or module that contains the syntax node.
+        The scope is the innermost named function, class or module that contains the syntax node.
         """
         kinds = self.function_kinds
         if not kinds:

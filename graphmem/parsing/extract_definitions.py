@@ -110,8 +110,8 @@ class Definitions(Bindings):
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
         """Add a base class that is named inside the body of its class.
 
-        In Ruby, `include Name` in a class adds the base `Name`. If a method names the base, it also belongs to the class around the method:
-        `def self.included(other); other.extend Name`.
+        In Ruby, `include Name` in a class adds the base `Name`. In `def self.included(other); other.extend Name`, a method names the base.
+        Then `Name` is added to the class around the method as well.
         """
         found = self.stack[-1]
         while found.kind in FUNCTION_LIKE and found.parent:
@@ -227,8 +227,8 @@ class Definitions(Bindings):
     def add_said(self, documented: Node, comment: Node) -> None:
         """Record the types that a documentation comment declares.
 
-        Types of parameters and results belong to the definition `documented`, which is below the comment. Aliases of types belong to the
-        scope of the comment.
+        Types of parameters and results are recorded for the definition `documented`, which is below the comment. Type aliases are recorded
+        for the scope that contains the comment.
         """
         said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
         if not said:

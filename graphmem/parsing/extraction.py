@@ -227,8 +227,8 @@ class Extraction:
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
         """Begin a method or class that is written outside its class `owner`.
 
-        The class is further down in the file, or in another file. So the definition stays in the current scope until `join_owners` finds
-        the class.
+        The class `owner` is further down in the file, or in another file. Until `join_owners` finds it, the new definition belongs to the
+        current scope.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
@@ -239,7 +239,8 @@ class Extraction:
     def join_owners(self) -> None:
         """Attach methods to classes that are defined further down in the file.
 
-        The methods are those that `open_apart` began outside their class. A class such as `RDoc::RDoc` is never its own owner.
+        These are the methods that `open_apart` began outside their class. A class with a repeated name, such as `RDoc::RDoc`, is never
+        attached to itself.
         """
         for method, owner in self.apart:
             holder = self.holder(method.parent, owner)
@@ -275,8 +276,8 @@ class Extraction:
     def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
         """Add a binding, such as `x = f()`, to the current scope.
 
-        `lines` has the first line of the binding, and the last line of its value. For a binding that is valid only in a range of lines, it
-        has this range.
+        `lines` is (first line of the binding, last line of its value). If the binding is valid only in some lines, such as a branch, it is
+        (first, last) of these lines.
         """
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
@@ -315,8 +316,8 @@ class Extraction:
     def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
         """Return the line and column of an expression's last name.
 
-        For `a.b(c)`, the last name is `b`. The result is (0, 0) if the expression has no name, or if its source writes the name
-        differently.
+        For `a.b(c)`, the last name is `b`. The name is searched at `spot` first, then in the whole expression. The result is (0, 0) if the
+        expression has no name, or its source does not contain the name.
 
         Args:
             term: the expression, as its index among the file's expressions.
@@ -341,7 +342,7 @@ class Extraction:
     def add_declared(self) -> None:
         """Add a reference for each name in a declared type that was just read.
 
-        In `x: list[A]`, the names are `list` and `A`. These references later become edges from the declaration.
+        In `x: list[A]`, the names are `list` and `A`. Later, an edge from the declaration to each named type is made from these references.
         """
         for term, spot in self.builder.declared:
             line, column = self.name_place(term, spot, spot, spot)

@@ -1,9 +1,9 @@
 """Facts: the result of parsing one file, from which names are resolved.
 
 Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so they are cheap
-to serialise, and can be cached by the content hash of the file. Every expression is a *term*: a tuple whose first item is its operator.
-Each file has one list of terms, `FileFacts.terms`. The children of a term are indices into this list, smaller than the index of the term
-itself. Equal terms have the same index, so type inference can cache results by (file, scope, index).
+to serialise. They can be cached by the content hash of the file. Every expression is a *term*: a tuple whose first item is an operator,
+such as `call`. Each file has one list of terms, `FileFacts.terms`. A term refers to its parts by their indices in this list, which are
+smaller than its own index. Equal terms have the same index, so type inference can cache results by (file, scope, index).
 
 Scopes are indices into `definitions`; index 0 is always the module itself.
 """

@@ -1,8 +1,7 @@
 """Cache the facts of files by content, to avoid parsing after a restart.
 
-The cache contains only facts. It does not need chunks, because the graph has the chunks of unchanged files, and changed files are parsed
-anyway. One SQLite file has compressed rows. If it is lost, files are parsed again, so damage leads to an empty cache and a note instead of
-an error.
+The facts are compressed rows of one SQLite file. Chunks are not cached: the graph has those of unchanged files, and changed files are
+parsed anyway. If the cache is damaged or lost, it is emptied, a note is added, and the files are parsed again.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ class FactsCache:
         return self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]], only: Iterable[str] | None = None) -> int:
-        """Delete the cache entries of all files that are not current.
+        """Delete the cache entries of files that are not in `keep`.
 
         Args:
             keep: (path, content hash) of the current files.

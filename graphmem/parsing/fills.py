@@ -60,9 +60,10 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
 
 
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
-    """Yield the binding for a list of values that are put into a container.
+    """Yield the binding for a list `value` of items put into `container`.
 
-    If `container` is not a name or an attribute, its base is the target. For `x[k].append(y)`, the target is `x`, and the value `[[y]]`.
+    The target of the binding must be a name or an attribute. For `x[k].append(y)`, the target is `x`, and the value becomes a list in a
+    list, `[[y]]`. If no such target is found, nothing is yielded.
     """
     while True:
         term = builder.terms[container]

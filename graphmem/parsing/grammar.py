@@ -70,7 +70,7 @@ Names with a leading `_` serve predicates only.
 class Grammar(Syntax):
     """The syntax, query and tables needed to extract facts of one language.
 
-    It also has the helper, which is code for special cases of the language. Its version is part of cache keys, so that a change of grammar
+    `helper` is code for special cases of the language. `extraction_version` is part of the keys of cached facts, so a change of the grammar
     makes cached facts invalid.
     """
 
@@ -166,8 +166,8 @@ def load_grammar(name: str) -> Grammar:
 def extraction_version(name: str) -> str:
     """Return a version of all code and tables that parse a language.
 
-    If it is unchanged, equal files have equal facts. The version covers the code, the grammar and the tables of the language. Computing it
-    does not compile anything.
+    It covers the parsing code, the grammar and the tables of the language. Two files with equal content and an equal version have equal
+    facts. Computing the version does not compile anything.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.
@@ -199,10 +199,10 @@ def _language(name: str) -> Language:
 
 @cache
 def _versions() -> tuple[str, str]:
-    """Return the versions of the grammar pack and of the parser core.
+    """Return the versions of the grammar pack and of the tree-sitter core.
 
     Raises:
-        GrammarError: a version is known to need a network, or to crash.
+        GrammarError: an installed version is known to need a network, or to crash.
     """
     try:
         pack, core = version("tree-sitter-language-pack"), version("tree-sitter")

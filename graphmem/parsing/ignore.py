@@ -93,7 +93,8 @@ _STARS: Final = re.compile(r"\*+")
 class IgnoreRules:
     """The rules of all ignore files in a directory tree.
 
-    An ignore file is valid for paths in its folder. For each path, the deepest ignore file with a matching pattern decides.
+    The patterns of an ignore file apply to the paths below its folder. If several ignore files have a pattern that matches a path, the one
+    in the deepest folder decides.
     """
 
     def __init__(self) -> None:
@@ -142,9 +143,10 @@ class IgnoreRules:
         return None
 
     def decide_below(self, path: str) -> bool | None:
-        """Return True if a folder above a path is ignored, else as `decide`.
+        """Return whether a path, or a folder above it, is ignored.
 
-        Like git, this method excludes everything below an ignored folder.
+        Like git, this method excludes everything below an ignored folder. If no folder above the path is ignored, the result is that of
+        `decide`: True, False, or None.
         """
         if not self._specs:
             return None

@@ -27,10 +27,10 @@ Place = Child | list[Child]
 
 
 class TermEntry(TypedDict, total=False):
-    """A row of `[terms]` in `language.toml`: how to read one type of node.
+    """A row of `[terms]` in `language.toml`, for one type of syntax node.
 
-    A node is part of the syntax tree, such as a call. The row has the operator of the expression, and the location of its parts in the
-    node.
+    The row says how to convert such a node, for example a call, to an expression. It has the operator of the expression, and where to find
+    the parts of the expression in the node.
     """
 
     op: Required[str]  # a key of `term_operators.OPERATORS`, or helper
@@ -85,8 +85,9 @@ class Written(NamedTuple):
 class EntryPointRule:
     """An entry point that a framework or a convention defines.
 
-    A definition is an entry point if it matches every field that is set. There is one exception: of `begins` and `objects`, one is enough.
-    Patterns are shell patterns, in which `*` also matches dots. `decorator` is matched against a decorator's name, without its arguments.
+    A definition is an entry point if it matches every field that is set. There is one exception: if both `begins` and `objects` are set, it
+    needs to match only one of them. Patterns are shell patterns, in which `*` also matches dots. `decorator` is matched against a
+    decorator's name, without its arguments.
     """
 
     kind: str  # main | route | command | test | fixture | export

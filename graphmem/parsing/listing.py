@@ -36,7 +36,7 @@ class Listing:
         options: rules for skipping files.
 
     Attributes:
-        skipped: number of skipped files, or of folders that a walk did not enter, for each reason.
+        skipped: for each reason, the number of skipped files, and of folders that a walk did not enter.
         diagnostics: skipped files that a person would expect in the index.
         rules: ignore files that were read so far.
     """
@@ -142,7 +142,10 @@ class Listing:
             return ""
 
     def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
-        """Yield the files of a submodule or of a nested repository."""
+        """Yield the files of the submodule or nested repository at `folder`.
+
+        A linked worktree, or a submodule that is not checked out, yields nothing. `verdicts` caches the reasons to skip folders.
+        """
         marker = os.path.join(self.root, folder, ".git")
         if not os.path.lexists(marker):
             if not self._left_out(folder + "/", verdicts):
@@ -220,9 +223,9 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `walk` would enter `folder` from the folder above it.
+        """Whether `walk` enters `folder`, if it has entered the folder above.
 
-        This call reads the ignore files of the folder.
+        A call for a folder that is entered also reads the ignore files of the folder.
         """
         absolute = os.path.join(self.root, folder)
         if folder:
@@ -244,7 +247,7 @@ class Listing:
 def folders_above(path: str) -> Iterator[str]:
     """Return the folders above a path, outermost first.
 
-    The root is ""; others end in '/'.
+    The first is the root, "". The others end in '/'.
     """
     yield ""
     position = path.find("/")

@@ -1,7 +1,7 @@
 """Record the file being parsed, to find a file that crashes the process.
 
 A few changed files are parsed in the indexing process, because starting a worker would take longer. A parser that runs out of stack crashes
-the process. The path of the file that it was parsing is then on disk, and later processes parse this file in a worker.
+the process. The path of the file that the process was parsing is then on disk. Later processes parse this file in a worker.
 """
 
 from __future__ import annotations

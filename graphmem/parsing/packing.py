@@ -54,10 +54,10 @@ class Head(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Serialised facts and chunks of a parsed file, with its `Head`.
+    """A parsed file as bytes: its facts, its chunks and its `Head`.
 
-    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed separately, in the
-    form in which the store keeps it.
+    The `Head` has the properties that every index run needs, such as the path. The facts are compressed as a whole. Each chunk's text is
+    compressed separately, so that the store can keep the same bytes.
     """
 
     facts: bytes
@@ -69,7 +69,7 @@ class Packed(NamedTuple):
 class ParsedFile:
     """Result of parsing one file, as objects or as packed bytes.
 
-    Packed facts and chunks are unpacked at each access, and not kept.
+    If the file is packed, each access to `facts` or `chunks` unpacks them again; the objects are not cached.
 
     Args:
         facts: the facts, or None if `packed` has them.
@@ -122,7 +122,7 @@ class ParsedFile:
     def spill_chunks(self, write: Callable[[bytes], Any]) -> None:
         """Move the packed chunks to a file, so that they need no memory.
 
-        `write` stores the given bytes and returns their position. Afterwards `chunks` is empty, and `spilled_chunks` has the position.
+        `write` stores the given bytes and returns a position. Afterwards `chunks` is empty, and `spilled_chunks` returns the position.
         """
         packed = self.packed
         self._spilled = (write(packed.chunks), packed.chunk_count)
@@ -139,7 +139,7 @@ class ParsedFile:
     def packed(self) -> Packed:
         """Facts and chunks as bytes.
 
-        If the file was not given in packed form, every access serialises it again.
+        If this object was made without `packed`, every access serialises the file again.
         """
         return self._packed or pack(self.facts, self.chunks)
 

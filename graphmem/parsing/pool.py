@@ -117,8 +117,8 @@ def _parse_in_process(
 ) -> Iterator[ParsedFile]:
     """Yield the files that are parsed in this process, without workers.
 
-    A file that exceeds a short time limit goes to a worker, because it could exhaust memory. Files that have crashed a process also go to a
-    worker.
+    Two kinds of files are sent to a worker instead: files that have crashed a process, and files that exceed a short time limit. The latter
+    could exhaust memory.
     """
     left: list[FoundFile] = []
     with marking(marker) as said:
@@ -251,7 +251,8 @@ class _Pool:
     def _buried(self, worker: _Worker) -> ParsedFile | None:
         """Handle a worker process that ended before it parsed all its files.
 
-        The file that it was parsing gets a diagnostic. Its other files are given to a new worker.
+        The result is for the file that the worker was parsing: an empty module with a diagnostic. The worker's other files are given to a
+        new worker.
         """
         stderr_text = worker.stderr_text()
         complaint = stderr_text.rpartition("\n")[2]

@@ -76,7 +76,7 @@ def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: i
 def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list[Passage]:
     """Cut the first `bound` bytes of a data file into passages.
 
-    The passages are cut as by `plain_passages`.
+    As in `plain_passages`, a passage has at most `limit` bytes and `max_lines` lines.
     """
     end = len(source)
     if end > bound:

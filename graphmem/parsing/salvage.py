@@ -51,8 +51,8 @@ class Reading(NamedTuple):
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
     """Return the syntax tree of a file; None if parsing takes too long.
 
-    If the tree has errors, the helper of the language rewrites the source, and the result is parsed. The second tree is used if fewer lines
-    are in errors. `hasty` selects a shorter time limit.
+    If the tree has errors, the source is rewritten by the language's helper and parsed again. The tree with fewer lines in errors is
+    returned. `hasty` selects a shorter time limit.
     """
     tree = grammar.parse(grammar.helper.prepared(source), hasty=hasty)
     if tree is None or not tree.root_node.has_error:
@@ -65,8 +65,9 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
     """Return the syntax tree of a file and, if it has errors, of its pieces.
 
-    Each region with errors is parsed again in pieces. The pieces are used only if they contain more definitions. All pieces together have
-    the time limit of one file (`PARSE_TIMEOUT_MICROS`). It is processor time, so the result does not depend on the load of the machine.
+    Each region with errors is parsed again in pieces. The pieces are used only if they contain more definitions than the region. All pieces
+    together have the time limit of one file (`PARSE_TIMEOUT_MICROS`). The limit is processor time, so the result does not depend on the
+    load of the machine.
     """
     if not tree.root_node.has_error:
         return Reading([Part(tree, ())], 0, 0, 0)
@@ -131,8 +132,8 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
     """Yield the syntax trees of the pieces between neighbouring `borders`.
 
-    The borders are byte offsets. Several pieces are joined if only the joined text parses. Parsing ends when the processor time reaches
-    `deadline`.
+    The borders are byte offsets. If a piece has errors alone, but not together with the following pieces, they give one tree. Parsing ends
+    when the processor time reaches `deadline`.
     """
     at = 0
     while at < len(borders) - 1 and time.thread_time() < deadline:
@@ -193,9 +194,9 @@ def _lost(root: Node) -> set[int]:
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
     """Yield the row of each syntax error; -1 if unknown.
 
-    Syntax errors are ERROR and MISSING nodes. A node that has an error, although none of its children has one, is also an error. In the
-    latter case the parser inserted a token that the tree does not show, such as a line end. Errors that begin in one of the byte ranges
-    `without` are left out.
+    Syntax errors are ERROR and MISSING nodes. A third kind is a node that is marked as erroneous while none of its children is. There the
+    parser inserted a token that the tree does not show, such as a line end. Errors that begin in one of the byte ranges `without` are left
+    out.
     """
     pending = [root]
     while pending:

@@ -71,8 +71,8 @@ class Syntax:
 class Bounded:
     """A parser that gives up after a limit of its thread's processor time.
 
-    The library can only limit elapsed time, which would lose files on a busy machine. So elapsed time is limited to a short period. After
-    each period, the parser continues where it stopped, until the processor time is used up.
+    The library can only limit elapsed time. Such a limit would lose files on a busy machine. So the parser runs for short periods of
+    elapsed time, and continues until the processor time is used up.
     """
 
     def __init__(self, language: Language, limit_micros: int) -> None:

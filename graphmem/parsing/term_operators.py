@@ -60,7 +60,8 @@ def _children(node: Node) -> list[Node]:
 def _pick(syntax: Syntax, where: Place) -> Pick:
     """Return a function that finds the child `where` of a syntax node.
 
-    `where` is the name of a field, or a position among the named children that are not comments. A list gives the steps to a descendant.
+    `where` is the name of a field, or a position among the named children that are not comments. A list of these gives the steps to a
+    descendant.
     """
     if isinstance(where, str):
         field = syntax.language.field_id_for_name(where)
@@ -92,7 +93,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None, for a child that the table does not name."""
+    """Return None. Used for a child that a row of the table does not give."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -383,7 +384,7 @@ def _typed(syntax: Syntax, entry: TermEntry) -> Build:
 def _applied(syntax: Syntax, entry: TermEntry) -> Build:
     """Make a function that converts types written with signs: `[]T` in Go.
 
-    Such a type is read as the generic type `[]<T>`.
+    The term for `[]T` is that of a generic type `[]` with the argument `T`.
     """
     name = str(entry["name"])
     of = entry["of"]
@@ -451,7 +452,10 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """Return a function that converts a syntax node by the language's helper."""
+    """Make a function that converts a syntax node by the language's helper.
+
+    `entry` is the row of the table; `method` in it names the conversion.
+    """
     method = entry["method"]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:

@@ -52,7 +52,7 @@ class TermBuilder:
 
     Args:
         syntax: the language.
-        table: the functions that convert its syntax nodes.
+        table: the functions that convert the language's syntax nodes.
         source: the bytes that the nodes were parsed from.
         shared: another builder of the same file, whose list of terms this builder extends; used for code inside strings.
     """
@@ -148,7 +148,7 @@ class TermBuilder:
     def declaration(self, node: Node | None) -> OptionalTerm:
         """Convert a type annotation as `annotation` does, and record its names.
 
-        The names and their positions are added to `declared`.
+        The names and their positions are appended to the list `self.declared`.
         """
         self._telling += 1
         try:
@@ -157,9 +157,10 @@ class TermBuilder:
             self._telling -= 1
 
     def tell(self, term: TermIndex, start: int) -> None:
-        """Add a name in a declared type to `declared`, with its position.
+        """Append a name in a declared type to `self.declared`, with its position.
 
-        `term` is the index of the name's term, and `start` the offset of its first byte. Nothing is added unless `declaration` is running.
+        `term` is the index of the name's term, and `start` the offset of its first byte. Outside of a call of `declaration`, nothing is
+        appended.
         """
         if self._telling:
             self.declared.append((term, start))

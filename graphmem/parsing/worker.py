@@ -52,8 +52,8 @@ A parser that needs more ends the worker, and only its current file is lost.
 def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
     """Read and parse a file; never raises because of its content.
 
-    With `hasty`, parsing stops after a short time limit. The result then has a diagnostic of the code "timeout", and the file should be
-    parsed in a separate process. The facts have the hash of the bytes read now, in case the file changed since discovery.
+    With `hasty`, parsing stops after a short time limit. The result then has a diagnostic with the code "timeout". The caller should parse
+    the file in a separate process. The facts have the hash of the bytes read now, in case the file changed since discovery.
     """
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
@@ -90,9 +90,9 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
-    """Return the result for a file that could not be parsed.
+    """Return a result for a file that could not be parsed.
 
-    The result is an empty module at the file's path, with one diagnostic.
+    It is an empty module at the file's path, with one diagnostic of the given `code` and `message`.
     """
     if file.language == "text":
         facts = _text_facts(file, file.content_hash, b"")

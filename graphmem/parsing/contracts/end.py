@@ -14,7 +14,10 @@ VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
 class End(NamedTuple):
-    """A place in code that offers or uses a contract, such as an HTTP route."""
+    """A place in code that offers or uses a contract, such as an HTTP route.
+
+    For example, `@app.get("/users")` offers the contract `GET /users`, and `fetch("/users")` uses it.
+    """
 
     role: str  # offers | asks | mounts | declares; of gRPC also speaks | calls | defines
     kind: str  # http | grpc | topic | graphql

@@ -109,7 +109,8 @@ class Routes:
     def _block_of(self, site: Site) -> int:
         """Return the index of the definition that handles a route.
 
-        For `get "/users" do … end`, this is the block. For a call without a block, it is the definition that contains the call.
+        If the call has a block, as in `get "/users" do … end`, the block is this definition. Otherwise it is the definition that contains
+        the call.
         """
         blocks = self._blocks
         if blocks is None:

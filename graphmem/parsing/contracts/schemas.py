@@ -26,9 +26,10 @@ _VERBS: Final = ("get", "post", "put", "patch", "delete", "head", "options")
 
 
 def schema_ends(path: str, source: bytes) -> Iterator[SchemaEnd]:
-    """Yield the fields of an `End` for each contract that a schema declares.
+    """Yield a tuple for each contract that a schema file declares.
 
-    A schema is a file of Protocol Buffers, GraphQL or OpenAPI. Other files yield nothing.
+    A schema is a file of Protocol Buffers, GraphQL or OpenAPI. Each tuple has the fields of `End` (a place in code that offers or uses a
+    contract). Other files yield nothing.
     """
     suffix = path.rpartition(".")[2].lower()
     if suffix == "proto":

@@ -42,7 +42,8 @@ class Source:
     Args:
         facts: the result of parsing the file.
         text: the content of the file.
-        table: the calls and annotations of the file's language that offer or use contracts, such as routes.
+        table: rows of `grammars/contracts.toml` for the language of the file. They list the calls and annotations that offer or use
+            contracts, such as routes.
     """
 
     def __init__(self, facts: FileFacts, text: str, table: Table) -> None:
@@ -134,11 +135,11 @@ class Source:
         return evaluate(text, self.look_up).pattern if text else None
 
     def variants(self, text: str, site: Site) -> list[str]:
-        """Return the expressions that a variable may stand for at a call.
+        """Return the possible values of a call's argument, as source expressions.
 
-        `text` is the source of an argument. If it is a name, the result has the values of its last assignments before the call. At most
-        four are returned, and only those in the function that contains the call. If there are none, or `text` is not a name, the result is
-        `text` alone.
+        `text` is the source of the argument. If it is a variable, the result has the values of its last assignments before the call, at
+        most four. Only assignments in the function that contains the call count. If there are none, or `text` is not a variable, the result
+        is `text` alone.
         """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []
@@ -150,8 +151,8 @@ class Source:
     def look_up(self, name: str) -> str | None:
         """Return the string expression that a file assigns to `name`, or None.
 
-        For the name `f()`, the result is the expression that the function `f` returns. The result is None if the file has several different
-        expressions, or none.
+        For the name `f()`, the result is the expression that the function `f` returns. The result is None if the file has no such
+        expression, or several that differ.
         """
         last = re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:

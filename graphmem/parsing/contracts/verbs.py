@@ -18,8 +18,8 @@ _LIST_OFVERBS: Final = re.compile(r"\bmethods?\s*=\s*(.*)$", re.DOTALL)
 def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
     """Return the HTTP verbs of a route or request, such as "GET,POST".
 
-    `row.method` says where the call has the verb, such as its name or a keyword. `rest` has the arguments after the path. The result ""
-    stands for any verb.
+    `row.method` tells where to find the verb, for example in the name of the call or in a keyword argument. `rest` has the arguments after
+    the path. The result "" means that every verb is accepted.
     """
     how = row.method
     everything = ", ".join(site.given)

@@ -214,8 +214,8 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
 def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:
     """Return the position after a name or call, and the pattern of its value.
 
-    `match` is the name in `text`. Names that occur in the value are added to `names`. In a pattern, `{}` stands for a part that is known
-    only at run time.
+    `match` is the position of the name in `text`. Names that occur in the value are added to `names`. In a pattern, `{}` stands for a part
+    that is known only at run time.
     """
     word, at = match.group(), match.end()
     if re.match(r"[\"'`]", text[at : at + 1]) and len(word) <= 2:  # the prefix of a string

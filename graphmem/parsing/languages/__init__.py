@@ -147,7 +147,7 @@ class Helper:
         return ()
 
     def is_parameter(self, node: Node) -> bool:
-        """Whether a parameter in a header is one of the header's own definition.
+        """Whether a parameter in a header belongs to the header's definition.
 
         False if it belongs to another function in the header, such as a function type or a default value.
         """
@@ -156,16 +156,16 @@ class Helper:
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
         """Return the kind and the default value of a parameter.
 
-        `kind` is the kind that the query captured. Override this method if the grammar has the kind or the default in sibling nodes of the
-        parameter.
+        `kind` is the kind that the query captured. Override this method if the grammar puts the kind or the default beside the parameter's
+        node, not inside it.
         """
         return kind, None
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the value that a callback's parameter `target` gets, or -1.
 
-        The result is the index of an expression. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. Only parameters that a query
-        captures as `@binding.local` without a value need this method.
+        The value is the index of an expression. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The method is called only for
+        parameters that a query captures as `@binding.local` without a value.
         """
         return NO_TERM
 
@@ -187,15 +187,16 @@ class Helper:
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
         """Return the lines that a condition runs only for certain arguments.
 
-        For `if x is None`, these are the branch and the `else`. With them, type inference finds the results of a call that passes None.
-        `node` is the syntax node that a query captured as `@condition`.
+        For `if x is None`, these are the lines of the branch and of the `else`. Type inference uses them to find the result of a call that
+        passes None. `node` is the syntax node that a query captured as `@condition`.
         """
         return ()
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a syntax node that the table in `language.toml` cannot convert.
 
-        The result is the index of a term (an expression). The row of such a node in the table is `{op = "helper", method = "<what>"}`.
+        The result is the index of a term (an expression). For such a node, the table has the row `{op = "helper", method = "<what>"}`;
+        `what` names the conversion.
 
         Raises:
             NotImplementedError: the helper does not know the name `what`; a test checks every table.

@@ -76,9 +76,9 @@ MAX_MACRO: Final = 4000
 
 
 def _without_strings(parameters: str, text: str) -> str:
-    """Return the parameters and the text of a macro, with strings as `""`.
+    """Return one string: parameters and text of a macro, with strings as `""`.
 
-    Tokens are separated by single blanks.
+    Tokens are separated by single blanks, and comments are removed.
     """
     tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}"[: 2 * MAX_MACRO]) if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
@@ -99,7 +99,11 @@ def _blank_after(match: re.Match[bytes]) -> bytes:
 
 
 def _blank_alone(match: re.Match[bytes]) -> bytes:
-    """Return blanks for a macro between two declarations, else its line."""
+    """Replace a macro alone on its line by blanks if it is between statements.
+
+    `match` is the line, such as `BEGIN_NAMESPACE`. The code before the line must end with `;` or `}`, or be empty. Otherwise the line is
+    returned unchanged.
+    """
     before = COMMENT.sub(b"", match.string[max(0, match.start() - 2000) : match.start()]).rstrip()
     return _blank(match) if not before or before[-1:] in b";}" else match[0]
 
@@ -112,17 +116,17 @@ class CFamilyHelper(Helper):
         return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
 
     def module(self, text: str) -> str:
-        """Return the path of an include, or the namespaces of a macro.
+        """Return the path of an include, or the namespaces that a macro opens.
 
-        The result is `outer::name` for the macro text `namespace outer { namespace name {`.
+        For the macro text `namespace outer { namespace name {`, the result is `outer::name`. For an include, it is the path of the file.
         """
         opened = _NAMESPACE.findall(text)
         return "::".join(opened) if opened else super().module(text)
 
     def owner(self, text: str) -> str:
-        """Return the dotted path of the owner: `a.b` for `a::b::f`.
+        """Return the dotted path of the class that owns a definition.
 
-        Template arguments are left out.
+        For the source `a::b::f`, the path is `a.b`. Template arguments are left out.
         """
         before = ""
         while before != text:
@@ -141,7 +145,7 @@ class CFamilyHelper(Helper):
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
         """Return the type of a declared variable, such as `*<T>` for `T *name`.
 
-        `T name[n]` also has the type `*<T>`. This differs from T because operators of T do not apply to a pointer.
+        An array, `T name[n]`, has the type `*<T>`, too. It is not `T`, because the operators that T defines do not apply to a pointer.
         """
         around = target.parent
         while around is not None and around.type in ("reference_declarator", "parenthesized_declarator"):

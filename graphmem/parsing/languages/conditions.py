@@ -15,9 +15,10 @@ COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\\\n]|\\\r?\n|\\)
 
 
 def whole(source: bytes) -> bytes:
-    """Keep only the first branch of each `#if` inside a statement or a header.
+    """Keep only the first branch of each `#if` that divides a statement.
 
-    Directives and other branches become blanks. Branches with only whole statements or declarations all stay.
+    The other branches and the directives become blanks, so the code keeps its position. An `#if` whose branches contain only whole
+    statements or declarations is left unchanged.
     """
     if b"#" not in source:
         return source
@@ -33,7 +34,7 @@ def whole(source: bytes) -> bytes:
 
 
 def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
-    """Yield the directives (`#if`, `#else`, `#endif`) of each condition."""
+    """Yield the directives of each `#if`, from `#if` to its `#endif`."""
     open_: list[list[re.Match[bytes]]] = []
     for match in _DIRECTIVE.finditer(source):
         if match["word"] == b"if":

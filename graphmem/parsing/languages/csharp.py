@@ -24,10 +24,7 @@ class CSharpHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a C# syntax node to a term (an expression).
 
-        `what` names the conversion, such as "initializer" for `: base(…)`. Convert a Java node whose meaning depends on the code around it
-        to a term.
-
-        A term is an expression. `what` names the conversion, such as "constructor" for `this(…)`.
+        `what` names the conversion: "initializer" for `: base(…)`, "array" for `new Type[n]`, or "items" for `new[] {…}`.
         """
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))
@@ -49,9 +46,10 @@ class CSharpHelper(Helper):
         return (("value", builder.add((TYPED, builder.annotation(declared)))),)
 
     def mended(self, source: bytes) -> bytes:
-        """Keep only the first branch of each `#if` inside a statement or a header.
+        """Keep only the first branch of each `#if` that divides a statement.
 
-        Directives and other branches become blanks. Branches with only whole statements or declarations all stay.
+        The other branches and the directives become blanks. An `#if` whose branches contain only whole statements or declarations is left
+        unchanged.
         """
         return whole(source)
 

@@ -172,8 +172,8 @@ class EcmascriptHelper(Helper):
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
         """Return the value that a callback's parameter `target` gets, or -1.
 
-        An example is the value of `a` in `names.sort((a, b) => …)`. The callback `node` must be an argument, or the value of a JSX
-        attribute. It may also be a function that is returned by another function with a declared result.
+        An example is the value of `a` in `names.sort((a, b) => …)`. The callback is `node`. It must be an argument of a call, the value of
+        a JSX attribute, or the result of a function with a declared result type.
         """
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
@@ -198,8 +198,8 @@ class EcmascriptHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `x instanceof C` implies, with lines.
 
-        The lines are those of the condition and its branch. If the branch of `if (!(x instanceof C))` exits, they are the lines after this
-        `if`.
+        The variable has this class in the condition and in the branch of the `if`. If the branch of `if (!(x instanceof C))` exits
+        (`return`, `throw`, …), it has the class after the `if`.
         """
         statement = node.parent
         if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
@@ -276,10 +276,10 @@ def _parameter_index(node: Node, target: Node) -> int:
 
 
 def _returned_type(node: Node, around: Node) -> Node | None:
-    """Return the declared result type of the function that returns `node`.
+    """Return the result type that the function around `node` declares.
 
-    `node` is an inner function, and `around` its parent. The result is None if the inner function is not returned, or if the outer function
-    declares no result.
+    `node` is a function, and `around` its parent node. The result is None if the outer function does not return `node`, or declares no
+    result.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":
@@ -454,9 +454,10 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the result of the anonymous function `node`, or -1.
+    """Return the value that the anonymous function `node` returns, or -1.
 
-    The result is the index of an expression. It stands for the body, or for any value of the function's own `return` statements.
+    The value is the index of an expression: the body of `x => x.a`, or else one of the values after `return`. `return` statements of nested
+    functions do not count.
     """
     body = node.child_by_field_name("body")
     if body is None:
@@ -479,8 +480,8 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 def _has_receiver(node: Node) -> bool:
     """Whether the object that `this` refers to is known at a syntax node.
 
-    It is unknown in a function expression that is passed to another function. It is known there if `this` is passed too, or if the call's
-    result is assigned to a name.
+    It is unknown inside a function expression that is passed to another function, as in `f(function () { … })`. There are two exceptions:
+    the call has `this` as an argument, or its result is assigned to a name.
     """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:

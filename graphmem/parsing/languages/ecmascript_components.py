@@ -35,7 +35,7 @@ _ENDS: Final = {_SCRIPT: _END_OF_SCRIPT, _COMMENT: _END_OF_COMMENT, _STYLE: _END
 def code_of(source: bytes) -> bytes:
     """Return the code of a Vue or Svelte component, padded with blanks.
 
-    The result has the length of the source. Source without markup is returned unchanged.
+    The code keeps its position, and the result is as long as `source`. Source without markup is returned unchanged.
     """
     if not _IS_MARKUP.match(source) or (b"</" not in source and b"/>" not in source):
         return source

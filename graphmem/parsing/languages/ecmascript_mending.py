@@ -1,9 +1,9 @@
-"""Rewrite TypeScript that its grammar does not support.
+"""Rewrite two forms of TypeScript that its grammar does not support.
 
-Every other byte and every line end keeps its position.
+All code keeps its position.
 
-- In TypeScript, a line end may separate two members of an interface or an object type. But the grammar needs a semicolon if the next
-  member begins with `(`, `<` or `[`, or is named `in`. Without a semicolon, it reads the line as part of the type above, and often fails
+- In TypeScript, a line end may separate two members of an interface or an object type. But the grammar needs a semicolon if the next member
+  begins with `(`, `<` or `[`, or is named `in`. Without a semicolon, it takes the line for a part of the type above. It then often fails
   for the rest of the file.
 - `export type * from`, a re-export of types, is not supported.
 """
@@ -72,7 +72,7 @@ class _Members:
         self.ends = False  # whether a member can end with it
 
     def blanks(self) -> list[int]:
-        """Return the offsets of the blanks to replace by semicolons, ascending."""
+        """Return the offsets where a blank must become a semicolon, ascending."""
         found: list[int] = []
         is_first = True  # on its line
         for match in _TOKEN.finditer(self.source):

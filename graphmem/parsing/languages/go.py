@@ -43,9 +43,9 @@ class GoHelper(Helper):
     """
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return the import with the name that it binds, as `alias`.
+        """Return the import with `alias` set to the name that it binds.
 
-        Without an alias in the source, this is the name of the package. The alias `_` binds nothing, so it becomes "".
+        If the source has no alias, this is the name of the package. The alias `_` binds nothing, so `alias` becomes "".
         """
         if found.kind in ("package", "constraint") or found.name == "*":
             return (found,)
@@ -55,7 +55,7 @@ class GoHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the type of the variable in one case of a type switch.
 
-        The switch has the form `switch name := value.(type)`. A case with several types gives one result for each.
+        The switch has the form `switch name := value.(type)`. For a case with several types, there is one result for each type.
         """
         switch = node.parent
         alias = switch.child_by_field_name("alias") if switch is not None else None
@@ -66,7 +66,10 @@ class GoHelper(Helper):
         return tuple(Narrowing(alias.named_children[0], named, first, last) for named in types)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert a composite literal, unary operator or function of Go to a term."""
+        """Convert a Go node to a term (an expression).
+
+        `what` names the conversion: "composite" for `T{a: 1}`, "unary" for `&x`, or "function" for an anonymous function.
+        """
         if what == "composite":
             named = node.child_by_field_name("type")
             if named is None or named.type not in _NAMED_TYPES:

@@ -47,8 +47,8 @@ class KotlinHelper(Helper):
     def prepared(self, source: bytes) -> bytes:
         """Replace `by delegate` and some `constructor` in class headers by blanks.
 
-        With `by delegate`, the grammar would read the body as the last argument of the delegate. With `constructor` on a line below the
-        name, it would end the class at the name.
+        The grammar would misread both. It reads the class body after `by delegate` as the last argument of the delegate. If `constructor`
+        is on a line below the name, it ends the class at the name.
         """
         found = bytearray(source)
         for match in _APART.finditer(source) if b"constructor" in source else ():
@@ -123,8 +123,8 @@ class KotlinHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `is` tests imply, with their lines.
 
-        The lines are those of an `if` condition and its branch, or of a `when` entry. If the branch of `if (x !is C)` exits, they are the
-        lines after this `if`.
+        The variable has this class in an `if` condition and its branch, or in a `when` entry. If the branch of `if (x !is C)` exits, it has
+        the class after the `if`.
         """
         if node.type == "when_entry":
             return tuple(_entry_tests(node))
@@ -171,9 +171,10 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the type tests that tell a class if a condition is `is_true`.
+    """Yield the tests in a condition from which the class of a value follows.
 
-    If the condition is true, these are tests `x is C`. If it is false, they are tests `x !is C`.
+    If the condition is true (`is_true`), these are tests `x is C`, joined by `&&`. If it is false, they are tests `x !is C`, joined by
+    `||`.
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)
@@ -186,7 +187,10 @@ def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
 
 
 def _entry_tests(entry: Node) -> Iterator[Narrowing]:
-    """Yield the variables whose class a `when` entry implies, with its lines."""
+    """Yield the variables whose class is known in a `when` entry.
+
+    The class is known from `is C` if the subject is `x`, and from `x is C` without a subject. Each result has the lines of the entry.
+    """
     first, last = entry.start_point.row + 1, entry.end_point.row + 1
     subject = (
         next((child for child in entry.parent.named_children if child.type == "when_subject"), None) if entry.parent is not None else None

@@ -53,8 +53,8 @@ class PhpHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `instanceof` tests imply, with lines.
 
-        The lines are those of the condition and its branch. If the branch of `if (!$x instanceof C)` exits, they are the lines after this
-        `if`.
+        The variable has this class in the condition and in the branch of the `if`. If the branch of `if (!$x instanceof C)` exits, it has
+        the class after the `if`.
         """
         statement = node.parent
         body = statement.child_by_field_name("body") if statement is not None else None
@@ -75,7 +75,10 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the `instanceof` tests that hold if the condition is `is_true`."""
+    """Yield the `instanceof` tests that follow from a condition.
+
+    If the condition is true (`is_true`), these are tests joined by `&&`. If it is false, they are negated tests joined by `||`.
+    """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)
     elif node.type == "unary_op_expression" and node.children[0].type == "!":

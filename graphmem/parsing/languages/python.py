@@ -34,8 +34,8 @@ class PythonHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `isinstance` tests imply, with lines.
 
-        The lines are those of the condition and its branch. If the branch of `if not isinstance(x, A)` exits, they are the lines after this
-        `if`. After an `assert`, they are the rest of the block.
+        The variable has this class in the condition and in the branch of the `if`. If the branch of `if not isinstance(x, A)` exits, it has
+        the class after the `if`. After an `assert`, it has the class in the rest of the block.
         """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
@@ -56,8 +56,8 @@ class PythonHelper(Helper):
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
         """Return the lines that an `if` runs only for certain arguments.
 
-        These are the branch, and the lines that run only if the condition is false. The latter are the `else`, or all lines after a branch
-        that exits. A range of lines without `return` or `yield` is left out.
+        These are the lines of the branch and the lines that run only if the condition is false. The latter are the `else`, or all lines
+        after a branch that exits. A range of lines without `return` or `yield` is left out: it does not affect the function's result.
         """
         statement = node.parent
         if statement is None or statement.type not in ("if_statement", "elif_clause"):
@@ -116,9 +116,10 @@ def _demanded(node: Node) -> tuple[tuple[tuple[Node, str], ...], bool]:
 
 
 def _alternatives(node: Node) -> list[tuple[tuple[Node, str], ...]]:
-    """Return the tests of each operand of `a or b`, one list item for each.
+    """Return, for each operand of `or` in a condition, the list of its tests.
 
-    An operand holds if all its tests hold. Operands that contain anything but tests are left out.
+    For `x is None or (y and z)`, the lists are those of `x is None` and of `y and z`. An operand is true if all its tests are true.
+    Operands that contain anything but tests are left out.
     """
     if node.type != "boolean_operator":
         tests, is_whole = _demanded(node)
@@ -139,7 +140,8 @@ def _opposite(need: str) -> str:
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
     """Yield the types that are known where an `isinstance` condition is false.
 
-    These lines are the `else`, or those after the `if` if its branch exits (`return`, `raise`, …).
+    They are known in the `else`. Without an `else`, they are known in the lines after the `if`, provided that the branch exits (`return`,
+    `raise`, …).
 
     Args:
         node: the condition.

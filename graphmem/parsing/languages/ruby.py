@@ -73,8 +73,8 @@ class RubyHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return (start, end, "overload") for branches of an `if` that rarely run.
 
-        The positions are byte offsets. Such a branch is the `else` of a test for a Ruby feature, or code that an environment variable
-        enables. Definitions in it get the modifier `overload`, because a use of their name refers to the definition outside the branch.
+        The positions are byte offsets. Such a branch is the `else` of a test for a Ruby feature, or is enabled by an environment variable.
+        Definitions in it get the modifier `overload`: a use of their name then refers to the definition outside the branch.
         """
         found = []
         for match in _EITHER.finditer(source):
@@ -149,7 +149,10 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _names_method(builder: TermBuilder, node: Node) -> bool:
-    """Whether a symbol is one of both names of `alias` or `alias_method`."""
+    """Whether a symbol is an argument of `alias` or `alias_method`.
+
+    Both arguments are names of methods, such as `:size` in `alias_method :length, :size`.
+    """
     around = node.parent
     if around is not None and around.type == "argument_list" and around.parent is not None:
         method = around.parent.child_by_field_name("method")
@@ -160,7 +163,7 @@ def _names_method(builder: TermBuilder, node: Node) -> bool:
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
     """Return the class that `X = Class.new(Base) { … }` creates: `X`.
 
-    Without a variable or without a block, the result is the base class.
+    Without a block, or without a variable on the left, the result is the base class.
     """
     around = node.parent
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
@@ -195,9 +198,9 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 
 
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
-    """Map the node id of each identifier to whether the identifier is a call.
+    """Return, for each identifier's node id, whether the identifier is a call.
 
-    The identifier `total` is a call unless a local variable of this name is visible there. Two kinds are never calls: parts of a
+    The identifier `total` is a call unless a local variable of this name is visible there. Two kinds are never calls: identifiers in a
     definition's header, and the method name in `a.total`, where the whole node is the call.
     """
     names: list[set[str]] = [set()]  # local variables of each scope

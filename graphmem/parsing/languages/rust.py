@@ -40,10 +40,10 @@ class RustHelper(Helper):
     """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark definitions that only test builds or builds for a tool contain.
+        """Mark definitions that only builds of tests or of checking tools contain.
 
-        Each result is (start, end, "overload") in bytes. With the modifier `overload`, uses of the name refer to the other definition of
-        this name.
+        Each result is (start, end, "overload"), with byte offsets. With the modifier `overload`, a use of the name refers to the definition
+        of this name in normal builds.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
@@ -114,8 +114,8 @@ class RustHelper(Helper):
 def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
     """Yield (path, name, alias) of every name that a `use` declaration binds.
 
-    `text` is the declaration, or a part of it inside braces. `prefix` is the path before the braces, and `depth` the number of braces
-    around.
+    For `use a::{b, c as d}`, these are (`a`, `b`, `b`) and (`a`, `c`, `d`). `text` is the declaration or, in a recursive call, a part
+    inside braces. `prefix` is then the path before the braces, and `depth` the number of enclosing braces.
     """
     text = text.strip()
     if not text or depth > MAX_NESTED:
@@ -143,7 +143,10 @@ def _joined(prefix: str, path: str) -> str:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Split a list at the commas outside of braces."""
+    """Split the text inside the braces of a `use` at its outer commas.
+
+    Commas inside inner braces are ignored.
+    """
     depth = start = 0
     for position, character in enumerate(text):
         if character == "," and depth == 0:
@@ -196,7 +199,7 @@ def _arguments(builder: TermBuilder, tree: Node) -> Iterator[TermIndex]:
 
 
 def _groups(tree: Node) -> list[list[Node]]:
-    """Return the tokens inside the brackets of `tree`, a list per argument.
+    """Return the tokens inside the brackets of `tree`: one list per argument.
 
     Commas separate the arguments.
     """
