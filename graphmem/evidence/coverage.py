@@ -90,7 +90,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 class _Reading:
-    """The open data file of coverage.py, and what was read from it so far."""
+    """Reads one open data file of coverage.py: tests, and functions they ran."""
 
     def __init__(self, data: sqlite3.Connection, resolver: Resolver, root: Path, written_ns: int) -> None:
         self._data = data
@@ -178,8 +178,8 @@ class _Reading:
     def _modules(self, dotted: str) -> list[str]:
         """Return the files that may be the module `dotted`.
 
-        For `a.b` these are `a/b.py` and any file whose path ends with `/a/b.py`, such as `src/a/b.py`. Coverage records the name under
-        which a module was imported.
+        `dotted` is the name under which the tests imported the module. For `a.b`, the result has `a/b.py` and any file whose path ends with
+        `/a/b.py`, such as `src/a/b.py`.
         """
         tail = dotted.replace(".", "/")
         return sorted(path for path in self._owners if path.removesuffix(".py") == tail or path.removesuffix(".py").endswith("/" + tail))

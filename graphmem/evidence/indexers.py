@@ -42,7 +42,7 @@ class Indexer(NamedTuple):
 
 
 class Fitting(NamedTuple):
-    """A SCIP indexer that supports files of a project, installed or not."""
+    """A SCIP indexer for a project's files, and whether it can run."""
 
     indexer: Indexer
     files: int  # number of files with its suffixes
@@ -60,7 +60,7 @@ class Ran(NamedTuple):
 
 @cache
 def indexers() -> tuple[Indexer, ...]:
-    """The table of all known SCIP indexers, from `indexers.toml`."""
+    """Return the table of all known SCIP indexers, from `indexers.toml`."""
     rows = tomllib.loads((files("graphmem.evidence") / "indexers.toml").read_text("utf-8"))
     return tuple(
         Indexer(
@@ -182,9 +182,9 @@ def _telling(output: Sequence[str]) -> str:
 
 
 def _projects(root: Path, marker: str) -> list[str]:
-    """Directories below the root that have a file such as `tsconfig.json`.
+    """Return the directories below the root that have a file named `marker`.
 
-    The list is empty if the root itself contains the file.
+    An example of a marker is `tsconfig.json`. The list is empty if the root itself has the file: then the indexer runs only in the root.
     """
     if not marker or (root / marker).exists():
         return []

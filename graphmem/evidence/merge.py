@@ -30,7 +30,7 @@ _PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
 
 
 class Outside:
-    """Adds edges that outside tools observed to one project's index runs.
+    """Adds edges that outside tools observed to the index runs of one project.
 
     Outside tools are SCIP indexers, recorded test runs and coverage. Not thread-safe.
 
@@ -58,7 +58,7 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Version of the stored observations that this run has merged.
+        """Version of the stored observations; after `update`, the graph has them.
 
         The graph stores this version. The next run passes it to `update` and `is_due`.
         """
@@ -67,8 +67,8 @@ class Outside:
     def is_due(self, mark: str) -> bool:
         """Whether an index run is needed although no source file changed.
 
-        It is needed if files of outside tools wait. It is also needed if `mark`, the version of the observations in the graph, is not the
-        current version.
+        A run is needed if files of outside tools wait, or if the stored observations have another version than `mark`. `mark` is the
+        version of the observations in the graph.
         """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
@@ -86,7 +86,7 @@ class Outside:
             resolver: has the current tree.
             touched: files that were added, changed or deleted.
             mark: version of the observations in the graph; see `Outside.mark`.
-            body_before: returns the body hash of a symbol, given by id, before this run; None if the graph did not have it.
+            body_before: returns the body hash that a symbol, given by id, had before this run; None for a symbol that is new in the graph.
             with_evidence: files with outside edges in the graph; read only if the stored observations were lost.
 
         Returns:
@@ -111,8 +111,8 @@ class Outside:
     def merged(self, path: str, found: FileResolution) -> FileResolution:
         """Return the edges of a file, with valid edges of outside tools added.
 
-        `found` has the edges that parsing and resolution found, and the unresolved names. Names that a SCIP index resolves are removed from
-        the latter.
+        `found` has the edges that parsing and resolution found, and a list of unresolved names. Names that a SCIP index resolves are
+        removed from this list.
         """
         if path not in self._begun_in:
             return found
@@ -124,7 +124,7 @@ class Outside:
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
     def let_go(self) -> None:
-        """Release the parsed files from memory. Call it when all files are merged."""
+        """Release the parsed files from memory, after all files are merged."""
         self._resolver = None
         self._definitions = {}
 
@@ -146,18 +146,20 @@ class Outside:
             self._loaded = mark
 
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
-        """Return (exists, is unchanged) for a definition with the hash `body`.
+        """Return (whether a definition exists, whether its body is unchanged).
+
+        *Unchanged* is meant since the definition was observed.
 
         Args:
             number: number of the definition in the stored observations.
-            body: hash of its body, now or before the run; None if the definition does not exist.
+            body: hash of the body, now or before the run; None if the definition does not exist.
         """
         return body is not None, body == self._ends[number].body_hash
 
     def _body(self, place: Place) -> str | None:
-        """Return the hash of the current body of a definition.
+        """Return the hash of the current body of the definition at `place`.
 
-        None if the definition does not exist.
+        The result is None if the definition does not exist.
         """
         found = self._definition(place)
         return found.body_hash if found is not None else None
@@ -225,8 +227,9 @@ class Outside:
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
     """Return an edge with the rule and confidence of an outside observation.
 
-    `known` is the edge so far, and `lines` are those of the observation. Lines of a SCIP index are added to the edge's lines. Lines of a
-    test run are used only if the edge has none. If `is_first` is False, another tool takes precedence, and only the lines change.
+    `known` is the edge so far, or None. `lines` are the lines of the observation. Lines of a SCIP index are added to the edge's lines.
+    Lines of a test run are used only if the edge has no lines. If `is_first` is False, another tool takes precedence, and only the lines
+    change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -1,8 +1,9 @@
 """Edges that outside tools observed, such as SCIP indexers and test runs.
 
 The modules that read, store and merge observations share these types. An end of an edge is a definition *at the time of the observation*.
-It consists of its place (path, name, kind, ordinal) and the hash of its body; it has no id of the graph. The subject of an observation is
-the end where its edges begin. An observation is valid if the hash of the subject equals the hash of the current body.
+It is identified by path, name, kind and ordinal, together called its place. The hash of its body is stored with it. The definition where
+the edges of an observation begin is its subject. An observation is valid if the stored hash of the subject equals the hash of the current
+body.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ class Seen(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """All edges of one kind from one definition, as one tool observed them."""
+    """All edges of one kind from one definition, as one tool observed them.
+
+    The definition where the edges begin is the `subject`; `seen` has the other ends.
+    """
 
     rule: str  # key of SOURCE_OF_RULE
     kind: str  # EdgeKind

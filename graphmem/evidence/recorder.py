@@ -75,9 +75,9 @@ class Recorder:
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """Collect the functions that run from now on in `bucket`.
+        """From now on, collect the functions that run in the set `bucket`.
 
-        The bucket is a set, which receives the `id` of each function's code object. The previous bucket is returned.
+        For each function, the `id` of its code object is added to the set. The previous set is returned.
         """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
@@ -104,7 +104,7 @@ class Recorder:
         return found
 
     def _starters(self) -> set[int]:
-        """Return the `id` of the code of functions that start another process.
+        """Return the `id` of the code of each function that starts a process.
 
         These are functions of the standard library, such as `subprocess.Popen.__init__`.
         """
@@ -114,9 +114,10 @@ class Recorder:
         return {id(code) for code in codes}
 
     def _callers_of(self, code: CodeType) -> dict[int, int] | None:
-        """Register a code object that ran; return its map of recorded callers.
+        """Register a code object that ran; return the map of its callers so far.
 
-        The map is empty for a new code object. The result is None if the code is outside the project.
+        The map has the keys and values described at `Recorder.callers`. It is empty for a new code object. The result is None if the code
+        is outside the project.
         """
         self.codes[id(code)] = code
         if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):

@@ -48,7 +48,8 @@ def tests_of(data: bytes) -> list[Test]:
 def _lcov(data: bytes) -> list[Test]:
     """Return the tests of an LCOV report; `TN:` lines name them.
 
-    The first line of a function runs even if the function is only defined. So this line counts only if the function was called (`FNDA:`).
+    The first line of a function also runs when the function is only defined. So this line counts only if an `FNDA:` line says that the
+    function was called.
     """
     found: dict[str, list[Ran]] = {}
     name, path, lines, starts, idle = "", "", set[int](), dict[str, int](), set[str]()
@@ -121,8 +122,8 @@ def _jacoco(data: bytes) -> list[Test]:
 def _v8(data: bytes) -> list[Test]:
     """Return the single test of a V8 coverage file (`NODE_V8_COVERAGE`).
 
-    The files in the result are in the order in which the process loaded them. The test is the first test file among them, so it has no
-    name.
+    The file does not name the test, so the name is "". The test is later taken to be the first test file among the loaded files. The result
+    therefore has the files in the order in which the process loaded them.
     """
     ran = []
     for script in sorted(json.loads(data)["result"], key=lambda one: int(one.get("scriptId") or 0)):

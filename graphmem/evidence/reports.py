@@ -36,7 +36,7 @@ _PLAIN: Final = ("lcov", "coverage", "jacoco", "cover")  # names that tools give
 class Report(NamedTuple):
     """A coverage report: time of writing, name from its path, and tests.
 
-    The name is used for tests that the report does not name, or names in an unknown way.
+    `name` is used for a test that has no name in the report, or an unknown one.
     """
 
     written_ns: int
@@ -132,8 +132,8 @@ def _files(path: Path) -> Iterator[Path]:
 def _name(file: Path, given: Path) -> str:
     """Return the name of a test, from the path of its coverage report `file`.
 
-    The name is the path below the directory `given`, without the suffix. If the file has a common name such as `lcov.info`, the name is the
-    path of its directory.
+    `given` is the path that the user gave. If it is a directory, the name is the path of `file` below it, without the suffix. A file with a
+    common name such as `lcov.info` has the path of its directory as its name.
     """
     inner = file.relative_to(given) if given.is_dir() else Path(file.name)
     stem = inner.with_suffix("")

@@ -87,7 +87,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 class Sighting(NamedTuple):
     """Edges that a test run showed, and everything that could not be used.
 
-    The latter are functions without a definition, test items without a definition, and files that changed during the run.
+    Not usable are functions without a definition, test items without a definition, and files that changed during the run.
     """
 
     observations: list[Observation]
@@ -244,9 +244,9 @@ def _is_nameless(code: Code) -> bool:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Yield (qualified name, is own) that a code object may have in the graph.
+    """Yield (qualified name, whether it is the code's own name in the graph).
 
-    *Is own* is False for a lambda or comprehension: its name is that of the enclosing function.
+    For a lambda or comprehension, the name is that of the enclosing function, and the second value is False.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

@@ -85,10 +85,11 @@ class _Index:
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _folder_elsewhere(self) -> str:
-        """Return the project directory to which a SCIP index's paths relate.
+        """Return the project directory to which the paths in a SCIP index relate.
 
-        It is for an index that was made on another machine, possibly for a part of the project. Its paths are compared with the ends of the
-        project's paths. The result ends with "/", or is "" for the root.
+        It is for an index from another machine, which may cover only a part of the project. The directory is found by comparing paths:
+        `src/a.py` of the index is the project's file `web/src/a.py` if the directory is `web/`. The result ends with "/", or is "" for the
+        root or if unclear.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}

@@ -73,10 +73,10 @@ class Definitions:
 
 
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
-    """Return keys of a symbol that other versions of its package share.
+    """Return keys of a symbol that do not depend on the package's version.
 
-    To find a definition, all keys are tried in order. To add a definition, `module` is given: the name under which files import it, or "".
-    The result is empty for a local symbol.
+    To find a definition, call without `module` and try the keys in order. To add a definition, give `module`: the name under which files
+    import it, or "". The result is empty for a local symbol.
     """
     parts = split(symbol)
     if parts is None:
@@ -96,8 +96,8 @@ def _put(twins: list[Meant], definition: Meant) -> None:
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
     """Return the one definition of `twins` that runs, in a list.
 
-    All definitions have the same symbol: the function is overloaded or redefined. The result is the last one with a body, if possible in
-    the file of the first. Of classes and variables, it is the first definition.
+    `twins` are definitions with the same symbol, for example of an overloaded or redefined function. Of functions, the last one with a body
+    is returned. Functions in the file of the first twin are preferred. Of classes and variables, the first one is returned.
     """
     found = list(twins)
     if len(found) < 2:

@@ -24,7 +24,7 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 class Fit(NamedTuple):
     """Number of places where a file agrees with a SCIP index, or does not.
 
-    A place agrees if the file has the name of the index's symbol there.
+    A place is a position at which the index has a symbol. The file agrees if it has the name of the symbol there.
     """
 
     right: int
@@ -143,7 +143,8 @@ class Places:
     def _judge(self, place: Place, symbol: str) -> bool | None:
         """Whether a file has the name of `symbol` at a place; None if unclear.
 
-        False also if the place is not a whole word. None if the symbol has no name, or if a use may have another name, such as an alias.
+        It is unclear if the symbol has no name. It is also unclear if a use has another name, which may be an alias. A place that begins or
+        ends inside a word gives False.
         """
         if not place.text or self._cuts(place):
             return False

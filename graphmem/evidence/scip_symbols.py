@@ -28,7 +28,7 @@ _MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, pri
 
 
 class Symbol(NamedTuple):
-    """The name of a SCIP symbol, and the name of its owner.
+    """The name of a SCIP symbol, and the name of the owner of the symbol.
 
     For example, the method `close` of the class `File` has the owner `File`.
     """

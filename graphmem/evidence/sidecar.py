@@ -1,8 +1,8 @@
 """Store edges that outside tools observed, across index runs.
 
-The file is SQLite. It has all observations, and the graph has only the valid ones. So undoing an edit of the source restores its edges.
-Every change of this file increments a version, and records the affected source files. So a run after a failed run, or with a rebuilt index,
-knows which files to merge again.
+The file is SQLite. It has all observations, and the graph has only the valid ones. So if a source file is edited and the edit is undone,
+the observed edges of the file return. Every change of this file increments a version, and records the affected source files. From them, a
+run after a failed run, or with a rebuilt index, knows which files to merge again.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Kept(NamedTuple):
 
 
 class Sidecar:
-    """The edges that outside tools observed in one project. Not thread-safe.
+    """Stores the edges that outside tools observed in a project.
 
-    An observation has the edges of one kind from one definition. Its rule names the kind of tool, such as `scip` or `runtime`. Methods
-    raise `EvidenceError` if the file is damaged, or was written by another version of graphmem.
+    An observation has the edges of one kind from one definition. The rule of an observation names the kind of tool, such as `scip` or
+    `runtime`. Methods raise `EvidenceError` if the file is damaged, or was written by another version of graphmem. Not thread-safe.
 
     Args:
-        path: the SQLite file; created by the first `take`, so a project without outside evidence has no file.
+        path: the SQLite file. It is created by the first call of `take`, so a project without observations has no file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,7 +83,7 @@ class Sidecar:
     def changed_since(self, mark: str) -> set[str] | None:
         """Return the files whose observations changed since the version `mark`.
 
-        A version is a result of the method `mark()`. The result is None if the version belongs to another store; then all files count as
+        `mark` is an earlier result of the method `mark()`. The result is None if `mark` belongs to another store; then all files count as
         changed.
         """
         now = self.mark()
@@ -146,9 +146,9 @@ class Sidecar:
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Return the files in which a stored edge to one of `seen` begins.
+        """Return the files in which stored edges to the definitions `seen` begin.
 
-        `seen` has the numbers of definitions in this store.
+        `seen` has the numbers of the definitions in this store.
         """
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
@@ -170,10 +170,11 @@ class Sidecar:
     def take(self, rule: str, reading: Reading) -> None:
         """Store the observations of one outside tool's file in a transaction.
 
-        By default, earlier observations of a definition with the same rule are merged with the new ones. They are replaced in three cases:
+        `reading` has these observations; `rule` names the kind of tool. Earlier observations of a definition with the same rule are merged
+        with the new ones, except in three cases. In these they are replaced:
 
         - the body of the definition has changed
-        - `reading.scope` is set, so the reading replaces all observations of its files
+        - `reading.scope` is set: it lists files, and all earlier observations of these files are replaced
         - a test ran with at least as many parameter sets as in the earlier observation
 
         Raises:

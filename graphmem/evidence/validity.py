@@ -11,7 +11,7 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """Tests whose last run is still valid, and counts of valid edges."""
+    """Ids of tests whose last run is still valid, and counts of valid edges."""
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
