@@ -32,7 +32,7 @@ def is_schema(path: str) -> bool:
 class Contracts:
     """Collects and links the contract ends of a project. Not thread-safe.
 
-    An end is a place in code that offers or uses a contract, such as an HTTP route.
+    A contract end is a place in code that offers or uses a contract, such as an HTTP route.
 
     Args:
         folder: the index directory.
@@ -50,7 +50,8 @@ class Contracts:
     def begin(self, run: str, *, full: bool) -> bool:
         """Prepare a run; return whether the last run's contract ends are known.
 
-        If this object does not have the ends, `contracts.json` is read. In a full run the ends are not needed, and the result is True.
+        The ends are places in code that offer or use contracts. If they are not in memory, `contracts.json` is read. A full run does not
+        need them, so the result is then True.
 
         Args:
             run: identifier of the previous run.
@@ -65,17 +66,23 @@ class Contracts:
         return self._rows is not None
 
     def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> None:
-        """Add the contract ends of one file to this run, as the parser found them."""
+        """Add the contract ends that the parser found in one file to this run.
+
+        `ends` are tuples with the fields of `parsing.contracts.end.End`.
+        """
         self._new[path] = rows_of(path, ends, resolver)
 
     def take_rows(self, path: str, rows: Sequence[ContractRow]) -> None:
-        """Add one file's contract ends, which another process converted to rows."""
+        """Add the contract ends of one file, already converted to rows.
+
+        A contract end is a place in code that offers or uses a contract. The rows come from another process, which called `rows_of`.
+        """
         self._new[path] = list(rows)
 
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
         """Link the contract ends of all files; return paths with changed edges.
 
-        An edge belongs to the file that uses the contract.
+        A contract end is a place in code that offers or uses a contract. An edge belongs to the file that uses the contract.
 
         Args:
             resolver: finds the function that handles a route, which may be in another file.
@@ -100,9 +107,9 @@ class Contracts:
         return (self._edges or {}).get(path, [])
 
     def keep(self, run: str) -> None:
-        """Write the contract ends to `contracts.json`, marked with the run.
+        """Write the contract ends of all files to `contracts.json`.
 
-        Later processes and other projects read the file.
+        `run` is the index run that made them; it is stored in the file. Later processes and other projects read the file.
 
         Raises:
             DiskFullError, BadInputError, ResourceError: the write failed.
@@ -118,7 +125,8 @@ class Contracts:
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
     """Convert the contract ends in a file to rows, with their symbols.
 
-    `ends` are tuples from the parser. Without `resolver` the symbols stay empty; a schema file has none.
+    `ends` are tuples from the parser. `resolver` finds the function to which an end belongs. Without it, as for a schema file, the symbols
+    stay empty.
     """
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
@@ -135,7 +143,8 @@ def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
 def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
     """Return the row of a contract end with the symbol to which it belongs.
 
-    This is the function that handles the route, which may be in another file, or else the definition around the end.
+    If the end names a handler, as a route does, the symbol is the function with that name. The function may be in another file. Otherwise
+    the symbol is the definition that contains the end.
     """
     symbol, qualname, test = resolver.place(row.path, row.scope, row.handler, service_of)
     return row._replace(symbol=symbol, qualname=qualname, test=test)
@@ -144,8 +153,8 @@ def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
 def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
     """Link the contract ends of all files; return the edges by path.
 
-    The path is that of the file that uses the contract. Two symbols have one edge: that of the most certain link, with the lines of all
-    links.
+    The path is that of the file that uses the contract. Two symbols have at most one edge, even if several links connect them. It has the
+    confidence of the most certain link, and the lines of all links.
     """
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):

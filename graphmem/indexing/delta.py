@@ -56,7 +56,7 @@ class Rows(NamedTuple):
         """Return the chunks as row objects, to compare them with stored chunks.
 
         Raises:
-            AssertionError: the chunks are packed, as only in a first index run.
+            AssertionError: the chunks are packed, which is so only in a first index run.
         """
         if isinstance(self.chunks, PackedRows):
             raise AssertionError(
@@ -68,8 +68,8 @@ class Rows(NamedTuple):
     def empty(cls, spill: Spill | None) -> Rows:
         """Make an empty set of rows for a run.
 
-        With `spill` (a temporary store for bytes), rows that are added later are packed into it. Without it, they stay row objects in
-        lists.
+        With `spill` (a temporary store for bytes), rows that are added later are packed into the spill. Without it, they stay row objects
+        in lists.
         """
         if spill is not None:
             return cls(
@@ -87,7 +87,7 @@ class Rows(NamedTuple):
 def everything(new: Rows) -> GraphDelta:
     """Return the delta of a first index run, which adds all rows.
 
-    Rows stay in the order of the files, externals are sorted by id.
+    Rows stay in the order of the files. Externals (symbols outside of the project) are sorted by id.
     """
     for rows in new[:-1]:
         if isinstance(rows, PackedRows):
@@ -147,16 +147,17 @@ def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
 
 
 def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
-    """Compute the delta from old rows to new rows.
+    """Compute the delta (change of the graph) from old rows to new rows.
 
     Args:
         old: the graph's rows of the affected files (`externals` is not read).
         new: rows of the affected files that still exist.
-        external_uses: for each external to which an old or new edge leads, its number of edges in the graph.
+        external_uses: for each external to which an old or new edge leads, the number of edges to it in the graph.
 
     Returns:
         A delta whose lists are sorted by id, and edges by (kind, source, destination). If only the evidence of an edge changed, the edge is
-            removed and added. An external that loses its last edge is removed. `moves` has the rows that continue under a new id.
+            removed and added. An external that loses its last edge is removed. `moves` has (old id, new id) of moved and renamed files and
+            symbols.
     """
     removed_files, files = _by_id(old.files, new.files)
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
@@ -197,12 +198,12 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _old_rows(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Return the old rows that consumers of the delta need.
+    """Return the old rows that readers of the delta need.
 
-    These are all rows of files, symbols and chunks, and the edges of files in which an edge changes.
+    These are all rows of files, symbols and chunks in `old`. Of the edges, they are those of each file in which an edge changes.
 
     Args:
-        old: all old rows.
+        old: all old rows of the affected files.
         changed: (kind, source, destination) of each edge that is added or removed.
     """
     path_of = {row.id: row.path for row in old.symbols}

@@ -24,7 +24,10 @@ _MANY: Final = 256  # files; for this many and more, loaded facts are hidden fro
 
 
 class FactsLostError(IndexingError):
-    """The cache lost the parsed facts of the file `path`, which has changed."""
+    """The cache has lost a file's facts, and the file has changed.
+
+    So the facts of the indexed content cannot be computed again.
+    """
 
 
 class FactsSource:
@@ -68,8 +71,8 @@ class FactsByPath(Mapping[str, "FileFacts"]):
     Args:
         source: reads facts that are not in `parsed`.
         files: the files by path, with content hash and language.
-        parsed: files that this run has parsed; some still hold their facts.
-        cancelled: called at every few look-ups; True stops them with an error.
+        parsed: files that this run has parsed; some of them have their facts in memory.
+        cancelled: called every few look-ups; if it returns True, the look-up raises an error.
     """
 
     def __init__(
@@ -109,8 +112,8 @@ class FactsByPath(Mapping[str, "FileFacts"]):
     def hide_from_collector(self) -> None:
         """Exclude all objects loaded so far from cyclic garbage collection.
 
-        Facts live as long as the process, and the collector would scan their millions of tuples again and again. The method does nothing if
-        there are few files.
+        Facts live as long as the process, and the collector would scan their millions of tuples again and again. For few files, the method
+        does nothing.
         """
         if len(self) >= _MANY:
             gc.freeze()

@@ -1,9 +1,9 @@
 """Store which other files the edges of each file depend on.
 
-Resolution takes most of the time of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new
-process resolves only files that a change can affect. An input is a part of another file that was read to resolve a file; it is identified
-by a key. A group is a set of inputs. The data is in one SQLite file. If the data is missing, all files are resolved again, so a damaged
-file is replaced by an empty one, with a note.
+Resolution takes most of the time of an index run. A new process reads these dependencies, and the facts of the last run (see
+`parsing.facts_cache`). So it resolves only files that a change can affect. An input is a part of another file that was read to resolve a
+file. It is identified by a string, its key. A group is a set of inputs. The data is in one SQLite file. If the file is missing, all files
+are resolved again. A damaged file is replaced by an empty one, with a note.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _BATCH: Final = 50_000  # keys or groups in one row; bounds the memory of a larg
 
 
 class PackedDependencies(NamedTuple):
-    """Dependencies of files, packed as the bytes that the file stores.
+    """Dependencies of all files as the bytes that the SQLite file stores.
 
-    As objects (`Dependencies`), those of a large project would take many times the memory.
+    As objects (`Dependencies`), they would take many times the memory in a large project.
     """
 
     keys: list[bytes]  # in batches, in order
@@ -64,7 +64,7 @@ def packed_numbers(numbers: Iterable[int]) -> bytes:
 
 
 def numbers_of(data: bytes) -> array[int]:
-    """Read back the numbers that were given to `packed_numbers`, ascending."""
+    """Return the numbers that were given to `packed_numbers`, ascending."""
     return array(_NUMBERS, zlib.decompress(data))
 
 
@@ -97,7 +97,8 @@ class Inputs:
     def load(self, run: str, layout: str) -> Dependencies | None:
         """Return the dependencies of all files, as the run `run` stored them.
 
-        The result is None if the stored data is unusable, or from another run or another layout of the project.
+        `layout` identifies the project's layout, such as its import directories. The result is None if the stored data is damaged, or
+        belongs to another run or layout.
         """
         if self._connection is None:
             return None
@@ -142,7 +143,13 @@ class Inputs:
         return not found.isdisjoint(paths)
 
     def save(self, run: str, layout: str, dependencies: PackedDependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
-        """Replace all stored dependencies and framework keys by those of a run."""
+        """Replace all stored dependencies and framework keys by those of `run`.
+
+        A framework key is a route's path, an event or a command that a function handles.
+
+        `layout` identifies the project's layout, such as its import directories. `dependencies` has those of all files. `handles` has the
+        framework keys by path of the file.
+        """
         self._write(run, layout, (0, 0), dependencies, handles, None)
 
     def follow(
@@ -156,12 +163,14 @@ class Inputs:
     ) -> None:
         """Add the changes of a run to the data that the previous run stored.
 
+        An input is a part of a file that was read to resolve another file, identified by a key. A group is a set of inputs.
+
         Args:
             run: the new run.
             layout: the project's layout, such as its import directories; it must be that of the previous run.
             first: (number of keys, number of groups) that are stored already.
-            dependencies: further keys and groups, and the dependencies of the resolved files.
-            handles: framework keys of functions in the resolved files.
+            dependencies: additional keys and groups, and the dependencies of the resolved files.
+            handles: framework keys of functions (such as routes) in the resolved files, by path.
             removed: paths of deleted files.
         """
         self._write(run, layout, first, dependencies, handles, removed)

@@ -1,8 +1,9 @@
 """Match removed files and symbols with new ones (moves and renames).
 
-A file is matched by its content, or by shared lines, as Git does. Memories about a moved file or symbol then belong to the new one. A
-symbol is matched in the new file that continues its old file, or by the hash of its body, which does not change by a rename or a move.
-Among equal matches, the one with the more similar path is chosen. If the paths are equally similar, no match is made.
+Memories about a moved file or symbol then belong to the new one. A file is matched by its content, or by shared lines, as Git does. If a
+file was moved, its symbols are matched with those of the new file. Any symbol may also be matched by the hash of its body, which a rename
+or a move does not change. Among equal matches, the one with the more similar path is chosen. If the paths are equally similar, no match is
+made.
 """
 
 from __future__ import annotations
@@ -89,9 +90,10 @@ def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Cou
 
 
 def similarity(one: Counter[str], other: Counter[str]) -> float:
-    """Return which share of the longer text the common lines make up, 0 to 1.
+    """Return the similarity of two texts by their common lines, 0 to 1.
 
-    `one` and `other` map the lines of a file to their number. Lengths are measured in characters.
+    It is the length of the common lines, divided by the length of the longer text. `one` and `other` map each line to the number of times
+    it occurs. Lengths are measured in characters.
     """
     longer = max(_length(one), _length(other))
     return _length(one & other) / longer if longer else 0.0
@@ -120,8 +122,8 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Row]]:
     """Match old rows with new rows, pairs with the highest scores first.
 
-    `pairs` has (score, old row, new row). Each row is used once. If a row has two best partners with equal scores, it is not matched at
-    all.
+    `pairs` has (score, old row, new row). Each row is used at most once. If a row has several best partners with equal scores, it stays
+    without a match.
     """
     taken: set[str] = set()
     found: list[tuple[_Row, _Row]] = []
@@ -188,7 +190,7 @@ class _SymbolMoves:
     def with_their_members(self) -> None:
         """Match a removed class with the new class that got most of its members.
 
-        The new class must have got at least half of them.
+        Members are the methods and other definitions in a class. The new class must have got at least half of them.
         """
         gone, fresh = self._open()
         owners = {row.id: row for row in fresh}

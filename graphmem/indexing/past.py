@@ -101,8 +101,8 @@ def _edges_before(old: Iterable[EdgeRow], delta: GraphDelta) -> dict[tuple[str, 
 def joined(undos: Iterable[Undo]) -> GraphDelta:
     """Join inverses of several runs to one change of the current graph.
 
-    The change leads back to an earlier graph. `undos` are the inverses of all runs since that graph, newest first, so the oldest row of
-    each id wins.
+    The change leads back to an earlier graph. `undos` are the inverses of all runs since that graph, newest first. If several have a row of
+    the same id, the oldest row is used.
     """
     whole = Undo({}, {}, {}, {}, {})
     for one in undos:
@@ -150,8 +150,8 @@ class Past:
     def keep(self, state: Kept, undo: Undo) -> None:
         """Store a state that an index run has replaced, and the run's inverse.
 
-        Only states that lead to the current graph are kept. A restored backup, for example, leaves states that do not, and these are
-        dropped.
+        Only states from which the stored inverses lead to the current graph are kept; others are dropped. Others exist, for example, after
+        a backup was restored.
 
         Raises:
             GraphMemError: the file cannot be read or written.

@@ -97,7 +97,7 @@ _PLAIN = Resolved("", "", 0, "", False, ())  # a file of a language without rule
 
 
 class _Kept(NamedTuple):
-    """The run whose dependencies are in the file of `Inputs`, with counts.
+    """The run whose dependencies are stored (see `Inputs`), with counts.
 
     The counts are numbers of keys (inputs: parts of files that were read) and of groups (sets of inputs).
     """
@@ -111,7 +111,7 @@ class _Kept(NamedTuple):
 class Indexer:
     """Updates the graph in a store to match the files below one root.
 
-    Only one run may be active at a time; the caller sees to it.
+    Only one run may be active at a time; the caller must ensure this.
     """
 
     def __init__(
@@ -307,7 +307,7 @@ class Indexer:
         return self._resolver is not None
 
     def core_files(self) -> list[str]:
-        """Return the paths of the files with most imports of them, most first.
+        """Return the paths of the files that are imported most, most first.
 
         Tests are left out. There are at most `CORE_FILES` paths.
         """
@@ -316,16 +316,20 @@ class Indexer:
         return [path for path, _ in imported.most_common() if not view.in_tests(path)][:CORE_FILES]
 
     def answer_ahead(self, path: str) -> None:
-        """Compute and cache the answers of resolution that a file needs.
+        """Resolve names of a file in advance, and cache the answers.
 
-        Most files need answers about the core files. So the first change after a start is then resolved as fast as later ones. The method
-        does nothing before `warm` has loaded the data.
+        `path` is usually a core file, about which most other files need answers. With the cached answers, the first change after a start is
+        resolved as fast as later ones. The method does nothing before `warm` has loaded the data.
         """
         if self._resolver is not None:
             self._resolver.answer_ahead(path)
 
     def end_warming(self) -> None:
-        """Index the answers that `answer_ahead` cached, by the inputs they used."""
+        """Prepare the answers that `answer_ahead` cached for the next run.
+
+        They are indexed by the inputs (parts of files) from which they were computed. A change of a file can then find and drop the
+        outdated answers.
+        """
         if self._resolver is not None:
             self._resolver.index_answers()
 
@@ -438,7 +442,7 @@ class Indexer:
             parsed: the files that this run has parsed, by path.
             removed: paths of deleted files.
             known: content hashes of the indexed files, by path.
-            on_progress: receives the progress of further parsing.
+            on_progress: receives the progress if files must be parsed again.
             cancelled: whether to stop.
         """
         layout = self._tree.layout()
@@ -497,10 +501,10 @@ class Indexer:
         return resolver
 
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
-        """Store for later processes on which files the edges of each file depend.
+        """Store the dependencies of each file's edges, for later processes.
 
-        This is done before the graph is written. The stored data names the run, and is used only if the graph contains the result of this
-        run.
+        Dependencies are other files, and parts of them. They are stored before the graph is written. The stored data names the run. A later
+        process uses the data only if the graph contains the result of the same run.
         """
         kept, layout = self._kept, _layout_key(resolver.layout)
         follows = bool(kept.run) and kept.run == self._store.meta().get("run")
@@ -517,8 +521,7 @@ class Indexer:
     def _name_functions(self, *, anew: bool) -> None:
         """Write the framework keys of functions to the graph if they changed.
 
-        A framework key is a route's path, an event or a command that a function handles. The flag makes the method write unchanged keys,
-        too.
+        A framework key is a route's path, an event or a command that a function handles. If the flag is set, unchanged keys are written as well.
         """
         rows = self._inputs.handles()
         if rows is None:
@@ -556,8 +559,8 @@ class Indexer:
     ) -> None:
         """Link contracts between files, such as a route and its calls.
 
-        Files whose edges change by this are added to `affected`. In a first index run (`full`) the contract ends are collected later, while
-        each file is resolved and its parsed facts are in memory.
+        The paths of files whose edges change are added to `affected`. In a first index run (`full`), contract ends (offers and uses) are
+        collected later: while a file is resolved, its parsed facts are in memory.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:
@@ -677,8 +680,8 @@ class Indexer:
         """Resolve all files of a first load in other processes.
 
         Returns the delta with all rows, and the dependencies of the files. The result is None if the calling process must resolve the files
-        itself: there are few files, outside evidence is due, the cache lacks facts, or the processes failed. A server makes the resolver
-        for its next run from the cache (`warm`).
+        itself: there are few files, outside evidence is due, the cache lacks facts, or the processes failed. No resolver stays in this
+        process; `warm` makes one from the cache for the next run.
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)

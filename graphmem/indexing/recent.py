@@ -40,7 +40,8 @@ class Recent:
         """Return the graph's rows of given files, from the cache if possible.
 
         Args:
-            ask: reads rows from the store. It is called with (paths that are not cached, paths whose chunks are not cached).
+            ask: reads rows from the store. It is called with two lists: the paths that are not cached, and the paths whose chunks are not
+                cached.
             paths: paths of the files.
             chunks_of: the paths whose chunks are needed, too.
         """

@@ -70,9 +70,9 @@ _log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """The rows of one batch: for each type, position and number of rows.
+    """The rows of one batch of files, stored in the spill of the run.
 
-    The position is in the spill, which is the temporary store of the run.
+    The spill is a temporary store. For each type of rows, a field has (position in the spill, number of rows).
     """
 
     symbols: tuple[Piece, int]
@@ -95,7 +95,7 @@ class _FailedError(Exception):
     """The resolving program ended before all files were resolved.
 
     Args:
-        said: the reason.
+        said: the reason, in words for people.
         killed: whether the system killed the program, as it does when memory runs out.
     """
 
@@ -246,8 +246,8 @@ class _Run:
     def _dependencies(self, start: Start) -> PackedDependencies:
         """Merge the dependencies of all children, and number them in one sequence.
 
-        A dependency is an input (a part of another file that was read) or a group of inputs. In each child they have the child's own
-        numbers. The result has the numbers that a single resolver would give.
+        A dependency is an input (a part of another file that was read) or a group of inputs. Each child process numbered its dependencies
+        itself, so equal numbers of two children may differ in meaning. The result has the numbers that a single resolver would give.
         """
         if len(self._ended) == 1:
             (only,) = self._ended.values()

@@ -1,8 +1,8 @@
 """Resolve files in forked processes of one program that opens no database.
 
-The program reads the facts of all files once and forks. Each process, including the first, resolves its own sequence of neighbouring files,
-because neighbouring files share intermediate results. Then it resolves remaining batches of other sequences. Each process writes the rows
-of its batches to its own pipe. The bytes of a batch do not depend on the number of processes.
+The program reads the facts of all files once and forks. Each process, including the first, resolves its own range of neighbouring files,
+because neighbouring files share intermediate results. A process that has finished its range takes remaining batches of other ranges. Each
+process writes the rows of its batches to its own pipe. The bytes of a batch do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Resolved(NamedTuple):
 class Batch(NamedTuple):
     """Result of resolving a batch of files.
 
-    Each type of rows is (rows pickled as a list of tuples, number of rows).
+    The four fields with rows, such as `symbols`, are (rows pickled as a list of tuples, number of rows).
     """
 
     number: int
@@ -96,7 +96,8 @@ class Start(NamedTuple):
 class End(NamedTuple):
     """Last message of a child process: the inputs and groups that it added.
 
-    An input is a part of a file that was read to resolve another file. A group is a set of inputs. Those in `Start` are not repeated.
+    An input is a part of a file that was read to resolve another file. A group is a set of inputs. Inputs and groups of the message `Start`
+    are not repeated.
     """
 
     added: PackedDependencies  # with the child's files, in its numbers
@@ -150,7 +151,8 @@ def main(outputs: Sequence[int]) -> None:
 def _end_with_caller() -> None:
     """End this process and its children when the process that started it dies.
 
-    The caller keeps the standard input open for as long as it lives, and sends nothing more.
+    The caller keeps this program's standard input open while it lives, and sends nothing more. So the end of the input shows that the
+    caller has died.
     """
     try:
         os.read(0, 1)
@@ -173,10 +175,10 @@ def _work(
         job: the input of the program.
         resolver: has read the facts of all files.
         batches: paths of files, in batches.
-        first: numbers of keys and of groups that all processes share; see `Start`.
+        first: (number of keys, number of groups) that all processes share; see `Start`.
         orders: for each process, a pipe with the numbers of its batches.
         outputs: for each process, the pipe for its results.
-        number: number of this process.
+        number: number of this process, from 0.
     """
     for other in outputs:
         if other != outputs[number]:
@@ -192,9 +194,9 @@ def _work(
 
 
 def _orders(begin: int, end: int) -> int:
-    """Return a pipe that contains numbers of batches: `begin` up to `end` - 1.
+    """Return a pipe that contains the numbers of the batches from `begin`.
 
-    Several processes take numbers from it.
+    The last number is `end` - 1. Each number is read by only one of the processes.
     """
     taking, giving = os.pipe()
     with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor

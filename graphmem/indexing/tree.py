@@ -1,7 +1,7 @@
 """Find the files of a project that changed since the last scan.
 
-The first scan covers the whole tree of folders. A later one may be given the changed paths. Then it reads only these paths, unless one of
-them affects other files: a folder, a file of ignore rules, or a nested repository.
+The first scan covers the whole tree of folders. A later scan may be limited to given paths. The whole tree is still scanned if one of the
+paths affects other files: a folder, a file of ignore rules, or a nested repository.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Tree:
     def _some(self, known: Mapping[str, str], paths: Collection[str]) -> Discovery | None:
         """Scan only the given paths; None if the whole tree must be scanned.
 
-        That is so if there are many paths, or one of them affects other files: a folder, a file of ignore rules, or a nested repository.
+        The whole tree must be scanned if there are many paths, or if one of them affects other files. Such a path is a folder, a file of
+        ignore rules, or a nested repository.
         """
         if len(paths) > FEW:
             return None
@@ -103,10 +104,10 @@ class Tree:
         return found if found is not None and (found.files or not known.keys() <= set(paths)) else None
 
     def layout(self) -> Layout:
-        """Return facts from configuration files, such as import directories.
+        """Return the project's layout from its configuration files.
 
-        The result includes the package name of the root, if it is a package. An unreadable configuration file is ignored; `faults` has the
-        reason.
+        The layout has the import directories, for example. It also has the package name of the root, if the root is a package. An
+        unreadable configuration file is ignored; `faults` has the reason.
         """
         return self._read_layout()[0]
 
@@ -127,9 +128,9 @@ class Tree:
 
 
 def _is_layout(path: str) -> bool:
-    """Whether the content of a file determines names of modules.
+    """Whether a file's content decides under which names modules are imported.
 
-    This is so for configuration files, and for the `__init__.py` in the root, which makes the root a package.
+    It does for configuration files, and for the `__init__.py` in the root, which makes the root a package.
     """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 

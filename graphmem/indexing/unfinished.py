@@ -35,7 +35,7 @@ class Unfinished:
     """Chunks and properties of the files that an unfinished run has parsed.
 
     Args:
-        path: the SQLite file; made when the first file is kept.
+        path: the SQLite file; created when the first file is kept.
         project: name of the project, which is part of every id.
     """
 
@@ -71,10 +71,10 @@ class Unfinished:
             self.discard()
 
     def take(self, files: Iterable[FoundFile], cache: FactsCache) -> Iterator[ParsedFile]:
-        """Yield those of the given files that an interrupted run has parsed.
+        """Yield the given files that an interrupted run has already parsed.
 
-        Their facts are in the cache. A file is left out if it has changed since then, if the cache lost its facts, or if its stored data is
-        damaged.
+        Their facts are read from `cache` later. A file is left out if it has changed since it was parsed. It is also left out if its facts
+        are lost, or its stored data is damaged.
         """
         if not self._path.exists():
             return
