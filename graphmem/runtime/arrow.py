@@ -26,9 +26,9 @@ class LazyModule:
 
 
 def computed(function: str, *arguments: Any) -> Any:
-    """Call a compute function of Arrow without the import of the others.
+    """Call one compute function of Arrow without importing all of them.
 
-    The methods of arrays that compute need that import.
+    The methods of arrays that compute would import all functions.
     """
     from pyarrow._compute import call_function
 

@@ -1,10 +1,10 @@
 """Store and check checksums inside SQLite files and JSON files.
 
 SQLite has no checksums of its pages, but its header has four bytes for programs (`application_id`). graphmem stores the CRC-32 of all other
-bytes there. A writer sets them to zero in its first transaction (`unseal`). The last process that closes the file writes the new checksum
-(`seal`). The files are in WAL mode, so a log next to a file shows that the file is open. A file with a checksum was therefore closed
-properly, and a changed bit is found before a row is read (6 ms for 100 MB). A file without a checksum was left by a crash. Then SQLite's
-log protects the committed rows, and `PRAGMA quick_check` checks the rest.
+bytes there. A writer sets these four bytes to zero in its first transaction (`unseal`). The last process that closes the file writes the
+new checksum (`seal`). A file with a checksum was therefore closed properly. A changed bit is found before a row is read (6 ms for 100 MB).
+A file without a checksum is open, which its log file (WAL) shows, or was left by a crash. After a crash, SQLite's log protects the
+committed rows, and `PRAGMA quick_check` checks the rest.
 
 A JSON file ends with the hash of everything before it, like a line of the journal of memories.
 """
@@ -38,7 +38,7 @@ MISMATCH: Final = "the bytes of the file do not match its checksum; graphmem doe
 class Proof(Enum):
     """Result of comparing a file with its checksum: sound, open or damaged.
 
-    A file is open if it has no checksum, for example because another process has it open, or a crash left it.
+    *Open* means that the file has no checksum: a process has it open, a crash left it, or an earlier version wrote it.
     """
 
     SOUND = "sound"  # each byte is what was there when it was closed
@@ -75,7 +75,7 @@ def unseal(db: sqlite3.Connection) -> None:
 def seal(path: Path) -> None:
     """Write the checksum into a closed SQLite file.
 
-    The call has no effect if another process has the file open, or if the file already has a checksum.
+    If another process has the file open, or the file already has a checksum, nothing is written.
     """
     if any(path.with_name(path.name + side).exists() for side in SIDES):
         return

@@ -21,10 +21,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
-    """Wait after the block for graphmem's daemon threads that began in it.
+    """Wait, after the block, for graphmem's daemon threads started inside it.
 
-    If some are still running after `wait_s` seconds, the process ends at once with exit code 0, without a shutdown of the interpreter. The
-    log then names these threads. After an error in the block, the function does not wait.
+    If some are still running after `wait_s` seconds, the process ends at once with exit code 0. The interpreter is then not shut down. The
+    log names these threads. If the block raises an error, there is no wait.
     """
     before = frozenset(threading.enumerate())
     yield
@@ -41,7 +41,7 @@ def running(before: Collection[threading.Thread], wait_s: float) -> list[str]:
 
     Args:
         before: threads for which the function does not wait.
-        wait_s: maximum wait for all other threads together.
+        wait_s: maximum number of seconds to wait for all the threads together.
     """
     until = time.monotonic() + wait_s
     here = threading.current_thread()

@@ -1,8 +1,8 @@
 """Report unexpected errors in work on one file, or in a background thread.
 
-Only loops over files may call `fault`: the run skips the file, reports it and continues. The traceback is logged at the level debug. The
-project's tests set `RAISE`, so that errors are raised instead. Every background thread calls `unraised` for an error of its work. The
-thread continues, and shows the sentence that `unraised` returns.
+A loop over files calls `fault` for an error in one file. The run then skips the file, reports it and continues. The traceback is logged at
+the level debug. The project's tests set the environment variable that `RAISE` names, so that errors are raised instead. A background thread
+calls `unraised` for an error in its work. It then continues, and shows the sentence that `unraised` returns.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _log = logging.getLogger("graphmem.faults")
 def fault(error: Exception, stage: str, path: str) -> str:
     """Return one sentence about an unexpected error in the work on one file.
 
-    The sentence says where the error happened and asks the user to report it. `stage` is the work, such as parsing.
+    The sentence says where the error happened and asks the user to report it. `stage` names the work, such as "parsing".
 
     Raises:
-        Exception: the same error, if it concerns more than this file: memory, disk space, or an error of graphmem.
+        Exception: `error` itself, if it concerns more than this file: lack of memory or disk space, or an error of graphmem that has its
+            own message.
     """
     is_general = isinstance(error, (MemoryError, GraphMemError)) or getattr(error, "errno", None) in _OF_THE_MACHINE
     if is_general or os.environ.get(RAISE):

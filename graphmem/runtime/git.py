@@ -31,10 +31,10 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables for Git that name no repository.
+    """Return environment variables for Git that do not select a repository.
 
-    Inside a Git hook, inherited variables would name another repository than that of the working directory. The variables also forbid
-    prompts, and forbid fetching objects that a partial clone lacks.
+    Inside a Git hook, inherited variables would select another repository than that of the working directory. They are left out. Added
+    variables forbid prompts, and forbid fetching objects that a partial clone lacks.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
@@ -93,7 +93,9 @@ def answer(
 
 
 def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> bytes:
-    """Run `git <arguments>` in `root` and return its standard output.
+    """Run `git <arguments>` in `root` and return the bytes that it prints.
+
+    `variables` are environment variables in addition to those of `environment`.
 
     Raises:
         GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.
@@ -123,10 +125,10 @@ def reason(stderr: bytes) -> str:
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:
-    """Return environment variables that disable Git's filters.
+    """Return environment variables that disable a repository's Git filters.
 
-    A filter is a program in a repository's settings. `configured` is Git's list of these settings. The option `-c` is not used, because the
-    name of a filter may contain an equals sign.
+    A filter is a program in a repository's settings, which Git would run on the content of files. `configured` is Git's list of these
+    settings. The option `-c` is not used, because the name of a filter may contain an equals sign.
     """
     names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
     settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]

@@ -17,10 +17,11 @@ _resident = 0  # bytes, after memory was last released
 
 
 def few_arenas() -> None:
-    """Limit the C library to two heaps; for servers, before threads start.
+    """Limit the C library to two heaps (arenas).
 
-    By default the library makes eight heaps for each core, and memory freed in a heap can be reused only by that heap's threads. Each
-    reopening of the database starts new threads, so without this limit a server's memory grew by a third of a megabyte with each edit.
+    Servers call this before they start threads. By default the library makes eight heaps for each core. Memory freed in a heap can be
+    reused only by that heap's threads. Each reopening of the database starts new threads. Without this limit, a server's memory grew by a
+    third of a megabyte with each edit.
     """
     mallopt = getattr(c_library(), "mallopt", None)
     if mallopt is not None:
@@ -30,11 +31,11 @@ def few_arenas() -> None:
 def give_back(*, between: bool = False) -> None:
     """Return freed memory from this process's allocators to the system.
 
-    The call takes milliseconds. Memory of an allocator without a function for this stays in the process.
+    The call takes milliseconds. The allocators are those of Arrow and of the C library, if it has a function for this.
 
     Args:
-        between: whether the call is between two steps of the same work, which take the same memory again. If so, nothing is returned by a
-            process that is small or has hardly grown since the last call. A return doubled the time for a small index.
+        between: whether the next step of the same work will soon need as much memory again. If so, nothing is returned unless the process
+            is large and has grown since the last call. For a small index, returning the memory each time doubled the time of a run.
     """
     global _resident
     if between and 0 < resident_bytes() < max(SMALL, _resident + GROWN):

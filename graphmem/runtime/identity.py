@@ -11,9 +11,9 @@ INDEX_HEADER = "Graphmem-Index"  # names the index: of a request the one it is m
 
 
 def index_id(folder: str | os.PathLike[str]) -> str:
-    """Return the device and inode of an index directory as a string.
+    """Return the id of an index directory: its device and inode as a string.
 
-    The id is "" if the directory is missing. Moving the directory keeps the id; a copy has a different id.
+    The id is "" if the directory is missing. If the directory is moved, the id stays the same; a copy has a different id.
     """
     try:
         found = os.stat(folder)  # noqa: PTH116 -- hooks do without pathlib

@@ -32,7 +32,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """A resource, such as memory, and how errors from its lack are recognised."""
+    """A resource such as memory, with the errors that mean its lack."""
 
     name: str
     errnos: tuple[int, ...]
@@ -59,7 +59,7 @@ _OF_THE_PROCESS: Final = ("descriptors", "memory")
 
 
 def limited_memory() -> bool:
-    """Whether a limit of the process can refuse memory that the machine has.
+    """Whether a limit can refuse memory to this process that the machine has.
 
     If so, the process may run out of memory because of the limit, and not because its input is too large.
     """
@@ -106,12 +106,13 @@ def be_frugal() -> None:
 def kind_of(error: BaseException, path: str = "") -> str:
     """Return the name of the resource whose lack caused an error, or "".
 
-    The names are descriptors, memory, file_size, read_only (a read-only disk), rights (no permission) and room (disk space). The result is
-    "" for any other error.
+    The names are "descriptors", "memory", "file_size", "read_only" (a read-only disk), "rights" (no permission) and "room" (disk space).
+    The result is "" for any other error.
 
     Args:
         error: the exception.
-        path: a path that may occur in the error's message; it is ignored, so that words in it do not count.
+        path: a path that the error's message may contain. It is removed from the message first, so that no word in it is taken for a
+            reason.
     """
     if isinstance(error, MemoryError):
         return "memory"
@@ -124,9 +125,9 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Return an error of graphmem that names the resource an exception lacked.
+    """Return an error that names the resource whose lack caused `error`.
 
-    The result is None if the exception has another cause.
+    Resources are, for example, memory and disk space. The result is None if `error` has another cause.
 
     Args:
         error: the exception.
@@ -172,7 +173,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
     """Raise an error if `error` means that descriptors or memory ran out.
 
-    For any other exception the function does nothing, and the caller handles it.
+    For any other `error`, the function returns, and the caller handles `error`.
 
     Raises:
         ResourceError: the whole process lacks descriptors or memory.
@@ -182,9 +183,10 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Return an error of graphmem for an uncaught exception about a resource.
+    """Return an error that names the resource whose lack was not handled.
 
-    The result names the resource that was missing, such as memory. It is None for any other exception.
+    `error` is an uncaught exception. If a lack of memory or disk space, for example, caused it, the result says so. It is None for any
+    other exception.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -197,7 +199,8 @@ def refusal_of_any(error: BaseException) -> GraphMemError | None:
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
     """Return an error of graphmem for a failed file operation.
 
-    The error names the missing resource if there is one, and else has the system's reason. The arguments are those of `refusal`.
+    If a resource such as disk space ran out, the error names it; otherwise it has the system's reason. The arguments are those of
+    `refusal`.
     """
     return refusal(error, doing, path, elsewhere) or DiskFullError(
         f"{doing} failed: {error.strerror or error} ({path}); check the disk and its free space, then try again",
@@ -233,7 +236,7 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 def kept_if_possible(what: str) -> Iterator[None]:
     """Ignore errors of the disk while a `with` block writes to a cache.
 
-    So the caller's work continues if the disk is full or read-only. `what` names the cached data in the log.
+    So the caller's work continues if the disk is full or read-only. `what` is the name of the cached data for the log.
     """
     try:
         yield

@@ -35,8 +35,9 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
     """Pack a file's occurrences of names into bytes; b"" without occurrences.
 
     Args:
-        occurrences: distinct occurrences in any order. The bytes do not depend on the order, but on the version of the compressor.
-        kinds: the kinds of edge that can occur; later versions may only append kinds.
+        occurrences: distinct occurrences in any order. The bytes do not depend on the order, but may differ between versions of the
+            compressor.
+        kinds: the kinds of edge that can occur. The bytes refer to them by position, so add new kinds only at the end.
     """
     rows = sorted(occurrences)
     if not rows:

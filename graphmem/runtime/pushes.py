@@ -25,15 +25,16 @@ _CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
 
 
 def is_pushed(root: Path) -> bool:
-    """Whether a directory is a project on a server that pushes have filled.
+    """Whether a directory is a server's copy of a pushed project.
 
-    Such a project has no Git repository. A repository that contains the server's directory belongs to another project.
+    Users send the project with `graphmem push`, without a Git repository. If a repository contains the directory, it belongs to another
+    project.
     """
     return os.path.isfile(root / PUSHED_FILE)  # noqa: PTH113 -- no error in a closed directory
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path of an index stays inside its project.
+    """Whether a path in an index is relative and stays inside its project.
 
     Paths of a push come from another machine, and the server writes files to these paths.
     """
@@ -56,7 +57,7 @@ def is_branch(name: str) -> bool:
 def address_of(project: str, branch: str) -> str:
     """Return the part of an address that names a project or a branch of it.
 
-    It is the project's name if `branch` is "". A path, a URL and the name of a directory may contain it.
+    If `branch` is "", it is the project's name. The result can be used in a path, in a URL and as the name of a directory.
     """
     return f"{project}{BRANCH_MARK}{quote(branch.replace('/', _SLASH), safe=_SLASH)}" if branch else project
 

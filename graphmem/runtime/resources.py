@@ -31,9 +31,9 @@ def data_root() -> Traversable:
 
 @cache
 def digest(folder: str) -> str:
-    """Return a hash of the files in a folder of code.
+    """Return a hash of the code in a folder.
 
-    Cached data is marked with the hash, so that data made by other code is not used.
+    Cached data is marked with the hash. Data made by other code is not used.
 
     Args:
         folder: `parsing`, `grammars`, …; the hash covers its `.py`, `.scm` and `.toml` files at any depth.

@@ -22,7 +22,7 @@ class RestingError(Exception):
 class Rest:
     """Counts consecutive failures of requests to a server. Thread-safe.
 
-    After some failures, `watched` refuses requests for a minute. A success sets the count to 0.
+    After `FAILURES` failures, `watched` refuses requests for a minute. A success sets the count to 0.
 
     Args:
         clock: monotonic clock in seconds; for tests.
@@ -36,9 +36,9 @@ class Rest:
 
     @contextmanager
     def watched(self, failure: type[Exception]) -> Iterator[None]:
-        """Run a block that sends a request; count an error of the type `failure`.
+        """Run a `with` block that sends a request to a server, and count failures.
 
-        The error is raised unchanged.
+        An error of the type `failure` counts as a failed request, and is raised unchanged.
 
         Raises:
             RestingError: the block was not run, because requests to the server are paused.

@@ -22,9 +22,9 @@ PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file; a new file can be read only by its owner.
+    """Open a file; if it is new, only its owner may read or write it.
 
-    The umask has no effect on this. The function is meant as the `opener` of `open`.
+    This holds for any umask. Use the function as the `opener` of `open`.
     """
     return os.open(path, flags | OPEN, PRIVATE)
 
@@ -32,7 +32,7 @@ def private(path: str, flags: int) -> int:
 def private_file(path: Path) -> Path:
     """Create a file readable only by its owner, if missing; return its path.
 
-    SQLite copies the rights of a file to its logs.
+    Calling this before SQLite opens the file protects SQLite's logs, too, because they get the permissions of the file.
     """
     with contextlib.suppress(OSError):  # the open call reports a file that cannot be made
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | OPEN, PRIVATE))
@@ -119,7 +119,7 @@ class Sidefile:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return a file's time, size and inode, to notice that it was written."""
+    """Return a file's time, size and inode; a write changes them."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 

@@ -1,6 +1,6 @@
 """Functions of the operating system that differ between POSIX and Windows.
 
-No other module uses a name that one of the two lacks; `tests/docs/test_portable.py` checks this. The branches for Windows follow its
+All other modules use only names that both systems have; `tests/docs/test_portable.py` checks this. The branches for Windows follow its
 documentation. The tests run them on Linux, with substitutes for the modules of Windows.
 """
 
@@ -91,9 +91,9 @@ def unlock(descriptor: int) -> None:
 
 
 def _lock_bytes(descriptor: int, *, shared: bool) -> None:
-    """On Windows, lock bytes of an open file that stand for the whole file.
+    """Lock some bytes of an open file, on Windows.
 
-    A shared lock takes one of these bytes, and any other lock takes all of them.
+    They stand for the whole file. A shared lock takes one of these bytes, and any other lock takes all of them.
 
     Raises:
         BlockingIOError: another process has locked the file.
@@ -232,7 +232,7 @@ def cpu_seconds() -> float:
 
 
 def peak_bytes() -> int:
-    """Return the peak resident memory of this process; 0 on Windows: unknown."""
+    """Return the peak resident memory of this process in bytes; 0 on Windows."""
     if sys.platform == "win32":
         return 0
     else:  # noqa: RET505 - the type checker reads it so
@@ -279,7 +279,10 @@ def fork() -> int:
 
 
 def after_fork(call: Callable[[], None], *, in_parent: bool = False) -> None:
-    """Call a function in each forked child of this process, or in the parent."""
+    """Call a function after each fork: in the child, or in the parent.
+
+    With `in_parent`, the function is called in this process instead of in the new child. On Windows nothing is done.
+    """
     if sys.platform != "win32":
         if in_parent:
             os.register_at_fork(after_in_parent=call)
@@ -350,7 +353,7 @@ def kill_group(pid: int) -> None:
 def alarm(cpu_s: float, wall_s: float) -> None:
     """End this process after some time, even while it runs a library's code.
 
-    The earlier of both times counts; 0 stands for never. On Windows only `wall_s` counts.
+    The limit that is reached first ends the process; 0 means no limit. On Windows only `wall_s` counts.
 
     Args:
         cpu_s: seconds of processor time.
@@ -369,9 +372,9 @@ def alarm(cpu_s: float, wall_s: float) -> None:
 
 
 def arm() -> None:
-    """Let the signals of `alarm` end this process.
+    """Make sure that the signals of `alarm` end this process.
 
-    The parent process may have ignored them, which a child inherits.
+    A child inherits ignored signals from its parent. This function stops ignoring them.
     """
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -63,8 +63,8 @@ class Vault:
     def seal(self, data: bytes, place: str = "") -> bytes:
         """Encrypt bytes; `opened` decrypts them.
 
-        `place` identifies where the bytes are stored. Decryption needs the same `place`, so encrypted bytes cannot be moved to another
-        place.
+        `place` identifies where the bytes are stored, such as a row of a table. Decryption needs the same `place`, so bytes that somebody
+        moved elsewhere are rejected.
         """
         return self.head + self._cipher.encrypt(data or b"\0", [place.encode(), b"" if data else b"empty"])
 
@@ -215,9 +215,9 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
 
 def _key_of_journal(data_dir: Path) -> str:
-    """Return the hash of the key that encrypts the journal, or "" without one.
+    """Return the hash of the key that encrypts the journal of memories.
 
-    The hash is read from the newest file of the journal of memories.
+    The hash is read from the newest file of the journal. The result is "" if the journal is missing or not encrypted.
     """
     newest = max((data_dir / JOURNAL).glob("journal-*.jsonl"), default=None, key=lambda path: path.name)
     if newest is None:

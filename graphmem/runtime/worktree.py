@@ -20,9 +20,9 @@ LOOK_S: Final = 0.01
 
 
 def first_worktree(root: Path) -> Path | None:
-    """Return the main worktree of a linked Git worktree.
+    """Return the main worktree of the linked Git worktree at `root`.
 
-    The result is None for any other folder.
+    The result is None if `root` is not a linked worktree.
     """
     link = root / ".git"
     try:
@@ -41,9 +41,9 @@ def first_worktree(root: Path) -> Path | None:
 
 
 def first_index(data_dir: Path) -> Path | None:
-    """Return the index directory of a linked worktree's main Git worktree.
+    """Return the index directory of the main Git worktree.
 
-    The result is None for any other folder.
+    The result is None if `data_dir` does not belong to a linked worktree, or if the main worktree has no index.
 
     Args:
         data_dir: the index directory of a linked worktree, which need not exist.
@@ -60,8 +60,8 @@ def first_index(data_dir: Path) -> Path | None:
 def journal_folder(data_dir: Path) -> Path:
     """Return the directory of the journal of memories that an index uses.
 
-    A linked Git worktree uses the journal of the main worktree, if the main worktree has an index. A linked worktree that already has a
-    journal keeps its own.
+    A linked Git worktree uses the journal of the main worktree, if the main worktree has an index. One exception: a linked worktree that
+    already has a journal keeps it.
     """
     own = data_dir / JOURNAL
     index = None if any(own.glob("journal-*")) else first_index(data_dir)
