@@ -90,7 +90,7 @@ _LEFT_OUT: Final = (
 
 
 class Content(NamedTuple):
-    """The database of a backup: its engine, generation and numbers of entries."""
+    """Facts about a backup's database: engine, generation, numbers of entries."""
 
     engine: str  # writer of the file; `PORTABLE` for tables
     generation: int
@@ -154,7 +154,8 @@ def before_change(
 ) -> None:
     """Write a portable backup before the schema of the database changes.
 
-    If there already is a backup of the same content, none is written. If the database is too damaged for a backup, this is logged.
+    If a backup from this schema change with the same content already exists, none is written. If the database is too damaged for a backup,
+    this is logged.
 
     Args:
         data_dir: the index directory.

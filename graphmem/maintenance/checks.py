@@ -88,7 +88,7 @@ def graph(store: GraphReads) -> list[Check]:
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
     """Compare the projections in memory with the database.
 
-    Projections are copies, made for fast reading, of the code graph, the word index and the memories.
+    Projections are copies of the code graph, the word index and the memories, made for fast reading.
     """
     found: list[Check] = []
     if store.generation():
@@ -119,9 +119,9 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """Return one check for each damage repaired since the index was opened.
+    """Report damage that was repaired since the index was opened.
 
-    `notes` has a sentence about each repair.
+    `notes` has a sentence about each repair. The result has one check for each.
     """
     return [Check("mended", "note", note, "") for note in notes]
 

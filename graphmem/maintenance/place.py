@@ -86,8 +86,8 @@ def prepare_data_dir(data_dir: Path) -> None:
 def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
-    The result does not depend on the umask, because memories may be private. If the directory also has other content, it keeps its
-    permissions, and so do its subdirectories. Files that people wrote keep their permissions, because people may share them.
+    The permissions do not depend on the umask, because memories may be private. If the directory also has other content, the permissions of
+    the directory and its subdirectories are unchanged. The same holds for files that people wrote, because people may share them.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -126,7 +126,7 @@ def _restrict(path: Path) -> None:
 def open_in(database: Path) -> dict[str, Any] | None:
     """Return the process that has a database open, from its lock file.
 
-    None after a proper close, and without a lock file.
+    The result is None without a lock file, or if the last process closed the database properly.
     """
     record = read_record(database)
     return None if record is None or record.clean else record.owner
@@ -135,7 +135,7 @@ def open_in(database: Path) -> dict[str, Any] | None:
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
     """Return the new root of a project whose index was copied or moved.
 
-    The result is "" if the index was not copied or moved, or is not the one in `project`.
+    The result is "" if the index was not copied or moved, or if `data_dir` is not directly inside `project`.
 
     Args:
         data_dir: the index directory.

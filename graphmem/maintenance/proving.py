@@ -112,8 +112,9 @@ KINDS: Final = (
 def put_aside_damaged(data_dir: Path) -> list[str]:
     """Quarantine an index's damaged files that cannot be rebuilt.
 
-    The check runs before the files are read. Some kinds of files stay in place, because their readers use the intact part or refuse the
-    file. A file that cannot be read now may be intact. It stays in place too, and is reported when it is used.
+    The check runs before the files are read. Two kinds of files stay in place. First, files whose readers use the intact part or refuse the
+    file; their damage is reported here. Second, files that cannot be read now; they may be intact, and the error is reported when they are
+    used.
 
     Returns:
         One sentence for each damaged file.
@@ -165,9 +166,10 @@ def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
 
 @cache
 def _patterns() -> re.Pattern[str]:
-    """Return one expression for all kinds, with a group for each kind.
+    """Return one regular expression that matches the paths of all kinds.
 
-    Every file name is matched at each opening of an index. A loop over the kinds takes ten times as long.
+    Each kind of file has a group in the expression. All files are matched at each opening of an index. A loop over the kinds would take ten
+    times as long.
     """
     return re.compile("|".join(f"({translate(kind.pattern)})" for kind in KINDS))
 

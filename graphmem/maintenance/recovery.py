@@ -1,8 +1,8 @@
 """Quarantine an unusable database and rebuild it.
 
 Memories are restored from their journal when the index is opened. Code is restored by the next index run, and projections from both. Only
-derived data is deleted. An engine cannot read another storage format. So after a change of the format, the newest portable backup of the
-index is restored first. The backup has code, vectors and modules, and the journal adds later memories.
+derived data is deleted. A database in another storage format cannot be read by the engine. Then the newest portable backup of the index is
+restored first: it has code, vectors and modules. Memories that are newer than the backup come from the journal.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _log = logging.getLogger(__name__)
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     """Open the database of an index; quarantine a damaged one first.
 
-    The notes of the returned store report the quarantine. A database in an older storage format is quarantined as well. The current engine
-    cannot read it, but the graphmem version that made it can.
+    The notes of the returned store report the quarantine. A database in an older storage format is quarantined as well: only the graphmem
+    version that wrote it can read it. A new database, or the newest portable backup, takes its place.
 
     Raises:
         SchemaTooNewError, MigrationError, SettingsError: the database is intact, but needs another graphmem or engine.
@@ -68,8 +68,8 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 def _folders_aside(path: Path, engine: str) -> list[str]:
     """Quarantine directories that are where the database or its lock must be.
 
-    A directory in place of the database is quarantined only if the journal can replace the database. Returns one sentence for each
-    directory.
+    A directory in place of the database is quarantined only if the journal exists: the memories can be restored from it. Returns one
+    sentence for each directory.
     """
     said: list[str] = []
     why = "it is a directory in place of a file"
@@ -90,7 +90,8 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
     """Return the reason why a database must be quarantined, or raise `error`.
 
-    An error of the engine in this process is not sufficient. A separate process tries to open the database, too.
+    `error` is the engine's error in this process. This error alone is not sufficient: a separate process must fail to open the database,
+    too.
 
     Raises:
         DatabaseDamagedError: `error`, if a separate process could open the database, or its directory cannot be changed.
@@ -106,7 +107,7 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
 
 
 def lost_code(store: GraphReads) -> str:
-    """Return why the database no longer has the indexed code, or "".
+    """Return the reason why the indexed code was lost, or "".
 
     The result is "" if the database has code, or never had code.
     """
@@ -114,9 +115,9 @@ def lost_code(store: GraphReads) -> str:
 
 
 def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
-    """Record in a new database that it replaces a lost one; return its store.
+    """Record in the new database `store` that a lost one was replaced.
 
-    `notes` has the reasons. The record is kept until code is indexed again.
+    `notes` has the reasons. They stay recorded until code is indexed again. Returns the store, which also reports them.
     """
     store.set_meta({LOST_CODE: "; ".join(notes)})
     return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
@@ -173,9 +174,9 @@ def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) ->
 
 
 def _remove_derived(path: Path) -> None:
-    """Delete data derived from a database.
+    """Delete data derived from a database that was replaced.
 
-    The new database starts its generation numbers again, so old derived data could be mistaken for current data.
+    A new database starts its generation numbers again, so old derived data could be mistaken for current data.
     """
     for derived in (path.parent / GRAPH_FILE, *path.parent.glob("words-*")):
         derived.unlink(missing_ok=True)

@@ -38,7 +38,8 @@ _log = logging.getLogger(__name__)
 def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     """Copy the index of the main Git worktree, if this worktree has none.
 
-    If another process keeps writing to that database, only the parsed files and the history are copied. A failed copy is logged.
+    If another process keeps writing to the main worktree's database, the database is not copied. The parsed files and the history are
+    copied nevertheless. A failed copy is logged.
 
     Returns:
         Whether anything was copied.
