@@ -20,7 +20,7 @@ Text = Callable[[str], str]
 class Found(NamedTuple):
     """A contract such as an HTTP route, with the code that offers and uses it.
 
-    `asked` has (place, confidence) of each use. `change` is removed, changed or "".
+    `offered` has the places that offer the contract. `asked` has (place, confidence) of each use. `change` is "removed", "changed" or "".
     """
 
     kind: str
@@ -71,8 +71,8 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
     """Return (place, confidence) of code that uses a field of a gRPC message.
 
-    The places are calls and implementations of procedures. A place is returned if its procedure uses the message that has the field, and
-    its file contains the field's name.
+    The places are calls and implementations of procedures. The procedure must use the message that has the field. The file of the place
+    must contain the field's name. `read` returns the text of a file.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
@@ -104,8 +104,8 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
     """Return contracts that a change removed or changed, with their uses.
 
-    A contract is removed if nothing offers it any more. A declaration is removed if no changed file has it any more, even if another copy
-    of the schema does.
+    A contract is removed if the code no longer offers it. A contract that a schema declares is removed if no changed file declares it any
+    more. An unchanged copy of the schema does not count.
 
     Args:
         now: the rows of all projects after the change.

@@ -1,8 +1,9 @@
 """Link uses of contracts between programs with the code that offers them.
 
 For example, `fetch("/carts")` is linked with the handler of the route `GET /carts`. A use and an offer with equal names are linked. If
-several services offer the same name, the service is chosen by the host, or by the name of the variable with the address. If this is not
-possible, the confidence is divided among the candidates, and more than `MOST` candidates are not linked.
+several services offer the same name, words in the use select the service: the host, or the name of the variable with the address. If these
+words name no service, the use is linked with all candidates, and the confidence is divided among them. More than `MOST` candidates are not
+linked.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def link(rows: Iterable[ContractRow]) -> list[Link]:
 def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[ContractRow]]:
     """Return the rows that offer a contract, and the rows that use one.
 
-    If another file mounts the routes of a file under a prefix, the offers have the prefix: `/carts` becomes `/api/carts`.
+    A file may be mounted by another file under a prefix, as by `app.use("/api", carts)`. The names of its routes then get the prefix: `GET
+    /carts` becomes `GET /api/carts`.
     """
     mounts: dict[str, list[tuple[str, str]]] = {}
     paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}
@@ -101,10 +103,10 @@ def _prefixes(path: str, mounts: Mapping[str, Sequence[tuple[str, str]]], seen: 
 
 
 def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the paths of files whose routes get the prefix of a mount.
+    """Return the paths of the files that a row mounts under a prefix.
 
-    For example, the row of `app.use("/api", carts)` gives the file `carts.js`. Files in the same service are preferred. More than `MOST`
-    files give none.
+    For example, the row of `app.use("/api", carts)` mounts the file `carts.js`. If several files match, those in the same service are
+    preferred. The result is empty for more than `MOST` files.
 
     Args:
         row: the place that mounts a module.
@@ -182,8 +184,8 @@ class _Routes:
 def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     """Return the number of fixed segments that two paths share, or -1.
 
-    A segment such as `{id}` matches any text and does not count: `/carts/7` and `/carts/{id}` share one segment. The result is -1 if the
-    paths do not match.
+    A segment is a part between slashes. A variable one such as `{id}` matches any text and does not count: `/carts/7` and `/carts/{id}`
+    share one segment. The result is -1 if the paths do not match.
     """
     if offered and offered[-1] == REST:
         requested, offered = requested[: len(offered) - 1], offered[:-1]
@@ -269,14 +271,14 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
     """Return links from a client's call to the routes that fit it best.
 
-    If words in the call name a service, only routes of the service that fits best are linked. Such words are the host, variables and
-    `before`. If they name none, all candidates are linked. A call to an external host, and a call with more than `MOST` candidates, are not
-    linked.
+    Words in the call may name a service. They are the host, names of variables and `before`. If they do, only routes of the service that
+    they fit best are linked. Otherwise all candidates are linked, except for a call to an external host. A call with more than `MOST`
+    routes left is not linked.
 
     Args:
         row: the client's call.
         candidates: routes with a matching path.
-        before: the prefix that was removed from the call's path to find them.
+        before: the prefix that was removed from the call's path to find the candidates.
         same: number of fixed segments that the paths share.
         common: words that many services share.
     """
@@ -315,10 +317,10 @@ def _is_service(host: str) -> bool:
 
 
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
-    """Return how well words in a call name the service of a route.
+    """Return how well words in a call name the service of a route, from 0.
 
     `hints` are the words: hosts, variables and path prefixes. Words in `common` do not count. The result is 0 if the words do not name the
-    service.
+    service. It is higher the more words agree, and highest for equal names.
     """
     wanted = words_of(offer.path) - common
     if not wanted:
@@ -371,7 +373,11 @@ _CLIENTS: Final = (
 
 
 class _Speaker(NamedTuple):
-    """Words in one file that may belong to gRPC, such as `NewCartClient`."""
+    """Words in one file that may belong to gRPC, such as `NewCartClient`.
+
+    Words are split at dots and `::`. `ends` has the last one, two and three parts of each word: for `shop.CartClient`, `CartClient` and
+    `shop.CartClient`.
+    """
 
     words: frozenset[str]
     ends: frozenset[str]  # of the words, by their last and their last two parts
@@ -469,10 +475,13 @@ def _implementations(
 ) -> Iterable[tuple[str, str, ContractRow]]:
     """Yield (service, procedure, function) for implementations of gRPC.
 
+    These are functions that code registers for a service, and functions with the name of a procedure. The file of the latter must have
+    words that name the service.
+
     Args:
         rows: places in code that may implement a procedure.
-        services: the declared procedures of each service, by name.
-        speakers: the words of each file, which show the services that it implements.
+        services: for each service, by name, the declared procedures.
+        speakers: for each file, the words that show which services it implements.
     """
     serving = {path: {service for service in services if _says(speaker, service, _SERVERS)} for path, speaker in speakers.items()}
     folders: dict[str, set[str]] = {}

@@ -1,7 +1,7 @@
 """The list of an organisation's projects, which may call each other.
 
-The list is a file in the user's home directory. Each project publishes its contracts (such as HTTP routes) in its index directory, so that
-no other index is opened.
+The list is a file in the user's home directory. Each project publishes its contracts (such as HTTP routes) in a file of its index
+directory. So the databases of other projects are not opened.
 """
 
 from __future__ import annotations
