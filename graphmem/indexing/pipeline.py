@@ -521,7 +521,8 @@ class Indexer:
     def _name_functions(self, *, anew: bool) -> None:
         """Write the framework keys of functions to the graph if they changed.
 
-        A framework key is a route's path, an event or a command that a function handles. If the flag is set, unchanged keys are written as well.
+        A framework key is a route's path, an event or a command that a function handles. If the flag is set, unchanged
+        keys are written as well.
         """
         rows = self._inputs.handles()
         if rows is None:

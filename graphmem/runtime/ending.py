@@ -23,8 +23,8 @@ _log = logging.getLogger(__name__)
 def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
     """Wait, after the block, for graphmem's daemon threads started inside it.
 
-    If some are still running after `wait_s` seconds, the process ends at once with exit code 0. The interpreter is then not shut down. The
-    log names these threads. If the block raises an error, there is no wait.
+    If some are still running after `wait_s` seconds, the process ends at once with exit code 0. The log names these threads, and
+    the interpreter skips its shutdown. After an error in the block, the function does not wait.
     """
     before = frozenset(threading.enumerate())
     yield
