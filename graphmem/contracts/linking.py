@@ -224,7 +224,7 @@ def _fits(requested: str, offered: str) -> bool:
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
     """Whether a client's call (`row`) can reach a route (`offer`).
 
-    A route that is defined in a test can be reached only from the same test.
+    A route that is defined in a test can be reached only from the same test. All other routes can be reached from everywhere.
     """
     if not offer.test:
         return True

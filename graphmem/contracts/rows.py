@@ -1,6 +1,6 @@
 """Store the code that offers or uses contracts, in `contracts.json`.
 
-A contract is, for example, an HTTP route. With this file, a project publishes its contracts to the other projects of the organisation.
+A contract is, for example, an HTTP route. A project publishes this file to the other projects of the organisation.
 """
 
 from __future__ import annotations

@@ -173,11 +173,13 @@ class Outside:
     ) -> None:
         """Add the valid edges of one observation to the edges of its file.
 
+        The last three arguments are changed in place.
+
         Args:
             observation: edges from one definition, as stored.
-            edges: edges of the file, by (kind, source id, target id); changed.
-            ranks: precedence of the best outside rule of each edge so far, lowest first; changed.
-            settled: (source id, name, line) of each use that SCIP resolved; changed.
+            edges: edges of the file, by (kind, source id, target id).
+            ranks: for each edge, by the same key, the precedence of the best outside rule so far; the lowest number is best.
+            settled: (source id, name, line) of each use that SCIP resolved.
         """
         subject = self._ends[observation.subject]
         definition = self._definition(subject.place)

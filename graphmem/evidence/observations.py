@@ -30,7 +30,7 @@ NO_SITE: Final = -1
 class End(NamedTuple):
     """A definition at one end of an observed edge, with its body's hash.
 
-    The hash is that at the time of the observation.
+    The hash is that of the body at the time of the observation.
     """
 
     path: str
@@ -48,7 +48,8 @@ class End(NamedTuple):
 class Place(NamedTuple):
     """Identity of a definition, whether or not its body has changed.
 
-    It is the path, the qualified name, the kind, and the ordinal among definitions with the same name. `symbol_id` makes an id from it.
+    It consists of the path, the qualified name, the kind, and the ordinal among definitions with the same name. `symbol_id` makes the id of
+    the graph from these fields.
     """
 
     path: str

@@ -1,8 +1,9 @@
 """Import coverage reports of single tests, in any language.
 
-A report lists the lines that one test ran: a test file, a test class or a test function. Its name comes from the report itself (LCOV's
-`TN:`, JaCoCo's session, V8's first test file) or else from its path, as in `cov/TestAdd.out` or `cov/tests/cart.test.js/lcov.info`. The
-formats are in `report_formats`. Reports do not contain the sources, so files that changed after a report are ignored.
+A report lists the lines that one test ran: a test file, a test class or a test function. The name of the test comes from the report itself
+(LCOV's `TN:`, JaCoCo's session, V8's first test file). Otherwise it comes from the report's path, as in `cov/TestAdd.out` or
+`cov/tests/cart.test.js/lcov.info`. The formats are in `report_formats`. Reports do not contain the sources, so files that changed after a
+report are ignored.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Read SCIP indexes, in which a type checker has resolved each name.
 
 An index has the definitions and occurrences of symbols, by line and column. These positions must match the text. So the index is used only
-for files that have not changed since it was made. An occurrence becomes an edge if parsing found a use of the name at the same position.
-Parsing distinguishes calls from reads and gives the caller; the indexer gives the target. An index consists of one document for each source
-file. Documents are read one at a time, twice: first for definitions, then for uses.
+for files that have not changed since the index was made. An occurrence becomes an edge if parsing found a use of the name at the same
+position. Parsing distinguishes calls from reads and gives the caller; the indexer gives the target. An index consists of one document for
+each source file. Documents are read one at a time, twice: first for definitions, then for uses.
 """
 
 from __future__ import annotations

@@ -146,8 +146,8 @@ def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition
 def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
     """Return the only definition that has a SCIP place's name and contains it.
 
-    `ending` has the definitions that end at the same line as in the index. This look-up is used if the parser has a different position for
-    the name. The result is None if no definition fits, or if several do.
+    `ending` has the definitions that end at the line where the SCIP index says that the definition ends. This look-up is used if the parser
+    has a different position for the name. The result is None if no definition fits, or if several do.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]

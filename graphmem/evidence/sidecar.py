@@ -33,7 +33,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 class Kept(NamedTuple):
     """A stored observation: edges from one definition to others.
 
-    Definitions are given by their numbers in the store.
+    Definitions are given by the numbers that they have in the store.
     """
 
     rule: str

@@ -1,7 +1,7 @@
 """Link the two ends of contracts, such as a route and the call of its URL.
 
-An end is a place in code that offers or uses a contract. The links depend only on the ends of all files. So a fresh index and any sequence
-of incremental runs give the same edges.
+An end is a place in code that offers or uses a contract. The links depend only on the ends of all files. A fresh index and any sequence of
+incremental runs therefore give the same edges.
 """
 
 from __future__ import annotations

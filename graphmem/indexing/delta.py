@@ -41,7 +41,10 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesR
 
 
 class Rows(NamedTuple):
-    """All graph rows of some files. An edge belongs to the file of its source."""
+    """All graph rows of some files.
+
+    An edge belongs to the file in which it begins.
+    """
 
     files: list[FileRow] | PackedRows[FileRow]
     symbols: list[SymbolRow] | PackedRows[SymbolRow]

@@ -34,7 +34,7 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 class Sides(NamedTuple):
     """Files, symbols and chunks that a run removes and adds.
 
-    Each attribute is a pair: (removed rows, added rows). No id is in both.
+    Each attribute is a pair: (removed rows, added rows). The ids in the two lists differ.
     """
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]
@@ -235,7 +235,10 @@ def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]
 
 
 def _firsts(rows: Iterable[SymbolRow]) -> list[SymbolRow]:
-    """Return the rows whose qualified name and kind are unique in their file."""
+    """Return the rows that no other row equals in path, name and kind.
+
+    The name is the qualified name.
+    """
     named: dict[tuple[str, str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         named[row.path, row.qualname, row.kind].append(row)

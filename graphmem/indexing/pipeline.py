@@ -1,7 +1,7 @@
 """One index run: discover, parse, resolve, and write the difference.
 
-A run compares the content hashes of all files, or of files that may have changed, and processes only changed ones. The rows, the facts and
-the edge dependencies of other files are reused. Within a process they are kept in memory, and between processes in files next to the
+A run compares the content hashes of all files, or of files that may have changed. It processes only changed files. The rows, the facts and
+the edge dependencies of unchanged files are reused. Within a process they are kept in memory, and between processes in files next to the
 database. The run writes only at its end, so an interrupted run leaves the previous index unchanged.
 """
 

@@ -290,7 +290,7 @@ def _read(message: bytes) -> Start | Batch | End:
 
 
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
-    """Return how many processes make resolution fastest.
+    """Return the number of processes with which resolution is fastest.
 
     The result 0 means that the caller should resolve in its own process. Even a single separate process is useful: its memory is released
     when it ends, and the caller's memory is not fragmented.

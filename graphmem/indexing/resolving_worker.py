@@ -106,7 +106,7 @@ class End(NamedTuple):
 def main(outputs: Sequence[int]) -> None:
     """Resolve the files of a job, which is read from standard input.
 
-    `outputs` are pipes that the caller opened. The program forks one process for each of them, itself included.
+    `outputs` are pipes that the caller opened. One process writes to each pipe: this one to the first, and forked ones to the others.
     """
     message = receive(sys.stdin.buffer)
     if message is None:

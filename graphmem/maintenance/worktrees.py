@@ -87,7 +87,7 @@ def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
 def _snapshot(source: Path, staging: Path) -> bool:
     """Copy a database and its log while another process has them open.
 
-    Returns False if that process wrote during each attempt.
+    Returns False if the other process wrote to them during each attempt.
     """
     for _ in range(ATTEMPTS):
         before = [_written(source / name) for name in (DATABASE, LOG)]

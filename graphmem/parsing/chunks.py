@@ -81,7 +81,8 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
 def hash_of_text(prefix: str, text: str) -> str:
     """Return the blake2b-128 hash of a chunk's prefix and text.
 
-    The prefix is the line `File: … | … | Lines: …` above the text. Its line numbers are not hashed, so code that only moved keeps its hash.
+    The prefix is the line `File: … | … | Lines: …` above the text. The line numbers in the prefix are not hashed, so the hash of code that
+    only moved does not change.
     """
     return blake2b((_LINES_IN_PREFIX.sub("", prefix, count=1) + "\n" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

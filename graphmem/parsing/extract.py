@@ -1,8 +1,8 @@
 """Extract the facts of one file by a query over its syntax tree.
 
 Facts are definitions, imports, bindings and references. All matches of a language's query files are sorted by position. A stack of open
-definitions then gives the scope of each match. One short method, named after the main capture, handles each kind of match. So this module
-depends on names of captures, not on languages.
+definitions then gives the scope of each match. Each kind of match has a short method, named after the main capture of the query pattern. So
+this module depends on names of captures, not on languages.
 """
 
 from __future__ import annotations

@@ -192,8 +192,8 @@ class Bindings(Extraction):
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
         """Add bindings for the facts that a condition implies in its branch.
 
-        For `if isinstance(x, A)`, a binding says that `x` is an A there. For `if x is None`, a binding says that the branch runs only in
-        calls whose parameter `x` is None.
+        For `if isinstance(x, A)`, a binding says that `x` is an A in the lines of the branch. For `if x is None`, a binding says that the
+        branch runs only in calls whose parameter `x` is None.
         """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):

@@ -96,7 +96,8 @@ class Definitions(Bindings):
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
         """Add the decorators of `node` to its definition `found`.
 
-        Some decorators imply a modifier, such as `static`, which is added too. The table `decorator_modifiers` of the language lists them.
+        If a decorator implies a modifier, such as `static`, the modifier is added as well. The table `decorator_modifiers` of the language
+        lists these decorators.
         """
         found.decorators = tuple(self.decorators.pop(node.id, ()))
         table = self.grammar.spec.decorator_modifiers
@@ -133,9 +134,9 @@ class Definitions(Bindings):
             self.add_reference("inherit", term, value)
 
     def hash_body(self, node: Node, name_node: Node) -> str:
-        """Return the hash of a definition without its name and indentation.
+        """Return a hash of a definition's text without its name and indentation.
 
-        So moved and renamed copies have equal hashes.
+        A definition that was moved or renamed therefore has the same hash.
         """
         indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
         text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]

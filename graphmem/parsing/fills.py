@@ -1,7 +1,7 @@
 """Find values put into containers, as in `x.append(y)` and `x[k] = y`.
 
-Each such statement is recorded as a binding with the operator `fill`. The target of the binding is the container `x`, and its value is the
-list `[y]`. Type inference joins these lists with the other values of `x`.
+Each such statement is recorded as a binding of the kind "fill". The target of the binding is the container `x`, and the value is the list
+`[y]`. Type inference joins this list with the other values of `x`.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Grammar(Syntax):
 def query_text(name: str, file: str) -> str:
     """Return the text of the query file `file` of the language `name`.
 
-    The text begins with the same file of each language that its `; inherits:` line names.
+    A line `; inherits: a, b` in the file names other languages. The files of the same name in these languages come first in the result.
 
     Raises:
         GrammarError: the file does not exist.

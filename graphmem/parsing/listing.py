@@ -1,6 +1,6 @@
 """List the paths of a directory tree, from git or from a walk.
 
-Both lists follow the same ignore rules.
+The list from git and the list from a walk follow the same ignore rules.
 """
 # os.path on plain strings: pathlib would double the time of a run.
 # ruff: noqa: PTH110, PTH113, PTH118, PTH123
@@ -211,7 +211,7 @@ class Listing:
                     waiting.append(path)
 
     def reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield those of the given paths that `walk` would yield."""
+        """Yield each path in `paths` that `walk` would yield, without a walk."""
         entered: dict[str, bool] = {}
         for path in paths:
             is_open = True

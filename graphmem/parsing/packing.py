@@ -40,7 +40,7 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 class Head(NamedTuple):
     """Properties of a parsed file that every index run needs.
 
-    Examples are its path and its content hash. Definitions and references are left out.
+    Examples are the path and the content hash. Definitions and references are not among them.
     """
 
     path: str
@@ -157,7 +157,7 @@ def head_of(facts: FileFacts) -> Head:
 def extraction_key(language: str) -> str:
     """Return a key of the code and grammar that extract a language's facts.
 
-    The key changes when either of them changes. Cached facts with a different key are not used.
+    The key changes when the code or the grammar changes. Cached facts with another key are not used.
     """
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 

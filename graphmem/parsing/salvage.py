@@ -2,7 +2,7 @@
 
 One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then fragments
 inside one error node. In nearly all source code, a line that begins at the left margin begins a statement. The text between two such lines
-is therefore parsed separately. The nodes have their positions in the whole file.
+is therefore parsed separately. The syntax nodes of a piece keep their positions in the whole file.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
 def _lost(root: Node) -> set[int]:
     """Return the rows (lines counted from 0) inside the error nodes of a tree.
 
-    If the root itself is an error, these are all rows except those of its readable children. A child is readable if it begins at the left
-    margin or has several lines.
+    If the root itself is an error, the result is all rows except those of readable children of the root. A child is readable if it begins
+    at the left margin or has several lines.
     """
     if root.is_error:
         rows = set(range(root.start_point.row, root.end_point.row + 1))

@@ -1,6 +1,6 @@
 """The compute functions of Arrow, imported when the first of them is used.
 
-The import wraps three hundred functions, which takes a tenth of the processor time of a short command. Most questions call none.
+The import wraps three hundred functions, which takes a tenth of the processor time of a short command. Most commands call none of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 class LazyModule:
-    """A module that is imported when one of its names is first used.
+    """Stands for a module, which is imported when a name in it is first used.
 
     Args:
         name: full name of the module.

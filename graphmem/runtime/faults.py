@@ -50,7 +50,7 @@ def fault(error: Exception, stage: str, path: str) -> str:
 def unraised(error: Exception, doing: str) -> str:
     """Log an error of a background thread; return one sentence about it.
 
-    An expected error is logged as its sentence, an unexpected one with its traceback. The error is not raised.
+    Only the sentence of an expected error is logged. An unexpected error is logged with a traceback. The error is not raised.
 
     Args:
         error: the error that ended the work.

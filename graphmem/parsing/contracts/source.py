@@ -104,8 +104,9 @@ class Source:
     def argument(self, site: Site, which: Sequence[int | str]) -> str | None:
         """Return a string argument of a call as a pattern, such as `/users/{}`.
 
-        In the pattern, `{}` stands for a part that is known only at run time. `which` lists positions and keywords of arguments; the first
-        one that the call has is read. The result is None if the call has none of them, or if the argument is not a string.
+        In the pattern, `{}` stands for a part that is known only at run time. `which` lists positions and keywords of arguments, such as 0
+        and "url". The first one that the call has is read. The result is None if the call has none of the arguments, or if the argument is
+        not a string.
         """
         text = self.text_of(site, which)
         if not text:

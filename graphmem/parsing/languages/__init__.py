@@ -99,7 +99,7 @@ class Helper:
     def mended(self, source: bytes) -> bytes:
         """Return `source` with rewritten code where the grammar cannot parse it.
 
-        The result is used only if the first parse had errors. Other bytes and all line breaks keep their positions.
+        The result is used only if the first parse had errors. It has the same length and the same line breaks as `source`.
         """
         return source
 

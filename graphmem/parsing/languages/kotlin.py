@@ -144,7 +144,8 @@ class KotlinHelper(Helper):
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the value that a library function passes to its lambda.
 
-        For `x.let { … }` the value is `x`. For `xs.map { … }` it is an item of `xs`.
+        `target` is the parameter of the lambda that gets the value. For `x.let { … }` the value is `x`. For `xs.map { … }` it is an item of
+        `xs`.
         """
         receiver, name = _called(builder, node)
         if receiver is None:

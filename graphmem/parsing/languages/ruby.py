@@ -61,7 +61,8 @@ _IS_ASKED_FOR: Final = re.compile(rb"\s*ENV(?:\[[^\]]*\]|\.key\?[^\n]*)\s*$")
 class RubyHelper(Helper):
     """Helper for Ruby: `super`, instance variables, calls without arguments.
 
-    `super` calls the method of the same name. Instance variables are attributes. Identifiers that are not local variables are calls.
+    `super` is read as a call of the method of the same name in the base class. Instance variables are read as attributes. Identifiers that
+    are not local variables are read as calls.
     """
 
     def prepared(self, source: bytes) -> bytes:
