@@ -88,7 +88,7 @@ def for_model(
 ) -> Embedder | None:
     """Return an embedder for vectors that are stored under a model id.
 
-    The model is not loaded. The result is None if a package that the embedder needs is not installed.
+    The model is not loaded. The result is None if no installed or given model, and no configured server, has this model id.
 
     Args:
         model_id: the embedder's `model_id`.

@@ -59,7 +59,8 @@ class Known:
 def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
     """Return who knows each part of a project, and the number of commits.
 
-    A commit counts once for each part that it touched. Renames are not followed.
+    The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched, or not at all if it has
+    more than `MOST_FILES` files. Renames are not followed.
 
     Args:
         root: root of the working tree.

@@ -1,7 +1,7 @@
 """Compare dates in a query with the times memories were created.
 
 For "What did Ana paint in June?", memories that were created in June or just after rank higher, even without a date in the text. A date
-without a year means that date in every year in which memories were created. Words like "yesterday" count back from now.
+without a year means that date in each of the latest years of the memories. Words like "yesterday" count back from now.
 """
 
 from __future__ import annotations
