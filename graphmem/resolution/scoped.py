@@ -373,9 +373,23 @@ class ScopedRules(PackageRules):
 
         They are methods written outside the class, and members in further declarations of a split class. A `partial class` in C# is split.
         """
-        found = list(super().members_elsewhere(inference, owner, name))
         if not self._reopened:
-            return found
+            return super().members_elsewhere(inference, owner, name)
+        memo = inference.project.entry(owner).memo
+        if not inference.project.solver.ask(memo, ("elsewhere", owner.index, name), self._elsewhere_or_empty, inference, owner, name):
+            return ()
+        return self._elsewhere(inference, owner, name)
+
+    def _elsewhere_or_empty(self, inference: Inference, owner: Symbol, name: str) -> frozenset[str]:
+        """Return a set of the name if `_elsewhere` finds it; else an empty set.
+
+        Most questions are about names that a class does not have, and each is asked several times.
+        """
+        return frozenset((name,)) if self._elsewhere(inference, owner, name) else frozenset()
+
+    def _elsewhere(self, inference: Inference, owner: Symbol, name: str) -> list[Place]:
+        """Return the members of a split class outside its first body."""
+        found = list(super().members_elsewhere(inference, owner, name))
         entry = inference.project.entry(owner)
         package: str | None = entry.kept.get("package")
         if package is None:
