@@ -33,7 +33,7 @@ from graphmem.project.branches import Branch, BranchId
 from graphmem.project.overlays import login_of, unknown_branch
 from graphmem.project.progress import Hub
 from graphmem.project.served import Askable, expect_known, impact_across, search_each
-from graphmem.runtime.identity import index_id
+from graphmem.runtime.identity import INDEX_HEADER, index_id
 from graphmem.runtime.limits import refusal_of_any
 from graphmem.runtime.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, address_of, project_and_branch
 from graphmem.security.access import Access, caller, guarded
@@ -385,7 +385,10 @@ class HubApp:
             await self._root(inside, receive, send)  # the same for everybody and every project
             return
         if not await asyncio.to_thread(self._may_enter, name, rest, Headers(scope=scope), bool(branch)):
-            await self._root(scope, receive, send)  # refuses an unknown caller, and answers 404 to a known one
+            # The server's own application refuses an unknown caller, and answers 404 to a known one. An index that the request names is
+            # that of the project, which the server does not have.
+            unnamed = [(key, value) for key, value in scope["headers"] if key != _INDEX]
+            await self._root({**scope, "headers": unnamed}, receive, send)
             return
         try:
             mount, passed = await self._mount_of(name, branch, rest, inside, headers)
@@ -523,3 +526,4 @@ class HubApp:
 
 
 _ASSETS: Final = (ASSETS_PATH, QUERY_ASSETS_PATH)
+_INDEX: Final = INDEX_HEADER.lower().encode()

@@ -126,6 +126,14 @@ def test_a_role_decides_what_a_person_may_do(tmp_path, server):
     ask["admin"].compact()
 
 
+def test_a_page_that_was_open_before_there_were_people_is_asked_for_a_token(server):
+    asked = {"json": {"query": "{ state { files } }"}, "trust_env": False}
+    address = server.project("site") + "/graphql"
+    named = {"Graphmem-Index": httpx.post(address, **asked).headers["Graphmem-Index"]}
+    server.enter("ann")
+    assert httpx.post(address, headers=named, **asked).status_code == 401
+
+
 def test_somebody_without_a_role_cannot_tell_whether_a_project_exists(server):
     token = server.enter("ann")
     asked = {"json": {"query": "{ state { files } }"}, "headers": {"Authorization": f"Bearer {token}"}, "trust_env": False}
@@ -199,7 +207,7 @@ def test_the_news_name_who_said_what_and_a_curator_decides_a_dispute(server):
 
     with pytest.raises(ForbiddenError, match="role curate"):
         cem.resolve_conflict(never.id, plain.id)
-    with pytest.raises(ForbiddenError, match="name the memory that is wrong"):
+    with pytest.raises(ForbiddenError, match="give the id of the wrong memory"):
         dee.resolve_conflict(plain.id)
     dee.resolve_conflict(plain.id, never.id, note="asked the accountants")
     dee.verify(wrong.id)

@@ -23,6 +23,7 @@ def test_a_browser_chooses_a_project_and_changes_to_another(tab, tmp_path, visit
         )
         visit(server.project("site") + "/explore/code?at=cart_of", "document.querySelector('.ln.in')")
 
+        tab.open("about:blank")  # an open page would be asked for a token
         ann, ben = (RemoteGraphMem(server.project("shop"), server.enter(who)) for who in ("ann", "ben"))
         right = ann.remember("`rounded` always returns whole cents.", source="user_taught").memory
         ben.remember("`rounded` never returns whole cents.", source="user_taught")
