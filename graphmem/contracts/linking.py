@@ -380,7 +380,7 @@ class _Speaker(NamedTuple):
     """
 
     words: frozenset[str]
-    ends: frozenset[str]  # of the words, by their last and their last two parts
+    ends: frozenset[str]  # of the words: the last one, two and three parts
 
 
 def _speaker(names: str) -> _Speaker:

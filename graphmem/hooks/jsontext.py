@@ -146,8 +146,7 @@ class JsonText:
     def remove(self, path: Sequence[str], index: int) -> None:
         """Remove a member or element from the object or array at a path of keys.
 
-        `index` is the position of the member or element, from 0. The comma is removed, too. Comments are kept, except those between a
-        removed first member and the next one.
+        `index` is the position of the member or element, from 0. The comma is removed, too. Comments are kept.
         """
         container = self._find(path)
         if container is None:
@@ -158,7 +157,11 @@ class JsonText:
             before = members[index - 1].value.end
             self.text = self.text[:before] + self._between(before, own.start) + self.text[own.value.end :]
         elif len(members) > 1:
-            self.text = self.text[: own.start] + self.text[members[1].start :]
+            second = members[1].start
+            if kept := self._between(own.value.end, second).strip():
+                indent = self.text[self.text.rfind("\n", 0, own.start) + 1 : own.start]
+                kept += self._newline + ("" if indent.strip() else indent)
+            self.text = self.text[: own.start] + kept + self.text[second:]
         else:
             rest = self.text[own.value.end : container.end - 1].lstrip(" \t\r\n")
             rest = rest.removeprefix(",").lstrip(" \t\r\n") if self._comments else rest

@@ -273,6 +273,13 @@ def test_comments_and_spacing_stay(place):
     assert "graphmem" not in after
 
 
+def test_a_comment_behind_a_removed_first_member_stays():
+    text = '{\n  "mcp": {\n    "graphmem": {"a": 1},\n    // mine\n    "other": 2 // theirs\n  }\n}\n'
+    settings = JsonText(text, comments=True)
+    settings.remove_member(("mcp",), "graphmem")
+    assert settings.text == '{\n  "mcp": {\n    // mine\n    "other": 2 // theirs\n  }\n}\n'
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("ending", ["", "\n"])
 def test_a_toml_file_keeps_every_byte(place, newline, ending):
