@@ -378,7 +378,7 @@ class SemanticSource:
         Returns:
             A short report if anything was derived, else "".
         """
-        if not self.store.generation():
+        if self.graph.view_or_none() is None:
             return ""
         here, now = self.newest(), time.monotonic()
         if here is self._derived:

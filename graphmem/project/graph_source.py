@@ -96,8 +96,8 @@ class GraphSource:
         Raises:
             NotIndexedError: no run has finished yet.
         """
-        view = self.projections.graph() if self.store.generation() else None
-        if view is None or not view.generation:  # the first commit is not projected yet
+        view = self.view_or_none()
+        if view is None:
             state = self.state()
             if state.state == "indexing":
                 raise NotIndexedError(
@@ -106,6 +106,14 @@ class GraphSource:
                 )
             raise self._empty()
         return view
+
+    def view_or_none(self) -> GraphView | None:
+        """The graph of the newest finished index run.
+
+        None if no run has finished, or if the first graph is committed but not yet projected.
+        """
+        view = self.projections.graph() if self.store.generation() else None
+        return view if view is not None and view.generation else None
 
     @property
     def project(self) -> str:

@@ -85,7 +85,7 @@ class SearchQuestions:
 
     @property
     def _is_indexed(self) -> bool:
-        return bool(self.graph.store.generation())
+        return self.graph.view_or_none() is not None
 
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
         """Add modules and flows to the hits of a search, if its filters allow it.
