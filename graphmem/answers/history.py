@@ -103,7 +103,9 @@ class FileHistory:
     churn: Annotated[float, Doc("weighted number of commits; the weight of a commit halves with each year of its age")]
     first_at: MomentOrNone
     last_at: MomentOrNone
-    authors: Annotated[dict[str, int], Doc("Number of commits by author, as a hash of the e-mail address"), Size(10)]
+    authors: Annotated[
+        dict[str, int], Doc("Number of commits of each author; an author is named by a hash of the e-mail address"), Size(10)
+    ]
 
 
 @answer

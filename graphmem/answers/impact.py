@@ -32,7 +32,7 @@ class ImpactHit:
         float,
         Doc(
             "product of the confidences of the edges in `path`; for a test the chance that the test runs the "
-            "target, 1 when a recorded run did"
+            "target, which is 1 if the test ran it in a recorded run"
         ),
     ]
     path: Annotated[list[PathStep], Doc("edges of the most confident path, from the target to this symbol"), Size(3)]

@@ -121,8 +121,8 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def _object(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render:
         """Compile a function that renders an object of the GraphQL type `type_`.
 
-        The source of the function has statements for each selected field. The function takes less than half the time of a call for each
-        field. The source contains only attribute names of this package's classes, and no text from a client.
+        The source of the function has statements for each selected field. This is more than twice as fast as one call for each field.
+        The source contains only attribute names of this package's classes, and no text from a client.
         """
         text = ["def render(source):"]
         names: dict[str, Any] = {"_NotPlainError": _NotPlainError}

@@ -91,7 +91,7 @@ def _table(output: Output, answer: Any) -> None:
 def _rows(answer: Any) -> Sequence[Any]:
     """Return the rows of an answer, or an empty list.
 
-    An answer that is a list has its entries as rows. Of any other answer, the rows are the first list that holds dataclasses.
+    If the answer is a list, its entries are the rows. Otherwise the rows are its first field that is a list of dataclasses.
     """
     if isinstance(answer, list):
         return answer

@@ -316,9 +316,9 @@ class Indexer:
         return [path for path, _ in imported.most_common() if not view.in_tests(path)][:CORE_FILES]
 
     def answer_ahead(self, path: str) -> None:
-        """Resolve names of a file in advance, and cache the answers.
+        """Resolve the names that a file uses in advance, and cache the results.
 
-        `path` is usually a core file, about which most other files need answers. With the cached answers, the first change after a start is
+        `path` is usually a core file, on which most other files depend. With the cached results, the first change after a start is
         resolved as fast as later ones. The method does nothing before `warm` has loaded the data.
         """
         if self._resolver is not None:

@@ -91,15 +91,15 @@ class StepTriggers:
             self._sessions.pop(session, None)
 
     def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
-        """Count a step of an agent; return a reason to show an item, or None.
+        """Count a step of an agent; return a reason to show memories, or None.
 
         A reason (trigger) names the memories to show. The first FIRST_STEP - 1 steps give None. Each trigger is returned once.
 
         Args:
             session: name of the session.
             shown: ids of the memories that were shown to the session within the current topic of the conversation.
-            threshold: confidence that the trust level requires. Traps (warnings about files) need at least MIN_CONFIDENCE, even if
-                `threshold` is lower.
+            threshold: the lowest confidence of memories to show, from the trust level of the project. Traps (warnings about files) need
+                at least MIN_CONFIDENCE, even if `threshold` is lower.
         """
         with self._lock:
             state = self._of(session)

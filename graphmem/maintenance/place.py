@@ -182,7 +182,7 @@ def refuse_a_strangers(data_dir: Path) -> None:
     if strange:
         raise BadInputError(
             f"git tracks {strange[0].decode('utf-8', 'replace')}, so the index in {data_dir} may come from another person; delete "
-            f"the directory and index again, or, if the index is yours, stop tracking it with `git rm -r --cached {place.name}`",
+            f"the directory and run `graphmem index`, or, if the index is yours, stop tracking it with `git rm -r --cached {place.name}`",
             argument="db",
             path=str(data_dir),
         )

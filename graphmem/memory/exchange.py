@@ -192,8 +192,8 @@ def parsed(data: bytes | str) -> dict[str, Any]:
     if not isinstance(version, int) or not 1 <= version <= VERSION:
         raise refuse(
             "version",
-            f"the export has version {repr(version)[:40]}, and this graphmem reads versions 1 to {VERSION}; update "
-            "graphmem, or export with this version",
+            f"the export has format version {repr(version)[:40]}, and this graphmem reads versions 1 to {VERSION}; update "
+            "graphmem, or make the export again with the version that is installed here",
             value=repr(version)[:40],
         )
     for name, kind in (("memories", list), ("sessions", list), ("aliases", dict)):

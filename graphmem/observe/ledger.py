@@ -151,7 +151,7 @@ class Ledger(LedgerCounts):
         return int(self._one(query, module)[0])
 
     def file_sessions(self, path: str, *, edited: bool) -> int:
-        """Count the independent sessions that used a file.
+        """Count the sessions that used a file; a fork and its parent count once.
 
         With `edited`, only sessions that edited the file count.
         """

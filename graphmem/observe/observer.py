@@ -256,10 +256,10 @@ class Observer:
             return self.record(named), ready
 
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
-        """End sessions without events for the time `quiet`.
+        """End each session that had no event for the duration `quiet`.
 
-        Return only the records that are now ready to be learnt from. A session that is only on disk is first restored from its checkpoint
-        log.
+        The result has only those records of these sessions that are ready to be learnt from. A session that is only on disk is first
+        restored from its checkpoint log.
         """
         with self._lock:
             before = self.clock.now() - quiet

@@ -130,7 +130,7 @@ class CodeOperations:
 
         Args:
             source: reference to the symbol or file that depends on the other, in the form that `symbol` accepts.
-            target: reference to the symbol or file that it depends on.
+            target: reference to the symbol or file that `source` depends on.
             limit: the maximum number of edges.
         """
 
@@ -383,7 +383,7 @@ class CodeOperations:
     def choose_search_weights(self, choice: WeightChoice, commits: Annotated[int, Bounds(60, 1_000)] = 200) -> SearchEvaluation:
         """Choose the weights of search.
 
-        PROPOSED evaluates search and applies the proposal; BUILT_IN restores the defaults.
+        PROPOSED evaluates search and applies the weights that the evaluation proposes; BUILT_IN restores the defaults.
 
         Args:
             choice: which weights to use: the proposed or the built-in ones.

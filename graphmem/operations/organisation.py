@@ -104,7 +104,8 @@ class OrganisationOperations:
         """Show what was learnt recently, and open disagreements.
 
         The answer also lists who knows what, and the ten memories that a newcomer must know. If this machine exchanges memories with a
-        team, only those of the team count, as of the last exchange. On a server of many projects, all that the caller sees count.
+        team, the answer covers only memories of the team, as of the last exchange. On a server of many projects, the answer covers all
+        memories that the caller may see.
 
         Args:
             days: length of the period, which begins at midnight UTC, in days.

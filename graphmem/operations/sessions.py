@@ -167,5 +167,5 @@ class SessionOperations:
     def choose_phase_weights(self, choice: PhaseChoice) -> PhaseWeights:
         """Choose the ranking weights of memory types in phases of work.
 
-        PROPOSED applies the weights proposed now; BUILT_IN restores the defaults.
+        PROPOSED applies the weights that the sessions so far suggest; BUILT_IN restores the defaults.
         """

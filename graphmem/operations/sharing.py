@@ -39,5 +39,5 @@ class SharingOperations:
         Args:
             id: id or short id of the memory.
             field: name of the field, as `graphmem organisation status` shows it.
-            side: number of the right value, as `graphmem organisation status` lists the values, from 1.
+            side: number of the correct value in the list of `graphmem organisation status`, from 1.
         """

@@ -53,7 +53,8 @@ def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedF
     """Read and parse a file; never raises because of its content.
 
     With `hasty`, parsing stops after a short time limit. The result then has a diagnostic with the code "timeout". The caller should parse
-    the file in a separate process. The facts have the hash of the bytes read now, in case the file changed since discovery.
+    the file in a separate process. The facts in the result have the hash of the bytes that this call read, because the file
+    may have changed since discovery.
     """
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)

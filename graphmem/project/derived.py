@@ -96,9 +96,9 @@ class Semantics:
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
-        """Whether the saved results were derived from the modules `made`.
+        """Whether the saved results still apply to the modules in `made`.
 
-        They were if the saved modules had the same ids, names and files.
+        They apply if the saved modules had the same ids, names and files.
         """
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 

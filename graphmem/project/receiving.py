@@ -113,7 +113,7 @@ class Receiving:
             raise unknown_branch(branch)
         if not _may_drop(key, known.pushed_by, who):
             raise ForbiddenError(
-                f"{known.pushed_by} pushed the branch {branch!r}; ask that person, or somebody who curates the project",
+                f"only {known.pushed_by}, who pushed the branch {branch!r}, and curators of the project may change it; ask one of them",
                 needs="curate",
                 verb="drop_branch",
             )
@@ -336,7 +336,8 @@ class Receiving:
     def _folder(self, push: str) -> Path:
         if not _NAME.fullmatch(push):
             raise BadInputError(
-                "the name of the push is not in the form that `graphmem push` sends; run `graphmem push` with the version of this server",
+                "the id of the push is not in the form that `graphmem push` sends; install the graphmem version of this server, "
+                "and push again",
                 argument="push",
             )
         return self.data_dir / PARTS / push

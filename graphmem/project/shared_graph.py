@@ -60,10 +60,10 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     Args:
         data_dir: the index directory, which exists.
         root: the project's directory; None if unknown.
-        settings: `store` has the address. Without an address, the last address is used; it is stored without its password.
+        settings: `store` is the address. If it is empty, the address of the last call is used. Its password is not stored.
 
     Raises:
-        BadInputError: the index directory has a database file, or the address is invalid.
+        BadInputError: the index directory already has a database file of its own, or the address is invalid.
         StoreUnreachableError, StoreBusyError: see `open_postgres`.
     """
     mark = _read(data_dir / SHARED)

@@ -120,9 +120,9 @@ class AnswersOf:
         return sorted(there.intersection(memos).union(later))
 
     def changed(self, path: str) -> None:
-        """Drop a file from the index after its cached answers were removed.
+        """Drop a file from the index, because its old answers were removed.
 
-        Until the index is built again, look-ups scan the answers of this file.
+        Until the index is built again, look-ups scan the new answers of this file one by one.
         """
         self._seen.pop(path, None)
 

@@ -388,12 +388,12 @@ def _any_of(patterns: Sequence[str]) -> Pattern[str]:
 
 @cache
 def frameworks_of(folder: str) -> Frameworks:
-    """Return the framework tables in a folder of `grammars/`.
+    """Read the framework tables, `frameworks.toml`, of a folder in `grammars`.
 
     For the folder "", the tables are empty.
 
     Raises:
-        GrammarError: the file is invalid; the message gives the reason.
+        GrammarError: the file `frameworks.toml` is invalid; the message gives the reason.
     """
     origin = f"grammars/{folder}/frameworks.toml"
     if not folder:

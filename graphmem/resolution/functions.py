@@ -131,8 +131,8 @@ class Functions:
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """Return the type of the argument that one call passes for a parameter.
 
-        `site` is the call, and `symbol` the function with the parameter. For a constructor, `owner` is its class. The result is empty if
-        the call does not run the function.
+        `site` is the call, `symbol` the function, and `index` the position of its parameter. For a constructor, `owner` is its class. The
+        result is empty if the call turns out to run another function.
         """
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0

@@ -49,8 +49,8 @@ def is_computed(segment: str) -> bool:
 def key_of_route(path: str) -> str:
     """Return the key under which a route is indexed: "/" and a segment.
 
-    The segment is the last one that is not a placeholder. The key of `/api/users/<id>` is `/users`. A route of placeholders only has the
-    key "/".
+    The segment is the last one that is not a placeholder. The key of `/api/users/<id>` is `/users`. If every
+    segment is a placeholder, the key is "/".
     """
     return ROUTE + next((part for part in reversed(segments(path)) if not is_computed(part)), "")
 

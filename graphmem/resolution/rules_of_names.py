@@ -174,7 +174,7 @@ class NameRules:
         return [definition.parent for definition in definitions]
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Return whether inner scopes see the names of a scope without a prefix."""
+        """Return whether inner scopes can write the names of `scope` unprefixed."""
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:

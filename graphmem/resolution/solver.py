@@ -44,7 +44,10 @@ Members = tuple[int, ...]
 
 
 class Groups:
-    """Assigns a number to each group: a set of inputs and other groups."""
+    """Assigns a number to each group.
+
+    A group is a set. Its members are inputs (facts of files that answers depend on) and other groups.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[Members, int] = {(): NOTHING}

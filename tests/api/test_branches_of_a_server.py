@@ -265,7 +265,7 @@ def test_roles_decide_who_pushes_sees_and_drops_a_branch(tmp_path, server):
 
         pushed(own, server, "shop", "secret/tax", token=bob)  # a branch of its own: the name is free
         assert names(bob) == [("open", False), ("secret/tax", False)]
-        with pytest.raises(ForbiddenError, match="ann pushed the branch 'open'"):
+        with pytest.raises(ForbiddenError, match="only ann, who pushed the branch 'open'"):
             RemoteGraphMem(server.project("shop"), bob).drop_branch("open")
         with pytest.raises(ForbiddenError):
             RemoteGraphMem(server.project("shop"), eve).drop_branch("open")

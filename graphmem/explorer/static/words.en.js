@@ -937,7 +937,7 @@ export const words = {
     actions: {
       add: "Remembered",
       alias: "Alias changed",
-      anchor: "Link to the code updated",
+      anchor: "The link to the code was updated",
       compact: "Journal compacted",
       delete_all: "Everything deleted",
       dispute: "Disputed",

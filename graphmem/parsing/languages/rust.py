@@ -48,7 +48,7 @@ class RustHelper(Helper):
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
     def module(self, text: str) -> str:
-        """Return the source of a `use` declaration on one line."""
+        """Return the text of a `use` declaration without line breaks."""
         return " ".join(text.split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:

@@ -64,8 +64,8 @@ class EcmascriptRules(EcmascriptTypes):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. Usually the result is the enclosing scope and the definition's own name. The
-        name of a test's title, and of a function of an object literal, is artificial. The enclosing scope does not bind their own names.
+        `position` is the definition's position in the file. Usually the result is the enclosing scope and the definition's own name. A
+        test with a title and a function in an object literal have an artificial name instead, because no scope binds their own name.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -360,7 +360,10 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
 
 
 def _constructs(definition: Definition) -> bool:
-    """Return whether a function's name shows that it is a constructor: `User`."""
+    """Return whether a function is a constructor by its name, as `User` is.
+
+    The name begins with a capital letter. An arrow function is not a constructor.
+    """
     return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
 
 

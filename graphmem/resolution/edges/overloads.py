@@ -233,8 +233,8 @@ class Overloads:
     def _points_of_any_type(self, entry: FileEntry, symbol: Symbol, annotation: int) -> int:
         """Score how well an argument of an unbounded type `T` fits a parameter.
 
-        The score is `EXACT` if the parameter's type is also a type parameter. It is `CONVERTED` if that type is unknown or the class of all
-        objects. For any other type the score is `IMPOSSIBLE`.
+        The score is `EXACT` if the parameter's type is also a type parameter. It is `CONVERTED` if the parameter's type is unknown or the
+        root class, such as `Object`. For any other type of the parameter the score is `IMPOSSIBLE`.
         """
         if annotation >= 0 and is_type_parameter(entry, symbol.index, annotation):
             return EXACT
