@@ -56,6 +56,7 @@ _KINDS: Final = (
 
 _ELSEWHERE: Final = "keep the index elsewhere with --db"
 _OF_THE_PROCESS: Final = ("descriptors", "memory")
+_FILES_OF_SQLITE: Final = 4  # the database, its log, the index of the log, and the directory
 
 
 def limited_memory() -> bool:
@@ -118,7 +119,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
         return "memory"
     if isinstance(error, OSError) and error.errno is not None:
         return next((kind.name for kind in _KINDS if error.errno in kind.errnos), "")
-    if "unable to open database file" in str(error) and not _descriptor_left():
+    if "unable to open database file" in str(error) and not _descriptors_left():
         return "descriptors"
     said = str(error).replace(path, "") if path else str(error)
     return next((kind.name for kind in _KINDS if re.search(kind.signs, said)), "")
@@ -248,9 +249,15 @@ def kept_if_possible(what: str) -> Iterator[None]:
         _log.info("%s were not kept: %s", what, error)
 
 
-def _descriptor_left() -> bool:
-    try:
-        os.close(os.open(os.devnull, os.O_RDONLY | OPEN))
-    except OSError:
-        return False
+def _descriptors_left() -> bool:
+    """Whether this process can open as many files as SQLite needs at once.
+
+    SQLite closes the files that it opened before the one that failed, so a single free descriptor says nothing.
+    """
+    with contextlib.ExitStack() as opened:
+        for _ in range(_FILES_OF_SQLITE):
+            try:
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY | OPEN))
+            except OSError:
+                return False
     return True

@@ -89,7 +89,7 @@ def test_search_finds_a_function_by_what_it_does_and_says_who_answered(memory):
     assert "dense" in answer.missing
     assert any("dijkstra" in hit.qualname for hit in answer.hits)
     for hit in answer.hits:
-        assert hit.parts
+        assert hit.parts or hit.facet in ("modules", "flows")  # these are found by the words of their names alone
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
     again = memory.search("shortest path dijkstra weighted", limit=10)
     assert again.hits == answer.hits
