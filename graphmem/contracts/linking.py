@@ -21,6 +21,8 @@ REST: Final = "**"
 
 _EXTERNAL: Final = re.compile(r"(?:^|\s)(?:[\w-]+\.)+(?:com|org|net|io|dev|co|ai|cloud|gov|edu|me|app)(?::\d+)?(?:\s|$)")
 _NAMED_HOST: Final = re.compile(r"^[\w.-]+(?::\d+)?$")
+_CASE: Final = re.compile(r"test|benchmark|example|fuzz", re.IGNORECASE)
+"""Beginning of the names of tests; other functions of a test file may set up a server for all of its tests."""
 
 
 EXACT: Final = 100
@@ -231,7 +233,7 @@ def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
     if not row.test or row.path != offer.path:
         return False
     here = offer.qualname
-    return here.startswith(f"{row.qualname}.") or here in (row.qualname, "<module>") or ("." not in here and not here.startswith("test"))
+    return here.startswith(f"{row.qualname}.") or here in (row.qualname, "<module>") or ("." not in here and not _CASE.match(here))
 
 
 def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list[Link]:

@@ -38,6 +38,50 @@ def test_impact_crosses_services(shop, open_memory):
     assert ("product", "endpoint") in [(one.symbol.qualname, one.path[0].rule) for one in found.hits]
 
 
+GO_TESTS = """\
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+)
+
+func answer(c *gin.Context) {
+	c.Status(200)
+}
+
+func setUp() *httptest.Server {
+	router := gin.New()
+	router.GET("/shared", answer)
+	return httptest.NewServer(router)
+}
+
+func TestOwnRoute(t *testing.T) {
+	router := gin.New()
+	router.GET("/own", func(c *gin.Context) { c.Status(200) })
+	server := httptest.NewServer(router)
+	http.Get(server.URL + "/own")
+}
+
+func TestSharedRoute(t *testing.T) {
+	server := setUp()
+	http.Get(server.URL + "/shared")
+	http.Get(server.URL + "/own")
+}
+"""
+
+
+def test_a_test_does_not_reach_the_route_of_another_test(tmp_path, open_memory):
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "app_test.go").write_text(GO_TESTS)
+    memory = open_memory()
+    memory.index(tmp_path / "repo")
+    assert links(memory) == {("endpoint", "TestSharedRoute", "answer")}
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_links_follow_edits_of_either_side(shop, open_memory, lost):
     memory = open_memory()

@@ -708,7 +708,7 @@ export const words = {
     days: (n) => (n === 7 ? "eine Woche" : n === 91 ? "ein Quartal (91 Tage)" : n === 365 ? "ein Jahr (365 Tage)" : many(n, "Tag")),
     count: (n, since, disputes) => `${memories(n)} seit ${since}; ${disputes ? many(disputes, "offene Streitfrage", "offene Streitfragen") : "keine offene Streitfrage"}.`,
     learnt: "In diesem Zeitraum gelernt",
-    nothing: "In diesem Zeitraum wurde nichts gelernt.",
+    nothing: "In diesem Zeitraum wurde nichts gelernt. Was aus den Dokumenten des Projekts stammt, zählt nicht.",
     changed: "geändert",
     disputes: "Offene Streitfragen",
     disputes_hint: "Beide Seiten, und wer sie vertritt. Beide bleiben in Gebrauch, bis ein Mensch entscheidet; das Protokoll behält die Entscheidung.",

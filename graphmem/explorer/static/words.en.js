@@ -777,7 +777,7 @@ export const words = {
     days: (n) => (n === 7 ? "a week" : n === 91 ? "a quarter (91 days)" : n === 365 ? "a year (365 days)" : many(n, "day")),
     count: (n, since, disputes) => `${many(n, "memory", "memories")} learnt since ${since}; ${disputes ? many(disputes, "open dispute") : "no open dispute"}.`,
     learnt: "Learnt in this period",
-    nothing: "Nothing was learnt in this period.",
+    nothing: "Nothing was learnt in this period. Facts that were taken from the project's documents do not count.",
     changed: "changed",
     disputes: "Open disputes",
     disputes_hint: "Both sides and who said them. Both stay in use until a person decides; the audit keeps the decision.",
