@@ -38,7 +38,7 @@ from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
 from graphmem.runtime.identity import INDEX_HEADER
-from graphmem.runtime.pushes import BODY_BYTES, PUSH_PATH
+from graphmem.runtime.pushes import BODY_BYTES, PUSH_PATH, project_and_branch
 from graphmem.security.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"
@@ -214,7 +214,7 @@ class GraphQLOrPage:
 async def not_found(request: Request, error: Exception) -> Response:
     """Answer a request for an unknown address."""
     if request.url.path.startswith(PREFIX):
-        name = request.url.path.removeprefix(PREFIX).partition("/")[0]
+        name, _ = project_and_branch(request.url.path.removeprefix(PREFIX).partition("/")[0])
         return _json(payload("BAD_INPUT", f"this server has no project {name[:80]!r} that you may use; {_ROLES}"), 404)
     return _json(payload("NOT_FOUND", f"{request.url.path} was not found; GraphQL is at {GRAPHQL_PATH}"), 404)
 

@@ -492,7 +492,12 @@ class HubApp:
                 await self._unmount(key, mount)
         await asyncio.to_thread(self._hosting.close_idle)
         for name in await asyncio.to_thread(self._hosting.names):
-            for branch in await asyncio.to_thread(self._hosting.drop_expired, name):
+            try:
+                expired = await asyncio.to_thread(self._hosting.drop_expired, name)
+            except GraphMemError as error:
+                _log.warning("expired branches of %s were not looked for: %s", name, error.message)
+                continue
+            for branch in expired:
                 _log.info("the branch %s of %s has expired", branch.name, name)
 
     async def _unmount(self, key: tuple[str, BranchId | None], mount: _Mount) -> None:

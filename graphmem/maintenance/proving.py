@@ -94,6 +94,7 @@ KINDS: Final = (
     Kind("*.projection", _damage_of_container),
     Kind("history.sqlite", _damage_of_sqlite, "the next index run reads commits again; data from sessions is lost"),
     Kind("ledger.sqlite", _damage_of_sqlite, "counts across sessions start again; memories stay"),
+    Kind("branches.sqlite", _damage_of_sqlite, "push the branches again; memories lose links to code that only a branch has"),
     Kind("evidence.sqlite", _damage_of_sqlite, "import the outside evidence again"),
     Kind("paragraphs.sqlite", _damage_of_sqlite, "paragraphs are written again when they are asked for"),
     Kind("learning.json", _damage_of_json, "learning is paused until a person switches it on", stays=True),

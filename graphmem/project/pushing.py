@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -71,7 +72,7 @@ class Pushing:
             )
         if private and not branch:
             raise BadInputError("the main line is seen by everybody in the project; push a branch with --private", argument="private")
-        server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, root), branch)
+        server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, root), branch, here.main)
         for attempt in range(ATTEMPTS):
             try:
                 return self._push(server, root, private=private)
@@ -180,7 +181,7 @@ def _empty() -> dict[str, Any]:
 class _Server:
     """HTTP client of the server that receives a pushed index."""
 
-    def __init__(self, address: str, token: str, key: str, branch: str) -> None:
+    def __init__(self, address: str, token: str, key: str, branch: str, main: str) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or "/p/" not in parts.path:
             raise BadInputError(
@@ -191,7 +192,7 @@ class _Server:
         self.project = parts.path.rstrip("/").rpartition("/")[2]
         if BRANCH_MARK in self.project:
             raise BadInputError("the address names a branch; give the project's address, and the branch with --branch", argument="address")
-        self.branch = branch
+        self.branch, self._main = branch, main or "main"
         self.sent = 0
         self._parts = parts
         self._path = parts.path.rstrip("/") + address_of("", branch)
@@ -225,6 +226,12 @@ class _Server:
                     f"{self._parts.netloc} is not a graphmem server; check the address", address=self._parts.netloc
                 ) from error
         self.sent += len(body)
+        if answer.status == HTTPStatus.NOT_FOUND and self.branch:
+            raise BadInputError(
+                f"the server has no project {self.project!r} that you may use, and a branch needs its main line there; push "
+                f"{self._main!r} first, or push this state as the main line with `--branch {self._main}`",
+                argument="branch",
+            )
         if found.get("errors"):
             raise _error(found["errors"][0])
         return dict(found)

@@ -7,11 +7,12 @@ Each project is a directory below the server's directory. The project's director
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 INDEX: Final = ".graphmem"
+_log = logging.getLogger(__name__)
 MOST_OPEN: Final = 16  # projects; more are open only while all of these are in use
 BETWEEN: Final = "\n"  # of the parts of a key; no name contains it
 IDLE_S: Final = 600.0  # without a request, after which a project is closed
@@ -178,12 +180,18 @@ class Hosting:
 
     @contextmanager
     def branches(self, name: str) -> Iterator[Branches]:
-        """Yield the stored branches of a project for a block, without opening it."""
-        stored = Branches(self.data_dir(name))
-        try:
+        """Yield the stored branches of a project for a block.
+
+        The project is opened only if the file of the branches is damaged. To open a project quarantines such a file.
+        """
+        with closing(Branches(self.data_dir(name))) as stored:
+            try:
+                stored.all()
+            except BadInputError as error:
+                _log.warning("%s; the project %s is opened to quarantine the file", error.message, name)
+                with self.using(name):
+                    pass
             yield stored
-        finally:
-            stored.close()
 
     def drop_expired(self, name: str) -> list[BranchKey]:
         """Delete branches of a project not pushed for `branch_days` days.

@@ -95,6 +95,16 @@ def answers(remote, questions=QUESTIONS):
     return found
 
 
+def test_the_first_push_of_a_project_is_that_of_its_main_line(server, clone, graphmem):
+    git(clone, "checkout", "-q", "-b", "feature/tax")
+    assert graphmem("index", cwd=clone).code == 0
+    ran = graphmem("push", server.project("shop"), cwd=clone)
+    assert (ran.code, "push 'main' first, or push this state as the main line with `--branch main`" in ran.err) == (2, True), ran.said
+    assert graphmem("push", server.project("shop"), "--branch", "main", cwd=clone).code == 0
+    ran = graphmem("impact", "total", "--server", server.project("none"), "--branch", "feature/tax", cwd=clone)
+    assert (ran.code, "no project 'none'" in ran.err) == (2, True), ran.said
+
+
 def test_a_pushed_branch_is_seen_by_those_who_ask_for_it_and_the_main_line_by_everybody_else(server, clone, graphmem):
     address = server.project("shop")
     assert graphmem("index", cwd=clone).code == 0
@@ -274,6 +284,21 @@ def test_roles_decide_who_pushes_sees_and_drops_a_branch(tmp_path, server):
         assert names(ann) == [("secret/tax", True)]
         RemoteGraphMem(server.project("shop"), ann).drop_branch("secret/tax")
         assert names(ann) == []
+
+
+def test_a_damaged_file_of_branches_is_quarantined_and_the_projects_are_still_listed(tmp_path, clone, graphmem):
+    with hosted(tmp_path / "srv") as server:
+        assert graphmem("index", cwd=clone).code == 0
+        assert graphmem("push", server.project("shop"), cwd=clone).code == 0
+        assert graphmem("push", server.project("shop"), "--branch", "feature/tax", cwd=clone).code == 0
+    file = tmp_path / "srv" / "shop" / ".graphmem" / "branches.sqlite"
+    file.write_bytes(b"damaged" + file.read_bytes()[7:])
+    with hosted(tmp_path / "srv") as server:
+        (shop,) = RemoteGraphMem(server.address).projects().projects
+        assert (shop.name, shop.branches) == ("shop", [])
+        assert list(file.parent.glob("branches.sqlite.*.quarantine"))
+        assert graphmem("push", server.project("shop"), "--branch", "feature/tax", cwd=clone).code == 0
+        assert [one.name for one in RemoteGraphMem(server.address).projects().projects[0].branches] == ["feature/tax"]
 
 
 def test_a_branch_expires_and_survives_a_restore_only_by_its_next_push(tmp_path, server):

@@ -22,7 +22,9 @@ def projects(output: Output, found: ServedProjects) -> None:
         for branch in one.branches:
             who = "only you see it" if branch.private else f"pushed by {branch.pushed_by}" if branch.pushed_by else ""
             time = (branch.pushed_at[:16].replace("T", " "), common.DIM)
-            rows.append((f"  branch {branch.name}", f"{plural(branch.files, 'file')} differ", who, time))
+            rows.append(
+                (f"  branch {branch.name}", f"{plural(branch.files, 'file')} {'differs' if branch.files == 1 else 'differ'}", who, time)
+            )
     output.rows(rows)
 
 
