@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 INDEX: Final = ".graphmem"
-_log = logging.getLogger(__name__)
 MOST_OPEN: Final = 16  # projects; more are open only while all of these are in use
 BETWEEN: Final = "\n"  # of the parts of a key; no name contains it
 IDLE_S: Final = 600.0  # without a request, after which a project is closed
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
