@@ -3,11 +3,12 @@
     python -m benchmarks walls [--people 100] [--teams 5] [--projects 20] [--seed 1] [--everybody]
 
 A real server is started. Everybody has roles in some projects, and writes memories with every visibility there. Each memory has a word of
-its own. Then one person with each distinct right (role in a project, or none, and team) asks every operation there. They use GraphQL, the
-tools of agents, the plain routes and the questions about several projects, also with ids of memories that they may not see. Everybody
-asks for the memories of every project. With `--everybody`, everybody asks every operation in one of their projects, and the reading ones
-in every project. Each answer is searched for the words. At last every protection is switched off in turn, and the search must find
-something. Exit code 1 when a word is shown against the rules, an expected one is missing, or a missing protection is not noticed.
+its own. Each project has a branch for everybody and a private one, with words in their names and code. Then one person with each distinct
+right (role in a project, or none, and team) asks every operation there. They use GraphQL, the tools of agents, the plain routes and the
+questions about several projects, also with ids of memories that they may not see. Everybody asks for the memories of every project. With
+`--everybody`, everybody asks every operation in one of their projects, and the reading ones in every project. Each answer is searched for
+the words. At last every protection is switched off in turn, and the search must find something. Exit code 1 when a word is shown against
+the rules, an expected one is missing, or a missing protection is not noticed.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gm-bench-") as folder, hosted(Path(folder) / "srv", most_open=given.projects) as server:
         walls = Walls(server, Path(folder), given.people, given.teams, given.projects, given.seed)
         begun = time.process_time()
-        result["memories"] = len(walls.memories)
+        result["memories"], result["branches"] = len(walls.memories), len(walls.branches)
         result["everybody"], result["rights"] = given.everybody, len(walls.rights())
         result["leaks"] = walls.leaks() if given.everybody else walls.leaks_by_right()
         result["missing"] = list(walls.missing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar
@@ -18,6 +18,7 @@ from graphmem.api.progress import Fan
 from graphmem.api.runner import OperationRunner
 from graphmem.errors import GenerationChangedError, UnauthenticatedError
 from graphmem.operations.registry import Operations as Service
+from graphmem.runtime.pushes import no_branches
 from graphmem.security.access import Access, guarded
 
 P = ParamSpec("P")
@@ -25,6 +26,10 @@ T = TypeVar("T")
 
 NOTHING: Final = Access("nobody", frozenset(), frozenset())
 """Access of a connection without a token. It is refused before any operation runs, so it is not used for one."""
+
+
+def _no_branch(name: str, access: Access) -> AbstractAsyncContextManager[ServerState]:
+    raise no_branches()
 
 
 class ServerState:
@@ -38,6 +43,7 @@ class ServerState:
         self.memory_news = Fan(service.subscribe_memories, is_state=False)
         self.context_news = Fan(service.subscribe_context, is_state=False)
         self.activity = Activity()
+        self.on_branch: OnBranch = _no_branch
 
     def end_streams(self) -> None:
         """End all GraphQL subscriptions of the server's clients."""
@@ -65,6 +71,10 @@ class Connection:
     access: Access | None  # None until a valid token is presented
     stands: Callable[[Access], bool] = lambda access: True  # whether the access is still valid
     connection_params: dict[str, object] | None = None  # payload of a WebSocket's first message
+
+
+OnBranch: TypeAlias = Callable[[str, Access], AbstractAsyncContextManager[ServerState]]
+"""Opens a branch of the project for a block: its name and the caller's access give the state of the branch's server."""
 
 
 class Heard(Generic[T]):

@@ -5,18 +5,22 @@ The extension handles the document, the limits, the context, and the form of err
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 from graphql import GraphQLError
 from strawberry.extensions import SchemaExtension
 
-from graphmem.api.context import Connection, Operation
+from graphmem.api.context import NOTHING, Connection, Operation
 from graphmem.api.documents import Documents, Prepared
 from graphmem.api.failures import shape
+from graphmem.errors import BadInputError
 
 EXPECTED: Final = "expectedGeneration"
 """Key in the `extensions` of a request: the generation of the index that the client expects."""
+BRANCH: Final = "branch"
+"""Key in the `extensions` of a request: the branch of the project that answers, instead of the one in the address."""
 
 
 class Guard(SchemaExtension):
@@ -29,15 +33,27 @@ class Guard(SchemaExtension):
         self._documents = documents
         self._prepared: Prepared | None = None
 
-    def on_operation(self) -> Iterator[None]:
+    async def on_operation(self) -> AsyncIterator[None]:
         """Create the deadline and the loaders of the operation.
 
-        Each operation has its own, because a WebSocket runs many operations.
+        Each operation has its own, because a WebSocket runs many operations. If the request names a branch, the operation runs on it.
+
+        Raises:
+            BadInputError: the branch is unknown, or the server keeps no branches.
         """
         connection: Connection = self.execution_context.context
-        expected = (self.execution_context.operation_extensions or {}).get(EXPECTED)
-        self.execution_context.context = Operation(connection, expected if isinstance(expected, int) else None)
-        yield
+        given = self.execution_context.operation_extensions or {}
+        expected, branch = given.get(EXPECTED), given.get(BRANCH)
+        expected = expected if isinstance(expected, int) else None
+        if not branch:
+            self.execution_context.context = Operation(connection, expected)
+            yield
+            return
+        if not isinstance(branch, str):
+            raise BadInputError("extensions.branch must be a string; give the name of a pushed branch", argument="branch")
+        async with connection.server.on_branch(branch, connection.access or NOTHING) as server:
+            self.execution_context.context = Operation(dataclasses.replace(connection, server=server), expected)
+            yield
 
     def on_parse(self) -> Iterator[None]:
         """Take the parsed document from the cache, or parse it."""

@@ -12,10 +12,10 @@ import dataclasses
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from starlette.datastructures import Headers
 
@@ -35,7 +35,7 @@ from graphmem.project.progress import Hub
 from graphmem.project.served import Askable, expect_known, impact_across, search_each
 from graphmem.runtime.identity import INDEX_HEADER, index_id
 from graphmem.runtime.limits import refusal_of_any
-from graphmem.runtime.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, address_of, project_and_branch
+from graphmem.runtime.pushes import BRANCH_HEADER, BRANCH_MARK, KEY_HEADER, PUSH_PATH, address_of, project_and_branch
 from graphmem.security.access import Access, caller, guarded
 from graphmem.security.people import PersonKeys
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from graphmem.answers.injection import ContextReady
     from graphmem.answers.upkeep import Health
     from graphmem.api.app import Mounted
-    from graphmem.api.context import ServerState
+    from graphmem.api.context import OnBranch, ServerState
     from graphmem.model import IndexProgress
     from graphmem.operations.registry import Operations as Service
     from graphmem.project.graphmem import GraphMem
@@ -104,6 +104,13 @@ class PeopleRights(Rights):
         return self.people.again(access, project)
 
 
+class _Place(NamedTuple):
+    """A project of the server, or one of its branches."""
+
+    project: str
+    branch: BranchId | None
+
+
 class HubService:
     """Operations on a server of several projects, not on one of the projects.
 
@@ -133,7 +140,7 @@ class HubService:
             raise AttributeError(name)
 
         def refuse(*args: object, **kwargs: object) -> None:
-            known = self._readable(caller())
+            known = self.readable(caller())
             raise BadInputError(
                 f"the request does not say which project of this server it is about; send it to {PREFIX}NAME, where NAME is one of "
                 f"{', '.join(known[:20])}"
@@ -153,7 +160,7 @@ class HubService:
     def projects(self) -> ServedProjects:
         """List the projects that the caller may read."""
         found = []
-        for name in self._readable(caller()):
+        for name in self.readable(caller()):
             facts = self.hosting.facts(name)
             files, symbols, generation = (int(facts.get(one, 0)) for one in ("files", "symbols", "generation"))
             at = str(facts.get("indexed_at", ""))
@@ -171,9 +178,12 @@ class HubService:
         if not in_project:
             raise BadInputError("the project of the symbol is missing; name one from `graphmem projects`", argument="in_project")
         access = caller()
-        expect_known([in_project], self._readable(access))
-        folders = {name: self.hosting.data_dir(name) for name in self._readable(access)}
-        with self._opened_projects(access, None) as chosen:
+        known = self.readable(access)
+        home = self._place(in_project, known, access)
+        others = [name for name in known if name != home.project]  # the answer of a branch leaves out its main line
+        folders = {name: self.hosting.data_dir(name) for name in others}
+        with self._using(home) as service, self._opened_projects(access, [in_project, *others]) as chosen:
+            folders[in_project] = service.parts.data_dir
             return impact_across(target, in_project, chosen, folders, max_depth, limit)
 
     def health(self) -> Health:
@@ -199,7 +209,7 @@ class HubService:
         """List the branches of a project that a person sees."""
         with self.hosting.branches(name) as stored:
             sizes = stored.sizes()
-            return [self._served_branch(name, one, *sizes[one.key]) for one in stored.all() if one.key.person in ("", login)]
+            return [self._served_branch(name, one, *sizes[one.key]) for one in stored.seen_by(login)]
 
     def _served_branch(self, project: str, one: Branch, files: int, size: int) -> ServedBranch:
         until = datetime.fromisoformat(one.pushed_at) + timedelta(days=self.hosting.branch_days)
@@ -208,7 +218,8 @@ class HubService:
             *(until.isoformat(), one.commit_sha, files, size),
         )
 
-    def _readable(self, access: Access) -> list[str]:
+    def readable(self, access: Access) -> list[str]:
+        """Return the names of the projects that a caller may read."""
         return [name for name in self.hosting.names() if self._may(name, access) is not None]
 
     def _may(self, name: str, access: Access) -> Access | None:
@@ -224,18 +235,48 @@ class HubService:
         Raises:
             BadInputError: a named project is unknown, or the caller may not read it.
         """
-        known = self._readable(access)
-        expect_known(projects or (), known)
-        yield {name: self._askable(name, access) for name in projects or known}
+        known = self.readable(access)
+        yield {name: self._askable(self._place(name, known, access), access) for name in projects or known}
 
-    def _askable(self, name: str, access: Access) -> Askable:
+    def _place(self, name: str, known: Sequence[str], access: Access) -> _Place:
+        """Return the project or branch that a name like `shop@feature/x` means.
+
+        Raises:
+            BadInputError: it does not exist, or is hidden from the caller, who may read the projects `known`.
+        """
+        project, branch = project_and_branch(name)
+        expect_known([project], known)
+        if not branch:
+            return _Place(project, None)
+        with self.hosting.branches(project) as stored:
+            found = stored.identify(branch, login_of(access))
+        if found is None:
+            raise unknown_branch(branch)
+        return _Place(project, found)
+
+    @contextlib.contextmanager
+    def _using(self, place: _Place) -> Iterator[Any]:
+        """Keep a project or a branch open inside a block."""
+        with self.hosting.using(place.project) as line:
+            if place.branch is None:
+                yield line
+                return
+            service = self.hosting.acquire(place.project, place.branch)
+            try:
+                yield HostedBranch(service, place.project, self, line, place.branch)
+            finally:
+                self.hosting.release(place.project, place.branch)
+
+    def _askable(self, place: _Place, access: Access) -> Askable:
         def ask(operation: str) -> Callable[..., Any]:
             def run(*args: Any, **kwargs: Any) -> Any:
-                with self.hosting.using(name) as service:
-                    there = self._may(name, access)
+                with self._using(place) as service:
+                    there = self._may(place.project, access)
                     if there is None:  # taken away in the meantime
                         raise ForbiddenError(
-                            f"you may no longer read the project {name}; ask an administrator of the server", needs="read", verb=operation
+                            f"you may no longer read the project {place.project}; ask an administrator of the server",
+                            needs="read",
+                            verb=operation,
                         )
                     return getattr(guarded(service, there), operation)(*args, **kwargs)
 
@@ -288,6 +329,7 @@ class HostedBranch(HostedProject):
     def __init__(self, service: GraphMem, name: str, server: HubService, line: GraphMem, branch: BranchId) -> None:
         super().__init__(service, name, server)
         self._line, self._key = line, branch.key
+        self._full_name = f"{name}{BRANCH_MARK}{branch.name}"
         self.index_id = f"{line.index_id}-{branch.born}"  # the same when the branch is opened again
 
     @property
@@ -308,6 +350,18 @@ class HostedBranch(HostedProject):
         """Delete a branch; see `ProjectsOperations.drop_branch`."""
         self._line.parts.receiving.drop(name, pusher(caller()))
         return DroppedBranch(name)
+
+    def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
+        """Search several projects; this branch takes the place of its project."""
+        chosen = projects or [self._full_name if one == self._name else one for one in self._server.readable(caller())]
+        return self._server.search_projects(query, chosen, limit)
+
+    def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
+        """Find code of all projects that a change of `target` could break.
+
+        `in_project` is the project of the target; "" for this branch.
+        """
+        return self._server.impact_projects(target, in_project or self._full_name, max_depth, limit)
 
     def remember(self, content: str, *args: Any, **kwargs: Any) -> RememberAnswer:
         """Store a memory in the project, with links to code of the branch."""
@@ -346,12 +400,17 @@ class HubApp:
         hosting: opens and closes the projects.
         options: who may use the server, and its limits.
         rights: who may use which project.
-        mcp: makes the application for agents of a project.
+        mcp: makes the application for agents of a project; its second argument opens a branch of the project.
         entrance: the application with the routes for logins; None for a server without people.
     """
 
     def __init__(
-        self, hosting: Hosting, options: ServerOptions, rights: Rights, mcp: Callable[[Any], Mounted], entrance: ASGIApp | None = None
+        self,
+        hosting: Hosting,
+        options: ServerOptions,
+        rights: Rights,
+        mcp: Callable[[Any, OnBranch], Mounted],
+        entrance: ASGIApp | None = None,
     ) -> None:
         self._entrance = entrance
         self.service = HubService(hosting, rights)
@@ -399,13 +458,8 @@ class HubApp:
                 _log.error("%s cannot be opened", name, exc_info=error)
             await refuse(shaped, scope, receive, send)
             return
-        mount.users += 1
-        try:
+        with self._in_use(name, mount):
             await mount.app(passed, receive, send)
-        finally:
-            mount.users -= 1
-            mount.last = time.monotonic()
-            self._hosting.touch(name, mount.branch)
 
     # ---- inside
 
@@ -454,10 +508,38 @@ class HubApp:
             return line, {**scope, BRANCH: branch}
         access = self._rights.keys(name).access(headers.get("authorization"))
         assert access is not None  # noqa: S101 - `_may_enter` has let the request in
+        return await self._branch_mount(name, branch, access), scope
+
+    async def _branch_mount(self, name: str, branch: str, access: Access) -> _Mount:
+        """Return the application of a branch; see `_mount_of` for the error."""
+        line = await self._mounted((name, None))
         key = await asyncio.to_thread(line.service.parts.overlays.identify, branch, login_of(access))
         if key is None:
             raise unknown_branch(branch)
-        return await self._mounted((name, key)), scope
+        return await self._mounted((name, key))
+
+    def _on_branch(self, name: str) -> OnBranch:
+        """Return a function that opens the branch that a request names itself.
+
+        The branch is in the body of a GraphQL request or in a tool's arguments, and not in the address. It stays open for a block.
+        """
+
+        @contextlib.asynccontextmanager
+        async def opened(branch: str, access: Access) -> AsyncIterator[ServerState]:
+            with self._in_use(name, await self._branch_mount(name, branch, access)) as mount:
+                yield mount.app.state.server
+
+        return opened
+
+    @contextlib.contextmanager
+    def _in_use(self, name: str, mount: _Mount) -> Iterator[_Mount]:
+        mount.users += 1
+        try:
+            yield mount
+        finally:
+            mount.users -= 1
+            mount.last = time.monotonic()
+            self._hosting.touch(name, mount.branch)
 
     async def _mounted(self, key: tuple[str, BranchId | None]) -> _Mount:
         async with self._turns[key]:
@@ -476,7 +558,9 @@ class HubApp:
                 HostedProject(line, name, self.service) if branch is None else HostedBranch(service, name, self.service, line, branch),
             )
             extra = routes(line.parts.receiving) if branch is None else []
-            app = build_app(hosted, self._options, self._mcp(hosted), self._rights.keys(name), extra)
+            on_branch = self._on_branch(name)
+            app = build_app(hosted, self._options, self._mcp(hosted, on_branch), self._rights.keys(name), extra)
+            app.state.server.on_branch = on_branch
             await life.enter_async_context(app.router.lifespan_context(app))
             return _Mount(app, service, branch, life.pop_all(), last=time.monotonic())
 

@@ -32,6 +32,7 @@ def serve_projects(here: CommandContext) -> None:
         StoreUnreachableError: the database of the graphs does not answer.
     """
     from graphmem.api.app import Mounted, keys_of
+    from graphmem.api.context import OnBranch
     from graphmem.api.entrance import entrance
     from graphmem.api.hub import HubApp, PeopleRights
     from graphmem.api.serve import Server, Tls
@@ -57,8 +58,8 @@ def serve_projects(here: CommandContext) -> None:
     options = options_of(settings, secrets.token_urlsafe(32), None, loopback=loopback)
     sys.setswitchinterval(SWITCH_S)
 
-    def mcp(service: object) -> Mounted:
-        return McpApp(service)  # type: ignore[arg-type]
+    def mcp(service: object, on_branch: OnBranch) -> Mounted:
+        return McpApp(service, on_branch)  # type: ignore[arg-type]
 
     people = People(folder)
     openid = OpenId(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret) if settings.oidc_issuer else None

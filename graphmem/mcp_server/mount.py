@@ -8,22 +8,34 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from graphmem.security.access import ACCESS, Access, guarded
 
 MOST_TOKENS: Final = 64  # with sessions at a time; the least recently used token must start a new session
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+    from contextlib import AbstractAsyncContextManager
 
     from graphmem.client.connecting import Service
+    from graphmem.mcp_server.server import Opened
 
     # The types of the ASGI specification; this package does not depend on the framework it is mounted in.
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
     ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+    OnBranch = Callable[[str, Access], AbstractAsyncContextManager["Served"]]
+
+
+class Served(Protocol):
+    """The state of a server, with the service that answers its requests."""
+
+    @property
+    def service(self) -> Any:
+        """The operations of the project or branch, without access checks."""
 
 
 class McpApp:
@@ -34,10 +46,11 @@ class McpApp:
 
     Args:
         service: the open project.
+        on_branch: opens a branch of the project for a block; None if the server keeps none.
     """
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, service: Service, on_branch: OnBranch | None = None) -> None:
+        self._service, self._on_branch = service, on_branch
         self._starting = asyncio.Lock()
         self._running: OrderedDict[Access, _Running] = OrderedDict()
 
@@ -47,12 +60,25 @@ class McpApp:
         async with self._starting:
             running = self._running.get(access)
             if running is None:
-                running = self._running[access] = await _start(guarded(self._service, access))
+                running = self._running[access] = await _start(guarded(self._service, access), self._of_branch(access))
             self._running.move_to_end(access)
             oldest = self._running.popitem(last=False)[1] if len(self._running) > MOST_TOKENS else None
         if oldest is not None:
             await oldest.close()
         await running.app(scope, receive, send)
+
+    def _of_branch(self, access: Access) -> Opened | None:
+        """Return a function that opens a branch with the caller's permissions."""
+        if self._on_branch is None:
+            return None
+        on_branch = self._on_branch
+
+        @asynccontextmanager
+        async def opened(name: str) -> AsyncIterator[Service]:
+            async with on_branch(name, access) as served:
+                yield guarded(served.service, access)
+
+        return opened
 
     async def close(self) -> None:
         """End all sessions of the Model Context Protocol."""
@@ -72,7 +98,7 @@ class _Running(NamedTuple):
         await self.life
 
 
-async def _start(service: Service) -> _Running:
+async def _start(service: Service, of_branch: Opened | None) -> _Running:
     from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -80,7 +106,7 @@ async def _start(service: Service) -> _Running:
 
     logging.getLogger("mcp").setLevel(logging.WARNING)
     manager = StreamableHTTPSessionManager(
-        app=build_server(lambda: service),
+        app=build_server(lambda: service, of_branch),
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # HostCheck and OriginCheck did it before
     )
     begun, stop = asyncio.Event(), asyncio.Event()

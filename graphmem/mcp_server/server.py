@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio.to_thread
 import jsonschema
@@ -17,11 +17,14 @@ import graphmem
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.text import refusal
-from graphmem.mcp_server.tools import INSTRUCTIONS, RENAMED, TOOLS, Tool
+from graphmem.mcp_server.tools import BRANCH, INSTRUCTIONS, OF_BRANCHES, RENAMED, TOOLS, Tool
 from graphmem.runtime.limits import refusal_of_any
+from graphmem.runtime.pushes import no_branches
 from graphmem.runtime.safe_text import inert_lines
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from mcp.server.context import ServerRequestContext
 
     from graphmem.client.connecting import Service
@@ -29,11 +32,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-def build_server(service: Callable[[], Service]) -> Server[Any]:
+Opened: TypeAlias = "Callable[[str], AbstractAsyncContextManager[Service]]"
+"""Opens a branch by its name, for a block."""
+
+
+def build_server(service: Callable[[], Service], of_branch: Opened | None = None) -> Server[Any]:
     """Build the MCP server, without a transport such as stdio.
 
     Args:
         service: returns the open project; called for each request, from any thread. The caller closes the project.
+        of_branch: opens a branch that the argument `branch` of a tool names; None if the server keeps no branches.
     """
 
     async def list_tools(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -43,9 +51,17 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
 
     async def call_tool(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            tool, arguments = _checked(params.name, dict(params.arguments or {}))
+            given = dict(params.arguments or {})
+            branch = _branch(given)
+            tool, arguments = _checked(params.name, given)
             budget = arguments.pop("budget", tool.budget)
-            answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
+            if not branch:
+                answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
+            elif of_branch is None:
+                raise no_branches()
+            else:
+                async with of_branch(branch) as there:
+                    answer = await anyio.to_thread.run_sync(lambda: tool.answer(there, arguments, budget))
         except Exception as error:  # noqa: BLE001 - reported to the agent
             return types.CallToolResult(content=[types.TextContent(type="text", text=_error_text(error, params.name))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
@@ -86,7 +102,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
     return Server(
         "graphmem",
         version=graphmem.__version__,
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTIONS if of_branch is None else INSTRUCTIONS + OF_BRANCHES,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,
@@ -113,6 +129,20 @@ def _error_text(error: Exception, subject: str) -> str:
 
 def _code(error: Exception) -> int:
     return types.INVALID_PARAMS if isinstance(error, GraphMemError) else types.INTERNAL_ERROR
+
+
+def _branch(arguments: dict[str, Any]) -> str:
+    """Remove the branch from a tool's arguments, and return it, or "".
+
+    Every tool takes it, on a server of several projects.
+
+    Raises:
+        BadInputError: the branch is not a string.
+    """
+    branch = arguments.pop(BRANCH, "") or ""
+    if not isinstance(branch, str):
+        raise BadInputError(f"{BRANCH} must be a string; give the name of a pushed branch", argument=BRANCH)
+    return branch
 
 
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:

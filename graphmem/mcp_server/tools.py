@@ -51,6 +51,9 @@ INSTRUCTIONS: Final = (
     "ask `search`, then `get` the few you need. A symbol is path:Class.name, Class.name or path:line. "
     "Keep what you learnt the hard way with `remember`."
 )
+BRANCH: Final = "branch"  # an argument of every tool, which only servers of several projects have; so no schema costs tokens for it
+OF_BRANCHES: Final = f" Every tool takes `{BRANCH}`, a pushed one."
+"""Added to the instructions by servers that keep branches."""
 
 
 RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; both are accepted

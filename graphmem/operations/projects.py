@@ -32,7 +32,7 @@ class ProjectsOperations:
 
         Args:
             query: names, words or a question.
-            projects: names of the projects; default: all that the caller may read.
+            projects: names of the projects, or of branches such as `shop@feature/tax`; default: all that the caller may read.
             limit: the maximum number of hits.
         """
 
@@ -50,7 +50,7 @@ class ProjectsOperations:
 
         Args:
             target: the symbol: its name, id or `path:line`.
-            in_project: name of the project that has the symbol; default: the project that is asked.
+            in_project: name of the project or branch (`shop@feature/tax`) that has the symbol; default: the one that is asked.
             max_depth: the maximum number of steps inside each project.
             limit: the maximum number of places listed for each project.
         """

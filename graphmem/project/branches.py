@@ -125,6 +125,19 @@ class Branches:
         """Return the stored branch with a key; None if there is none."""
         return next((one for one in self.all() if one.key == key), None)
 
+    def identify(self, name: str, login: str) -> BranchId | None:
+        """Return the id of the branch that `name` means to a person, or None.
+
+        A branch that only this person sees takes precedence over a branch that everybody in the project sees. Unlike the key, the id
+        differs from that of an earlier branch with the same name.
+        """
+        found = sorted((one for one in self.seen_by(login) if one.key.name == name), key=lambda one: not one.key.person)
+        return BranchId(*found[0].key, found[0].born) if found else None
+
+    def seen_by(self, login: str) -> list[Branch]:
+        """Return branches that everybody or this person sees, sorted by name."""
+        return [one for one in self.all() if one.key.person in ("", login)]
+
     def own(self, key: BranchKey) -> dict[str, str]:
         """Map each path in which a branch differs from the main line to a digest.
 

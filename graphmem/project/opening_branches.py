@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphmem.model import IndexProgress
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.opening import Overlaid, wired
 from graphmem.project.overlays import INDEX, Overlay
@@ -32,7 +33,12 @@ def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
         root, store = overlays.prepare(key)
         beside = Overlaid(line.history.log().path, lambda memory: overlays.elsewhere(memory, key))
         service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, line=beside))
-        overlay = Overlay(key, service.parts.graph, service.parts.projections, store, root)
+
+        def pushed(files: int) -> None:
+            service.parts.progress.publish(IndexProgress("done", files, files, "push"))
+            service.fill_vectors()
+
+        overlay = Overlay(key, service.parts.graph, service.parts.projections, store, root, pushed)
         overlays.attach(overlay)
 
     def close() -> None:

@@ -55,6 +55,7 @@ class Overlay:
     projections: Projections
     store: OverlayStore
     root: Path
+    pushed: Callable[[int], None]  # called with the number of files, after a push of the branch is shown
     seen: int = -1  # generation of the base's memories that the branch shows
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -85,25 +86,17 @@ class Overlays:
     # ---- finding
 
     def find(self, name: str, login: str) -> BranchKey | None:
-        """Return the key of the branch that `name` means to a person, or None.
-
-        A branch that only this person sees takes precedence over a branch that everybody in the project sees.
-        """
-        known = {one.key for one in self.branches.all()}
-        return next((key for key in dict.fromkeys((BranchKey(name, login), BranchKey(name))) if key in known), None)
+        """Return the key of the branch that `name` means to a person, or None."""
+        found = self.branches.identify(name, login)
+        return found.key if found is not None else None
 
     def identify(self, name: str, login: str) -> BranchId | None:
-        """Return the id of the branch that `name` means to a person, or None.
-
-        Unlike the key, the id differs from that of an earlier branch with the same name.
-        """
-        key = self.find(name, login)
-        found = self.branches.find(key) if key is not None else None
-        return BranchId(*found.key, found.born) if found is not None else None
+        """Return the id of a branch; see `Branches.identify`."""
+        return self.branches.identify(name, login)
 
     def seen_by(self, login: str) -> list[Branch]:
         """Return branches that everybody or this person sees, sorted by name."""
-        return [one for one in self.branches.all() if one.key.person in ("", login)]
+        return self.branches.seen_by(login)
 
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
         """Return branches that have code of a memory, if `here` lacks this code.
@@ -122,8 +115,8 @@ class Overlays:
             return []
         overlay = self._live.get(here) if here is not None else None
         view = (overlay if overlay is not None else self.runs).projections.graph()
-        login = login_of(caller())
-        return sorted({key.name for key, one in found if key.person in ("", login) and one.target not in view.index_of})
+        seen = {one.key for one in self.seen_by(login_of(caller()))}
+        return sorted({key.name for key, one in found if key in seen and one.target not in view.index_of})
 
     # ---- states
 
@@ -339,6 +332,7 @@ class Overlays:
         _write_contracts(overlay.root / INDEX, branch)
         overlay.seen = -1
         self.follow_memories(key)
+        overlay.pushed(len(digests))
         return generation
 
     def before_line(self, old: Mapping[str, str], new: Mapping[str, str], mark: str) -> None:

@@ -25,6 +25,7 @@ from graphmem.contracts import rows as contracts
 from graphmem.contracts.linking import Link, link
 from graphmem.contracts.services import BETWEEN
 from graphmem.errors import BadInputError, GraphMemError
+from graphmem.runtime.pushes import no_branches
 
 if TYPE_CHECKING:
     from graphmem.answers import ImpactReport, SearchAnswer, SymbolInfo
@@ -66,7 +67,7 @@ class OwnProject:
         )
 
     def drop_branch(self, name: str) -> DroppedBranch:
-        raise BadInputError("only a server of several projects keeps branches; this server has none", argument="name")
+        raise no_branches("name")
 
     def _chosen(self, projects: Sequence[str] | None) -> dict[str, Askable]:
         expect_known(projects or (), [self.graph.project])

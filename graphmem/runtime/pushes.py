@@ -8,6 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 from urllib.parse import quote
 
+from graphmem.errors import BadInputError
+
 PUSH_PATH: Final = "/push"
 COMMITS_PATH: Final = "/commits"  # below PUSH_PATH
 BRANCH_HEADER: Final = "Graphmem-Branch"  # of a request to a project: one of its branches, instead of in the address
@@ -69,3 +71,11 @@ def project_and_branch(part: str) -> tuple[str, str]:
     """
     project, _, branch = part.partition(BRANCH_MARK)
     return project, branch.replace(_SLASH, "/")
+
+
+def no_branches(argument: str = "branch") -> BadInputError:
+    """Return the error for a branch of a server that keeps none."""
+    return BadInputError(
+        "this server keeps no branches; ask a project of a server of several projects (`graphmem serve --projects`), or omit the branch",
+        argument=argument,
+    )

@@ -19,7 +19,7 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
-from hosted import SHOP, hosted, indexed, written
+from hosted import SHOP, SITE, hosted, indexed, written
 
 __all__ = ["environ", "graphmem"]
 
@@ -343,6 +343,84 @@ def test_a_branch_has_the_same_address_for_agents_pages_and_a_header(tmp_path, s
             return "\n".join(part.text for part in (await client.call_tool("impact", {"targets": ["total"]})).content)
 
     assert "with_tax" in anyio.run(tool)
+
+
+def test_a_request_names_a_branch_itself_in_graphql_tools_and_lists_of_projects(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop")
+        page = SHOP["shop/app.py"].replace("total([1, 2])", "with_tax([1, 2])").replace("price import total", "tax import with_tax")
+        written(tmp_path / "shop", {**TAX, "shop/app.py": page})
+        own.index()
+        pushed(own, server, "shop", "feature/tax")
+    with indexed(tmp_path / "site", SITE) as own:
+        pushed(own, server, "site")
+    address = server.project("shop")
+
+    def graphql(address, **body):
+        return httpx.post(f"{address}/graphql", json=body, timeout=60, trust_env=False).json()
+
+    query = '{ symbols(query: "with_tax") { edges { node { qualname callers { edges { node { qualname } } } } } } }'
+    there = graphql(address, query=query, extensions={"branch": "feature/tax"})
+    assert "show_cart" in json.dumps(there), there
+    assert there == graphql(server.project("shop@feature~tax"), query=query)
+    assert graphql(address, query=query)["data"]["symbols"]["edges"] == []
+    stored = graphql(address, operationName="Impact", variables={"targets": ["with_tax"]}, extensions={"branch": "feature/tax"})
+    assert "show_cart" in json.dumps(stored), stored
+    for wrong, said in (("no/such", "unknown branch 'no/such'"), (3, "extensions.branch must be a string")):
+        [error] = graphql(address, query=query, extensions={"branch": wrong})["errors"]
+        assert said in error["message"]
+        assert error["extensions"]["code"] == "BAD_INPUT"
+
+    async def tools():
+        async with Client(f"{address}/mcp") as client:
+            answers = [await client.call_tool("impact", {"targets": ["with_tax"], **more}) for more in ({}, {"branch": "feature/tax"})]
+            kept = await client.call_tool("remember", {"content": "The tax of `with_tax` is 19 percent.", "branch": "feature/tax"})
+            return [(one.is_error, one.content[0].text) for one in (*answers, kept)]
+
+    main, branch, kept = anyio.run(tools)
+    assert (main[0], branch[0], kept[0]) == (True, False, False), (main, branch, kept)
+    assert "show_cart" in branch[1]
+    assert "cart_of" in branch[1], branch[1]  # the code of another project that uses a route of the branch
+    assert [one.branches for one in RemoteGraphMem(address).memories().memories] == [["feature/tax"]]
+
+    remote = RemoteGraphMem(server.address)
+    found = remote.search_projects("with_tax", ["site", "shop@feature/tax"])
+    assert found.projects == ["site", "shop@feature/tax"]
+    assert any(one.project == "shop@feature/tax" and "with_tax" in json.dumps(to_json(one)) for one in found.hits)
+    reached = remote.impact_projects("with_tax", "shop@feature/tax")
+    assert [(one.project, one.of) for one in reached.reached] == [("site", "shop@feature/tax")], reached
+    with pytest.raises(BadInputError, match="unknown branch 'none'"):
+        remote.search_projects("x", ["shop@none"])
+    with pytest.raises(BadInputError, match="unknown project 'hidden'"):
+        remote.impact_projects("x", "hidden@none")
+
+
+def test_a_subscription_follows_the_branch_that_it_names(tmp_path, server):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop")
+        written(tmp_path / "shop", TAX)
+        own.index()
+        pushed(own, server, "shop", "feature/tax")
+        query = 'subscription { impactChanged(targets: ["total"]) { hits { symbol { qualname } } } }'
+        body = {"query": query, "extensions": {"branch": "feature/tax"}}
+        stream = {"headers": {"accept": "text/event-stream"}, "timeout": 60, "trust_env": False}
+        with httpx.stream("POST", f"{server.project('shop')}/graphql", json=body, **stream) as said:
+            lines, end = said.iter_lines(), time.monotonic() + 60
+
+            def event():
+                for line in lines:  # the server sends a comment every few seconds
+                    assert time.monotonic() < end
+                    if line.startswith("data:") and len(line) > len("data: "):
+                        return line
+                raise AssertionError("the subscription ended")
+
+            first = event()
+            assert "with_tax" in first, first
+            written(tmp_path / "shop", {"shop/late.py": "from shop.price import total\n\n\ndef late():\n    return total([])\n"})
+            own.index()
+            pushed(own, server, "shop", "feature/tax")
+            second = event()
+            assert "late" in second, second
 
 
 def test_a_killed_push_loses_nothing_of_the_main_line_and_of_branches(tmp_path, postgres, environ):

@@ -15,7 +15,7 @@ from graphmem import GraphMem
 from graphmem.answers.impact import odds
 from graphmem.mcp_server.server import build_server
 from graphmem.mcp_server.text import tokens
-from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS
+from graphmem.mcp_server.tools import INSTRUCTIONS, OF_BRANCHES, TOOLS
 from graphmem.settings import load_settings
 
 
@@ -50,7 +50,13 @@ def test_tools_are_few_and_cheap_to_have_on():
     )
     assert len(TOOLS) <= 8
     assert len(listed.encode()) <= 4096
-    assert tokens(listed) + tokens(INSTRUCTIONS) <= 1500
+    assert tokens(listed) + tokens(INSTRUCTIONS + OF_BRANCHES) <= 1500
+
+
+def test_a_branch_is_refused_where_none_are_kept(ask):
+    failed, said = ask("impact", targets=["compile_path"], branch="feature/tax")
+    assert failed
+    assert "this server keeps no branches" in said
 
 
 def test_the_protocol_lists_exactly_the_table(memory):

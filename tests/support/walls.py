@@ -1,7 +1,8 @@
 """People of a real server of many projects, who ask every operation through every interface, and the rules for what they may see.
 
-Each memory has a word of its own. Every answer, refusals too, is searched for these words, and each word must be one that the rules give
-to the caller. `WALLS` switches each protection off; then the search must find something.
+Each memory has a word of its own, and each branch has one in its name and one in its code. Every answer, refusals too, is searched for
+these words, and each word must be one that the rules give to the caller. A branch that the caller may not see must answer like one that
+does not exist. `WALLS` switches each protection off; then the search must find something.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -20,7 +22,9 @@ import httpx
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.operations.declare import Filled, Local, camel, pascal
 from graphmem.operations.registry import registry
+from graphmem.project.branches import Branches
 from graphmem.projection.memories import MemoryIndex
+from graphmem.runtime.pushes import BRANCH_HEADER, address_of
 from graphmem.security import access as access_rules
 from graphmem.security.access import Guarded
 from graphmem.security.people import People
@@ -48,6 +52,17 @@ class Known(NamedTuple):
     visibility: str
 
 
+class KnownBranch(NamedTuple):
+    """A branch that somebody pushed: a word in its name, and another one in its code."""
+
+    project: str
+    name: str
+    word: str
+    code: str
+    author: str
+    private: bool
+
+
 class Asker(NamedTuple):
     """A person with the roles that the rules give."""
 
@@ -64,7 +79,8 @@ class Walls:
         self.server, self.random = server, random.Random(seed)
         self.projects = [f"shop{n}" for n in range(projects)]
         self.memories: list[Known] = []
-        self._words: dict[str, Known] = {}
+        self.branches: list[KnownBranch] = []
+        self._words: dict[str, Known | KnownBranch] = {}
         self.calls = self.words = 0
         self.missing: list[str] = []
         self.http = httpx.Client(timeout=120, trust_env=False)
@@ -74,14 +90,18 @@ class Walls:
         self.people = [self._person(n, teams) for n in range(people)]
         for one in self.people:
             self._write(one)
+        for project in self.projects:
+            self._push_branches(root, project)
 
     def close(self) -> None:
         self.http.close()
 
-    def sees(self, one: Asker, known: Known) -> bool:
+    def sees(self, one: Asker, known: Known | KnownBranch) -> bool:
         """The rule, said once more and in other words than in the program."""
         if known.project not in one.levels:
             return False
+        if isinstance(known, KnownBranch):
+            return not known.private or known.author == one.login
         if known.visibility == "personal":
             return known.author == one.login
         if known.visibility == "team":
@@ -138,8 +158,9 @@ class Walls:
                     yield f"{one.login} in {project} by {name}: {known}"
 
     def _expect_all(self, one: Asker, project: str) -> None:
-        seen = set(WORD.findall(self._graphql(one, project, "memories")))
-        wanted = {known.word for known in self.memories if known.project == project and self.sees(one, known)}
+        seen = set(WORD.findall(self._graphql(one, project, "memories") + self._graphql(one, project, "projects")))
+        every = [*self.memories, *self.branches]
+        wanted = {known.word for known in every if known.project == project and self.sees(one, known)}
         self.missing += [f"{one.login} in {project} does not see {word}" for word in wanted - seen]
 
     def _answers(self, one: Asker, project: str, operations: Any) -> Iterator[tuple[str, str]]:
@@ -148,6 +169,7 @@ class Walls:
                 yield f"GraphQL {name}", self._graphql(one, project, name)
         if len(operations) < len(registry()):
             return
+        yield from self._on_branches(one, project)
         head = {"Authorization": f"Bearer {one.token}"}
         for path in ("/export.jsonl", "/metrics", "/push", "/ready"):
             yield path, self.http.get(self.server.project(project) + path, headers=head).text
@@ -162,7 +184,47 @@ class Walls:
             yield f"server {name}", self._post(self.server.address + "/graphql", {"operationName": name, "variables": variables}, one.token)
         yield from self._tools(one, project)
 
-    def _graphql(self, one: Asker, project: str, name: str) -> str:
+    def _on_branches(self, one: Asker, project: str) -> Iterator[tuple[str, str]]:
+        """Ask branches that the caller may and may not see; the second must answer like branches that do not exist."""
+        there = [known for known in self.branches if known.project == project]
+        names = [name for name in registry() if registry()[name].hints.root]
+        for known in there:
+            if self.sees(one, known):
+                for name in names:
+                    yield f"GraphQL {name} on {known.name}", self._graphql(one, project, name, known.name)
+                yield from self._tools(one, project, known.name)
+                continue
+            missing = "b/zzzzzzzzzzzz"
+            for way, ask in (
+                *((f"GraphQL {name}", partial(self._graphql, one, project, name)) for name in names),
+                ("addresses", partial(self._addresses, one, project)),
+                ("projects", partial(self._of_projects, one, project)),
+                ("tools", lambda branch: str(list(self._tools(one, project, branch)))),
+            ):
+                said, unknown = (_unnamed(ask(branch), branch) for branch in (known.name, missing))
+                yield f"{way} on {known.name}", said
+                if said != unknown:
+                    yield f"{way} on {known.name}, unlike an unknown branch, which", known.word
+
+    def _addresses(self, one: Asker, project: str, branch: str) -> str:
+        head = {"Authorization": f"Bearer {one.token}"}
+        address = self.server.project(address_of(project, branch))
+        said = [self.http.get(address + path, headers=head).text for path in ("/export.jsonl", "/ready")]
+        body = {"operationName": "DropBranch", "variables": {"name": branch}}
+        said += [self._post(at + "/graphql", body, one.token) for at in (address, self.server.project(project))]
+        said.append(self._post(self.server.project(project) + "/graphql", body, one.token, **{BRANCH_HEADER: branch}))
+        return "\n".join(said)
+
+    def _of_projects(self, one: Asker, project: str, branch: str) -> str:
+        place = f"{project}@{branch}"
+        several = (
+            ("SearchProjects", {"query": "prices", "projects": [place]}),
+            ("ImpactProjects", {"target": "rounded", "inProject": place}),
+        )
+        bodies = [{"operationName": name, "variables": variables} for name, variables in several]
+        return "\n".join(self._post(self.server.address + "/graphql", body, one.token) for body in bodies)
+
+    def _graphql(self, one: Asker, project: str, name: str, branch: str = "") -> str:
         operation = registry()[name]
         hidden = self._hidden(one, project)
         given: dict[str, Any] = {}
@@ -175,12 +237,13 @@ class Walls:
             given = {"first": 1_000}
         if operation.hints.packed is not None:
             given = {"input": {"content": "Prices are rounded late in the shop, says nobody.", **given}}
-        return self._post(self.server.project(project) + "/graphql", {"operationName": pascal(name), "variables": given}, one.token)
+        body = {"operationName": pascal(name), "variables": given, **({"extensions": {"branch": branch}} if branch else {})}
+        return self._post(self.server.project(project) + "/graphql", body, one.token)
 
     def _post(self, address: str, body: Any, token: str, **headers: str) -> str:
         return self.http.post(address, json=body, headers={"Authorization": f"Bearer {token}", **headers}).text
 
-    def _tools(self, one: Asker, project: str) -> Iterator[tuple[str, str]]:
+    def _tools(self, one: Asker, project: str, branch: str = "") -> Iterator[tuple[str, str]]:
         address = self.server.project(project) + "/mcp"
         headers = {"Authorization": f"Bearer {one.token}", "Accept": "application/json, text/event-stream"}
         client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "walls", "version": "1"}}
@@ -195,6 +258,8 @@ class Walls:
             known = tool.schema["properties"]
             needed = [key for key in known if key in tool.schema.get("required", ())]
             given = {key: self._filled(ASKED.get(key, "prices rounded late"), hidden) for key in needed}
+            if branch:
+                given["branch"] = branch
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": given}}
             yield f"MCP {name}", self.http.post(address, json=call, headers=headers).text
             if "everywhere" in known:
@@ -213,9 +278,10 @@ class Walls:
     # ---- the organisation
 
     @property
-    def _by_word(self) -> dict[str, Known]:
-        if len(self._words) < len(self.memories):
-            self._words = {known.word: known for known in self.memories}
+    def _by_word(self) -> dict[str, Known | KnownBranch]:
+        if not self._words:
+            self._words = {known.word: known for known in (*self.memories, *self.branches)}
+            self._words |= {known.code: known for known in self.branches}
         return self._words
 
     def _person(self, n: int, teams: int) -> Asker:
@@ -227,11 +293,32 @@ class Walls:
             people.role(project, levels[project], login=login)
         return Asker(login, team, levels, people.redeem(code, "walls")[1])
 
+    def _word(self) -> str:
+        return f"zq{''.join(self.random.choices('abcdefghijklmnop', k=6))}qz"
+
+    def _push_branches(self, root: Path, project: str) -> None:
+        """Push a branch that all see and a private one, and write a memory about the code of each."""
+        writers = [one for one in self.people if one.levels.get(project, "read") != "read"]
+        for number, one in enumerate(writers[:2]):
+            word, code = self._word(), self._word()
+            known = KnownBranch(project, f"b/{word}", word, code, one.login, private=not number)
+            with indexed(root / known.code / "shop", {**SHOP, "shop/more.py": f"def {code}(prices):\n    return len(prices)\n"}) as own:
+                own.push_index(self.server.project(project), one.token, known.name, known.private)
+            text = "The branch of `{}` counts prices, says {}."
+            for level, about in (("personal", code), ("project", "more.py" if known.private else code)):
+                said, id_ = self._word(), f"m{self.random.getrandbits(64):016x}"
+                item = {"content": text.format(about, said), "visibility": level, "files": ["shop/more.py"], "id": id_}
+                body = {"operationName": "RememberMany", "variables": {"items": [item]}, "extensions": {"branch": known.name}}
+                answer = self._post(self.server.project(project) + "/graphql", body, one.token)
+                assert '"errors"' not in answer, answer
+                self.memories.append(Known(project, said, id_, one.login, "", level))
+            self.branches.append(known)
+
     def _write(self, one: Asker) -> None:
         for project, level in one.levels.items():
             if level == "read":
                 continue
-            words = [f"zq{''.join(self.random.choices('abcdefghijklmnop', k=6))}qz" for _ in VISIBILITIES]
+            words = [self._word() for _ in VISIBILITIES]
             ids = [f"m{self.random.getrandbits(64):016x}" for _ in VISIBILITIES]  # without the words, which refusals repeat
             items = [
                 {"content": _TEXT.format(word=word), "visibility": visibility, "symbols": ["rounded"], "id": id_}
@@ -277,6 +364,13 @@ ASKED: dict[str, Any] = {
 }
 
 
+def _unnamed(said: str, branch: str) -> str:
+    """An answer without the name of the branch that the caller gave."""
+    for name in (branch, branch.replace("/", "~")):
+        said = said.replace(name, "BRANCH")
+    return said
+
+
 @contextlib.contextmanager
 def _patched(target: Any, name: str, value: Any) -> Iterator[None]:
     with mock.patch.object(target, name, value):
@@ -293,6 +387,7 @@ WALLS: dict[str, Any] = {
     "rows of the memories": lambda: _patched(MemoryIndex, "_hidden", lambda self: frozenset()),
     "memories of a person and a team": lambda: _patched(People, "seen", _everything),
     "roles in a project": lambda: _patched(People, "level", lambda self, login, teams, project: "admin"),
+    "branches of a person": lambda: _patched(Branches, "seen_by", lambda self, login: self.all()),
     "operations over every memory": lambda: _patched(access_rules.Access, "sees_all", property(lambda self: True)),
     "memories named by id": lambda: _patched(Guarded, "_see", lambda self, memory: self._service.memory(memory)),
 }
