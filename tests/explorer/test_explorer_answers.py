@@ -261,6 +261,26 @@ def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
     assert f" and {tests} test" in tab.value("document.querySelector('.said').textContent")
 
 
+def test_impact_begins_with_tests_and_direct_dependents_and_says_the_warning_of_a_file_once(tab, page, shop, visit):
+    report = shop.impact("Price")
+    direct = [hit.symbol for hit in report.hits if hit.depth == 1]
+    path = next(path for path in {one.path for one in direct} if sum(one.path == path for one in direct) > 1)
+    trap = shop.remember("Carts are not closed before they are counted.", "gotcha", files=[path]).memory
+    try:
+        visit(page + "/explore/impact?of=Price", "document.querySelectorAll('.zone').length === 3")
+        assert tab.value("document.querySelectorAll('.zones3 .trap, main > .card .chip.trap').length") == 1
+        assert path in tab.value("document.querySelector('.chip.trap').closest('li').innerText")
+        zone = "document.querySelector('.zone.after')"
+        assert tab.value(f"{zone}.querySelector('h3').firstChild.textContent") == "Direct"
+        first = tab.value(f"[...{zone}.querySelectorAll('h3.direct + ul .symbol')].filter((one) => one.offsetParent).map((one) => one.title)")
+        assert len(first) == len(direct)
+        above = "document.querySelector('section.tests').compareDocumentPosition(document.querySelector('.zones3')) === 4"
+        assert tab.value(above)
+        assert report.tests[0].symbol.name in tab.value("document.querySelector('section.tests').innerText")
+    finally:
+        shop.forget(trap.id, hard=True)
+
+
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):
     visit(page + "/explore/impact", READY)
     tab.press("/")

@@ -2,13 +2,15 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, choice, copy, countedDependents, details, edgeWhy, field, folded, go, into, kindChip, knownList, link, listing, nameOf, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
+import { card, certainty, choice, copy, countedDependents, details, edgeWhy, field, fileTraps, folded, go, into, kindChip, knownList, link, listing, nameOf, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { exportMenu } from "./exports.js";
 import { begin } from "./start.js";
 import { words } from "./words.js";
 
 const LIMIT = 5000;
 const SURE = 0.8;
+const MOST_DIRECT = 15; // direct dependents that are listed at first
+const FIRST_TESTS = 3; // tests that are named beside the command
 const MOST_KNOWN = 3; // memories that stand beside the answer
 
 export async function show(page, parameters, signal) {
@@ -53,8 +55,7 @@ export function zones(after, before, modules, { commands, middle = null }) {
   const w = words.impact;
   const focus = after.targets[0];
   const paths = [...after.targets, ...after.hits.map((hit) => hit.symbol), ...after.tests.map((hit) => hit.symbol)].map((one) => one.path).filter(Boolean);
-  const testCard = card(w.tests, null, tests(after.tests, wayOf(after), commands));
-  const [warnings, memories] = nearby(after, paths);
+  const [shown, warnings, memories] = nearby(after, paths);
   return [
     h("div.verdict", null,
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
@@ -64,27 +65,29 @@ export function zones(after, before, modules, { commands, middle = null }) {
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     warnings,
+    testCard(after.tests, wayOf(after), commands),
     h(`div.zones3${before ? "" : ".two"}`, null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, kindChip(focus.kind)), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
-          exports_(refOf(focus)))], testCard),
-      zone(w.after, "after", after, w.nothing_after, modules),
-      before ? zone(w.before, "before", before, w.nothing_before, modules) : null),
+          exports_(refOf(focus)))]),
+      zone(w.after, "after", after, w.nothing_after, modules, shown),
+      before ? zone(w.before, "before", before, w.nothing_before, modules, shown) : null),
     memories,
     after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
 }
 
-/** Memories about the target, or about what uses it directly: with a warning among them a card, else folded. */
+/** Memories about the target, or about what uses it directly, and their short ids: with a warning among them a card, else folded. */
 function nearby(report, paths) {
   const w = words.impact;
   const direct = new Set(report.hits.filter((hit) => hit.depth === 1).flatMap((hit) => [refOf(hit.symbol), nameOf(hit.symbol)]));
   const near = report.known.memories.filter((one) => one.place === "target" || direct.has(one.about));
   const shown = [...near].sort((a, b) => b.trap - a.trap).slice(0, MOST_KNOWN);
   const known = { ...report.known, memories: shown, more: report.known.more + report.known.memories.length - shown.length };
-  if (shown.some((one) => one.trap)) return [card(words.known.about.impact, null, knownList(known, w.no_memories, paths, "answer")), null];
-  return [null, folded(words.known.about.impact, shown.length, false, () => h("div", null, knownList(known, w.no_memories, paths, "answer")))];
+  const ids = new Set(shown.map((one) => one.shortId));
+  if (shown.some((one) => one.trap)) return [ids, card(words.known.about.impact, null, knownList(known, w.no_memories, paths, "answer")), null];
+  return [new Set(), null, folded(words.known.about.impact, shown.length, false, () => h("div", null, knownList(known, w.no_memories, paths, "answer")))];
 }
 
 /** Whether something is there for others than this project's own code to call: an entry point, or a name with a meaning in Python. */
@@ -103,16 +106,21 @@ function outsideUse({ kind, name, place }) {
   return [h("strong", null, `${place.project}: ${place.name || place.path}`), " ", certainty(place.confidence), h("div.where", null, `${place.path}:${place.line} · ${kind} ${name}`)];
 }
 
-function zone(title, name, report, nothing, modules) {
+/** @param {Set} shown  short ids of the memories that stand above the zones. */
+function zone(title, name, report, nothing, modules, shown) {
   const w = words.impact;
   const way = wayOf(report);
-  const sure = report.hits.filter((hit) => hit.confidence >= SURE);
-  const unsure = report.hits.filter((hit) => hit.confidence < SURE);
+  const direct = report.hits.filter((hit) => hit.depth === 1).sort((a, b) => b.confidence - a.confidence);
+  const farther = report.hits.filter((hit) => hit.depth > 1);
+  const sure = farther.filter((hit) => hit.confidence >= SURE);
+  const unsure = farther.filter((hit) => hit.confidence < SURE);
   return h(
     `section.zone.${name}`,
     null,
     h("h2", null, title, h("span.count", null, words.number(report.hits.length))),
     report.hits.length || report.possible.length ? null : h("p.hint", null, nothing),
+    fileTraps(report.known, report.hits.map((hit) => hit.symbol), shown),
+    direct.length ? [h("h3.direct", { title: w.direct_hint }, w.direct, h("span.count", null, words.number(direct.length))), listing(direct.map((hit) => entry(hit, way)), MOST_DIRECT)] : null,
     sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure, way, modules)] : null,
     unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure, way, modules)] : null,
     report.possible.length
@@ -177,6 +185,7 @@ function why(hit, way) {
       path.steps.length
         ? h("ol", null, path.steps.map((step) => h("li", null, symbolLink(step.src), " ", edgeWhy(step, path.rules), "→ ", symbolLink(step.dst), trapsAt(path.known, step.dst).map((one) => [" ", trapMark(one)]))))
         : h("p.hint", null, w.no_way),
+      fileTraps(path.known, path.steps.map((step) => step.dst)),
       link(to("path", way(hit)), w.way),
     ]);
     place.querySelector("a.site")?.click();
@@ -184,9 +193,10 @@ function why(hit, way) {
   return whole;
 }
 
-function tests(hits, way, commands) {
+/** The tests to run, above all dependents: how many, the commands, the first few, and the others by file. */
+function testCard(hits, way, commands) {
   const w = words.impact;
-  if (!hits.length) return h("p.hint", null, w.no_tests);
+  if (!hits.length) return card(w.tests, null, h("p.hint", null, w.no_tests));
   const cases = hits.filter((hit) => runnable(hit.symbol));
   const shared = hits.filter((hit) => !runnable(hit.symbol));
   const [files, others] = [byFile(cases), byFile(shared)];
@@ -195,16 +205,19 @@ function tests(hits, way, commands) {
     const loose = found.tests.filter((one) => !one.runner);
     const inCommands = found.commands.reduce((sum, one) => sum + one.tests, 0);
     return [
-      found.commands.map((one) => toRun(one)),
+      found.commands.slice(0, 1).map(toRun),
+      found.commands.length > 1 ? details(w.more_commands, found.commands.length - 1, false, found.commands.slice(1).map(toRun)) : null,
       found.commands.length && cases.length > inCommands + loose.length ? h("p.hint", null, w.held(cases.length - inCommands - loose.length)) : null,
-      unnamed(loose),
+      unnamed(loose, !found.commands.length),
+      found.commands.map(recorded),
     ];
   });
-  return [
+  return h("section.card.tests", null,
+    h("h2", null, w.tests, h("span.count", null, words.number(cases.length))),
+    cases.length ? h("p", null, w.likeliest, cases.slice(0, FIRST_TESTS).map((hit, i) => [i ? ", " : "", symbolLink(hit.symbol)])) : null,
     place,
-    files.size ? details(w.in_files(cases.length, files.size), null, files.size <= 3, perFile(files, way)) : null,
-    others.size ? details(w.shared(shared.length), null, false, h("p.hint", null, w.shared_hint), perFile(others, way)) : null,
-  ];
+    cases.length > FIRST_TESTS ? details(w.in_files(cases.length, files.size), null, false, perFile(files, way)) : null,
+    others.size ? details(w.shared(shared.length), null, false, h("p.hint", null, w.shared_hint), perFile(others, way)) : null);
 }
 
 function byFile(hits) {
@@ -219,21 +232,26 @@ function byFile(hits) {
 const perFile = (files, way) =>
   listing([...files].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))), 15);
 
-/** A command line that runs tests of one runner, a button that copies it, and how a run is recorded. */
-function toRun({ runner, command, tests: count, wholeFiles, recording }) {
+/** A command line that runs tests of one runner, and a button that copies it. */
+function toRun({ runner, command, tests: count, wholeFiles }) {
   const w = words.impact;
   return [
     h("p.hint", null, wholeFiles ? w.whole_files(count, runner) : w.runs(count, runner)),
     h("div.command", null, h("code", { tabindex: 0 }, command), h("button.primary", { type: "button", onclick: (event) => copy(command, event.currentTarget) }, w.copy)),
-    recording ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command.recording", null, h("code", { tabindex: 0 }, recording), h("button", { type: "button", onclick: (event) => copy(recording, event.currentTarget) }, w.copy_record))) : null,
   ];
 }
 
+/** How a run of one runner is recorded, if it can be. */
+function recorded({ recording }) {
+  const w = words.impact;
+  return recording ? details(w.record, null, false, h("p.hint", null, w.record_hint), h("div.command.recording", null, h("code", { tabindex: 0 }, recording), h("button", { type: "button", onclick: (event) => copy(recording, event.currentTarget) }, w.copy_record))) : null;
+}
+
 /** Tests that no command runs, because their runner is unknown; their files can be copied. */
-function unnamed(some) {
+function unnamed(some, open) {
   const w = words.impact;
   if (!some.length) return null;
   const files = [...new Set(some.map((one) => one.path))].sort();
   const text = files.join("\n");
-  return details(w.unnamed(some.length), null, true, h("p.hint", null, w.unnamed_hint), h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, w.copy_files(files.length))));
+  return details(w.unnamed(some.length), null, open, h("p.hint", null, w.unnamed_hint), h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, w.copy_files(files.length))));
 }

@@ -91,10 +91,17 @@ export function edgeWhy(step, rules) {
   return [words.map.verb[step.kind] ?? step.kind, " ", certainty(step.confidence, step.rule), " ", step.src.path && step.line ? site(step.src.path, step.line) : null, h("div.where", { title: step.rule }, said.get(step.rule) ?? words.rule(step.rule))];
 }
 
-/** Traps that an answer knows about one symbol or its file. */
+/** Traps that an answer knows about one symbol itself. Those about its whole file are in `fileTraps`. */
 export function trapsAt(known, symbol) {
-  const here = [refOf(symbol), nameOf(symbol), symbol.path];
-  return known.memories.filter((one) => one.trap && here.includes(one.about));
+  const here = [refOf(symbol), ...(symbol.qualname === "<module>" ? [] : [nameOf(symbol)])];
+  return known.memories.filter((one) => one.trap && one.about !== symbol.path && here.includes(one.about));
+}
+
+/** Traps about whole files of the given symbols, each once and with its file; a list, or null. */
+export function fileTraps(known, symbols, but = new Set()) {
+  const paths = new Set(symbols.map((one) => one.path));
+  const some = known.memories.filter((one) => one.trap && paths.has(one.about) && !but.has(one.shortId));
+  return some.length ? h("ul.file-traps", null, some.map((one) => h("li", null, trapMark(one), h("div.where", null, words.known.whole_file(one.about))))) : null;
 }
 
 /** A mark that leads to a trap. */
