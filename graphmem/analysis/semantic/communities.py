@@ -16,8 +16,10 @@ import math
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from graphmem.analysis.semantic.naming import main_folder, naming_files
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import networkx as nx
 
@@ -96,6 +98,40 @@ def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
             members[other] = sorted([*members[other], *members[i]])
             home.update(dict.fromkeys(members.pop(i), other))
     return sorted(members.values())
+
+
+def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
+    """Move code out of groups that are named after a folder of tests.
+
+    Tests tie such code to their own group. It joins the group with most files of its nearest folder, and takes along the tests beside it.
+    Files of a unit stay.
+    """
+    all_files = [path for group in groups for path in group]
+    members = [set(group) for group in groups]
+    for i, group in enumerate(groups):
+        folder = main_folder(naming_files(group, tests))
+        inside = [path for path in all_files if path.startswith(f"{folder}/")]
+        if not folder or 2 * sum(path in tests for path in inside) <= len(inside):
+            continue
+        code = [path for path in group if path not in tests and path not in units and not path.startswith(f"{folder}/")]
+        for home in sorted({path.rpartition("/")[0] for path in code}):
+            moved = {path for path in group if path.rpartition("/")[0] == home and path not in units}
+            other = _nearest(home, moved, [[] if j == i else one for j, one in enumerate(members)])
+            if other is not None:
+                members[i] -= moved
+                members[other] |= moved
+    return sorted(sorted(group) for group in members if group)
+
+
+def _nearest(home: str, moved: Collection[str], members: Sequence[Collection[str]]) -> int | None:
+    """The group with most files of the nearest folder above, or None."""
+    folder = home
+    while folder:
+        counts = [sum(path.startswith(f"{folder}/") and path not in moved for path in group) for group in members]
+        if any(counts):
+            return counts.index(max(counts))
+        folder = folder.rpartition("/")[0]
+    return None
 
 
 def _graph(

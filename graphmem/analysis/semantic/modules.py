@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.semantic.acyclic import acyclic
-from graphmem.analysis.semantic.communities import communities, modularity
+from graphmem.analysis.semantic.communities import communities, modularity, without_strangers
 from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
 from graphmem.analysis.semantic.files import FileGraph, common_folder
 from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
@@ -102,12 +102,12 @@ class Modules:
             pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
             near = communities(code, self._links, pairs, earlier, units=units)
             groups = self._with_tests_joined(acyclic(near, units, self._arcs) if units else near)
+            groups = without_strangers(groups, self._tests, units)
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
         weights = {path: float(weight[i]) for i, path in enumerate(self.files.paths)}
-        tests = {self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist()}
-        found = named(groups, known, weights, tests, project)
+        found = named(groups, known, weights, self._tests, project)
         number = {path: i for i, path in enumerate(self.files.paths)}
         self.groups: list[Named] = sorted(
             found, key=lambda one: (-sum(int(self.files.lines[number[path]]) for path in one.paths), one.name)
@@ -132,7 +132,7 @@ class Modules:
 
         So a hundred test files take one box on the map.
         """
-        tests = {self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist()}
+        tests = self._tests
         small = math.isqrt(sum(map(len, groups)))
         kept: list[list[str]] = []
         joined: dict[str, list[str]] = defaultdict(list)
@@ -142,6 +142,11 @@ class Modules:
             else:
                 kept.append(group)
         return sorted([*kept, *(sorted(group) for group in joined.values())])
+
+    @cached_property
+    def _tests(self) -> frozenset[str]:
+        """Files of tests."""
+        return frozenset(self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist())
 
     def _code(self) -> list[str]:
         """Files that contain code and appear on the map.

@@ -1,4 +1,7 @@
-"""Name modules; one that keeps most of its files keeps its name and id."""
+"""Name modules after the folders that hold most of their files.
+
+A module that keeps most of its files keeps its id. It keeps its name unless the name is a folder without most of its files.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from graphmem.analysis.semantic.files import common_folder
 from graphmem.model import stable_id
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-MOST: Final = 0.6  # share of its files that must be below a folder for the module to take its name
+MOST: Final = 0.5  # a module takes the name of a folder that holds a larger share of its files
+PARTS: Final = 3  # folders named by a module without such a folder
 SAME: Final = 1 / 3  # share of the larger group that two must share to be the same module
 ROOT: Final = "(root)"
 SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package but do not describe it
@@ -52,23 +56,24 @@ def named(
         project: name of the project, a part of new ids.
     """
     old = _matches(groups, known)
-    taken = {old[i].name for i in old}
-    others = [[path for path in group if path not in tests] for group in groups]
-    speaking = {i: others[i] if len(others[i]) >= SPEAKING * len(group) and others[i] else list(group) for i, group in enumerate(groups)}
+    speaking = [naming_files(group, tests) for group in groups]
     used = {one.id for one in known}
     top = common_folder(path for group in groups for path in group)
-    bases = {i: _base(speaking[i], top) for i in range(len(groups)) if i not in old}
+    shares = _Shares(groups, top)
+    kept = {i: one.name for i, one in old.items() if shares.true_of(one.name, speaking[i])}
+    taken = set(kept.values())
+    bases = {i: _base(speaking[i], top) for i in range(len(groups)) if i not in kept}
     files: Counter[str] = Counter()
     for i, base in bases.items():
         files[base] += len(speaking[i])
     found = []
     for i, group in enumerate(groups):
+        name = kept.get(i) or _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight, top)
+        taken.add(name)
         before = old.get(i)
         if before is not None:
-            found.append(Named(before.id, before.name, common_folder(group), list(group)))
+            found.append(Named(before.id, name, common_folder(group), list(group)))
             continue
-        name = _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight)
-        taken.add(name)
         ordinal = 0
         while (key := stable_id("module", project, name, str(ordinal))) in used:
             ordinal += 1
@@ -98,34 +103,79 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
     return found
 
 
-def _base(group: Sequence[str], top: str) -> str:
-    """The deepest folder that contains most files of the group.
+def naming_files(group: Sequence[str], tests: Collection[str]) -> list[str]:
+    """The files that name a group: those outside tests, if they are enough."""
+    others = [path for path in group if path not in tests]
+    return others if others and len(others) >= SPEAKING * len(group) else list(group)
 
-    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped.
-    """
+
+def main_folder(group: Sequence[str]) -> str:
+    """The deepest folder that holds more than half of the files, or ""."""
+    counts = _below(group)
+    fitting = [folder for folder, count in counts.items() if count > MOST * len(group)]
+    return max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")
+
+
+def _below(paths: Iterable[str]) -> Counter[str]:
+    """Number of files below each folder, at any depth."""
     counts: Counter[str] = Counter()
-    for path in group:
+    for path in paths:
         folder = path.rpartition("/")[0]
         while folder:
             counts[folder] += 1
             folder = folder.rpartition("/")[0]
-    fitting = [folder for folder, count in counts.items() if count >= MOST * len(group)]
-    folder = max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")
+    return counts
+
+
+class _Shares:
+    """The folders of a project by the names that modules take from them."""
+
+    def __init__(self, groups: Iterable[Sequence[str]], top: str) -> None:
+        self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
+
+    def true_of(self, name: str, group: Sequence[str]) -> bool:
+        """Whether a module of these files may have this name.
+
+        A folder must hold more than half of the files. The root is not named if another folder holds more than half.
+        """
+        base = name.partition(": ")[0]
+        if base == ROOT:
+            return not main_folder(group)
+        folder = self._folder.get(base)
+        return folder is None or _below(group)[folder] > MOST * len(group)
+
+
+def _base(group: Sequence[str], top: str) -> str:
+    """Name of the deepest folder that holds most files of the group.
+
+    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped.
+    """
+    return _shown(main_folder(group), top)
+
+
+def _shown(folder: str, top: str) -> str:
     base = folder.removeprefix(top).strip("/") if folder != top else top.rpartition("/")[2]
     first, _, rest = base.partition("/")
     return (rest if first in SOURCES and rest else base) or ROOT
 
 
-def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
-    """Unique name of a module: its folder, or the folder and its main files.
+def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str) -> str:
+    """Unique name of a module: its folder, or the folder and its main parts.
 
-    The folder `base` alone is the name if it is free and `most` is true: the group has most files of the folder. Otherwise the names of the
-    files with the highest weight follow: `store: reading, tables`.
+    The folder `base` alone is the name if it is free and `most` is true: the group has most files of the folder. Otherwise two parts
+    follow: the folders with most files, or the files with the highest weight, as in `store: reading, tables`. If no folder holds most
+    files, the name consists of the folders that do together: `build + perf`.
     """
+    inside = main_folder(group)
+    parts = Counter(path.removeprefix(inside).strip("/").partition("/")[0] for path in group if "/" in path.removeprefix(inside).strip("/"))
+    if base == ROOT and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, top)) not in taken:
+        return name
     if most and base not in taken:
         return base
     stems = list(dict.fromkeys(_stem(path) for path in sorted(group, key=lambda one: (-weight.get(one, 0.0), one))))
     stems = [stem for stem in stems if stem != base.rpartition("/")[2]] or stems
+    if sum(parts.values()) > MOST * len(group):
+        stems = list(dict.fromkeys([*sorted(parts, key=lambda one: (-parts[one], one)), *stems]))
     for one, other in combinations(stems[:SPOKEN], 2):
         if (name := f"{base}: {one}, {other}") not in taken:
             return name
@@ -136,6 +186,18 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
     while f"{base} {number}" in taken:
         number += 1
     return f"{base} {number}"
+
+
+def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
+    """The largest folders that hold most files together, at most `PARTS`."""
+    chosen: list[str] = []
+    held = 0
+    for part, count in sorted(parts.items(), key=lambda one: (-one[1], one[0]))[:PARTS]:
+        chosen.append(_shown(common_folder(path for path in group if path.startswith(f"{part}/")), top))
+        held += count
+        if held > MOST * len(group):
+            break
+    return " + ".join(dict.fromkeys(chosen))
 
 
 def _stem(path: str) -> str:

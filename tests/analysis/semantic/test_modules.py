@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from graphmem.analysis.semantic.acyclic import acyclic
-from graphmem.analysis.semantic.communities import communities
+from graphmem.analysis.semantic.communities import communities, without_strangers
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
@@ -221,6 +221,36 @@ def test_a_group_of_tests_with_one_file_of_code_is_named_after_the_tests():
     assert [one.name for one in named(groups, [], weight, set(cases), "shop")] == ["shop", "tests"]
     few = [shop, ["src/shop/log.py", *cases[:2]]]
     assert [one.name for one in named(few, [], weight, set(cases), "shop")] == ["shop", "shop: log"]
+
+
+def test_a_kept_name_is_given_up_when_its_folder_holds_less_than_half():
+    shop = [f"shop/{name}.py" for name in ("app", "cart", "tax")]
+    mail = [f"mail/{name}.py" for name in ("send", "queue", "list", "host")]
+    known = Known("k", "shop", frozenset(shop))
+    (one,) = named([[*shop, *mail]], [known], {}, set(), "p")
+    assert (one.id, one.name) == ("k", "mail")
+    (same,) = named([[*shop, *mail[:2]]], [known], {}, set(), "p")
+    assert (same.id, same.name) == ("k", "shop")
+
+
+def test_files_without_a_common_folder_are_named_after_the_folders_that_hold_most():
+    scattered = ["build/a.py", "build/b.py", "perf/c.py", "perf/d.py", "setup.py"]
+    core = [f"core/{name}.py" for name in "abcdef"]
+    assert [one.name for one in named([scattered, core], [], {}, set(), "p")] == ["build + perf", "core"]
+
+
+def test_code_that_only_tests_tie_to_them_is_in_the_module_of_its_folder():
+    tests = {f"e2e/{name}.test.ts" for name in "abcd"} | {"src/helper/adapter/index.test.ts"}
+    groups = [
+        sorted([*tests, "e2e/setup.ts", "e2e/config.ts", "src/helper/adapter/index.ts"]),
+        ["src/helper/cookie/index.ts", "src/helper/html/index.ts"],
+        ["src/utils/url.ts"],
+    ]
+    found = without_strangers(groups, tests, {})
+    names = {one.name: one.paths for one in named(found, [], {}, tests, "p")}
+    assert set(names) == {"e2e", "helper", "utils"}
+    assert "src/helper/adapter/index.ts" in names["helper"]
+    assert "src/helper/adapter/index.test.ts" in names["helper"]
 
 
 def test_a_wrong_level_is_refused(indexed):
