@@ -8,7 +8,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-MAKEFLAGS += --no-print-directory
+MAKEFLAGS += --no-print-directory -j2  # the query page is built while packages are installed
 
 PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$name; break; fi; done)
@@ -35,7 +35,8 @@ PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/
 ##@ Use it
 
 .PHONY: serve
-serve: named $(VENV)/.stamp-runtime page  ## index a repository and serve it: make serve REPO=<path>
+serve: named  ## index a repository and serve it: make serve REPO=<path>
+	@$(MAKE) $(VENV)/.stamp-runtime page
 	@exec $(BIN)/graphmem serve "$(patsubst ~/%,$(HOME)/%,$(REPO))" $(if $(PORT),--port $(PORT)) $(ARGS)
 
 .PHONY: named

@@ -113,6 +113,7 @@ READ_AND_WRITE = ("test_store_conformance", "test_store_known_rows", "test_store
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "begun: the store holds the fixture `world` already, as its first generation")
     config.addinivalue_line("markers", "local: needs the file of the store, or the engine behind it")
+    config.addinivalue_line("markers", "own: shows graphmem's own checks, locks and quarantine, which no engine changes")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -125,13 +126,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On the other engine, run only what uses it: all else is the same there as in the run on kuzu, PostgreSQL included."""
+    """On the other engine, run only what an engine may do otherwise: all else is the same there as in the run on kuzu."""
     if config.getoption("--engine", default="kuzu") == "kuzu":
         return
     using, same = [], []
     for item in items:
         asked = set(getattr(item, "fixturenames", ()))
-        (using if "engine" in asked and "graphs_url" not in asked else same).append(item)
+        differs = "engine" in asked and "graphs_url" not in asked and not item.get_closest_marker("own")
+        (using if differs else same).append(item)
     config.hook.pytest_deselected(items=same)
     items[:] = using
 

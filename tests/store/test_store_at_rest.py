@@ -16,6 +16,8 @@ from graphmem.store import live_file
 from graphmem.store.files import checksum
 from graphmem.store.lock import read_record
 
+pytestmark = pytest.mark.own
+
 
 @pytest.fixture
 def left(open_at, path, world):

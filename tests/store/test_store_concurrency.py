@@ -254,6 +254,7 @@ def test_a_forked_child_that_ends_like_any_program_does_not_hang(child):
     assert sorted(out.split()) == ["0", "busy", "closed"]
 
 
+@pytest.mark.own
 @pytest.mark.begun
 def test_a_spawned_pool_beside_an_open_store_works(store, world):
     with multiprocessing.get_context("spawn").Pool(1) as pool:

@@ -235,6 +235,7 @@ def test_fills_take_only_what_their_header_allows(store):
         store.read("ids_of", label="Symbol")
 
 
+@pytest.mark.own
 @pytest.mark.begun
 def test_deltas_that_contradict_themselves_are_refused_whole(store, world, equal):
     edge = next(iter(world.edges.values()))
@@ -264,6 +265,7 @@ def test_a_first_load_with_a_loose_edge_is_refused_whole(store, world):
     assert sorted(file.name for file in store._file.parent.iterdir()) == ["graph.db", "graph.db.lock"]
 
 
+@pytest.mark.own
 @pytest.mark.local
 def test_values_that_are_no_text_or_no_number_are_refused_by_name(store, world):
     row = next(iter(world.symbols.values()))
@@ -291,6 +293,7 @@ def test_meta_is_text_and_leaves_the_generation_alone(store):
             store.set_meta(bad)
 
 
+@pytest.mark.own
 @pytest.mark.local
 def test_times_go_in_aware_and_come_out_in_utc(store):
     moment = datetime(2025, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=5)))

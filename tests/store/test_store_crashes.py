@@ -156,6 +156,7 @@ def test_a_full_disk_leaves_the_old_graph_and_a_working_store(child, action, bas
     assert said[-1] == "closed"
 
 
+@pytest.mark.own
 def test_a_full_disk_while_the_file_is_brought_up_to_date_loses_nothing(child):
     process = child("""
         import resource

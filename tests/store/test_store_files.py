@@ -59,6 +59,7 @@ def test_a_file_of_the_other_engine_says_which(closed, engine):
         check_header(closed, ENGINES[other], other)
 
 
+@pytest.mark.own
 @pytest.mark.parametrize(("step", "kind"), [(1, SchemaTooNewError), (-1, MigrationError)])
 def test_a_file_of_another_format_version_says_so(closed, open_at, engine, step, kind):
     with closed.open("r+b") as file:
@@ -149,6 +150,7 @@ def test_a_log_that_kills_the_engine_is_put_aside_and_said(child, path, open_at,
     store.close()
 
 
+@pytest.mark.own
 def test_a_torn_end_of_the_log_loses_only_what_was_not_finished(child, path, open_at, new_world, equal):
     _crashed(child, extra='store.set_meta({"last": "x" * 5000})')
     log = path.with_name("graph.db.wal")
@@ -160,6 +162,7 @@ def test_a_torn_end_of_the_log_loses_only_what_was_not_finished(child, path, ope
     assert store.meta() == {}
 
 
+@pytest.mark.own
 def test_a_half_built_new_file_is_swept_away(closed, open_at, world, equal):
     closed.with_name("graph.db.next").write_bytes(b"half")
     closed.with_name("graph.db.next.wal").write_bytes(b"half")
@@ -168,6 +171,7 @@ def test_a_half_built_new_file_is_swept_away(closed, open_at, world, equal):
     assert sorted(file.name for file in closed.parent.glob("graph.db.next*")) == []
 
 
+@pytest.mark.own
 def test_a_database_of_a_newer_graphmem_is_refused_with_both_versions(closed, open_at):
     store = open_at(closed)
     store._connection.rows("CREATE (:SchemaVersion {version: '0099', name: 'future', sha256: 'x'})")
@@ -189,6 +193,8 @@ def test_a_second_handle_in_this_process_is_refused_by_whatever_name(store, open
         assert caught.value.owner["pid"] == os.getpid()
 
 
+@pytest.mark.own
+@pytest.mark.own
 @pytest.mark.begun
 def test_the_register_follows_the_file_when_it_is_exchanged(store, open_at, world, tmp_path):
     hard = tmp_path / "hard.db"
@@ -208,6 +214,7 @@ def test_another_process_is_told_who_has_it(store, child):
     assert process.end()[0] == 0
 
 
+@pytest.mark.own
 def test_many_may_read_together_and_nobody_may_write_meanwhile(closed, open_at, child, world, equal):
     store = open_at(closed, read_only=True)
     equal(store, world)
@@ -225,6 +232,7 @@ def test_many_may_read_together_and_nobody_may_write_meanwhile(closed, open_at, 
     assert process.end()[0] == 0
 
 
+@pytest.mark.own
 def test_reading_only_makes_nothing(path, open_at):
     with pytest.raises(NotIndexedError):
         open_at(path, read_only=True)
@@ -241,6 +249,7 @@ def test_places_that_cannot_be_are_named(open_at, tmp_path):
             open_at(tmp_path / "graph.db", read_only=True, **sizes)
 
 
+@pytest.mark.own
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_folder_that_cannot_be_written_to_answers_reads_and_a_file_of_somebody_else_is_named(child, path, closed, shared):
     code = f"""
@@ -278,6 +287,7 @@ def test_a_folder_that_cannot_be_written_to_answers_reads_and_a_file_of_somebody
             parent.chmod(mode)
 
 
+@pytest.mark.own
 def test_an_older_smaller_copy_may_be_put_back(closed, open_at, world, new_world, equal):
     backup = closed.with_name("backup")
     shutil.copy(closed, backup)

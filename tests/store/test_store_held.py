@@ -35,6 +35,7 @@ def test_changes_of_the_code_are_merged_before_they_hold_much(store, world, equa
     equal(store, world)
 
 
+@pytest.mark.own
 @pytest.mark.begun
 def test_memories_alone_bring_no_checkpoint(store, world):
     for number in range(HELD_CHANGES + 1):
@@ -43,6 +44,7 @@ def test_memories_alone_bring_no_checkpoint(store, world):
     assert beside(store._file, ".wal").stat().st_size
 
 
+@pytest.mark.own
 @pytest.mark.begun
 def test_a_read_that_takes_long_keeps_no_change_waiting(store, world, equal):
     with store._gate.shared(1):

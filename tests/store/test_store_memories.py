@@ -213,6 +213,8 @@ def test_a_link_to_code_nobody_has_seen_is_left_out(store, world, make):
 _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
 
 
+@pytest.mark.own
+@pytest.mark.own
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -306,6 +308,7 @@ def test_ten_thousand_memories_with_vectors_are_one_change(store, world, make):
     assert spent < 6  # 2 to 3 s of processor here; one by one it would take a minute
 
 
+@pytest.mark.own
 @pytest.mark.parametrize("count", [3, MANY], ids=["few", "many"])
 def test_a_change_too_large_for_one_transaction_is_one_step_all_the_same(store, world, make, equal, open_at, path, monkeypatch, count):
     store.apply(world.full())

@@ -12,6 +12,8 @@ from graphmem.store import changing, open_store
 from graphmem.store.building import build
 from graphmem.store.lock import read_record
 
+pytestmark = pytest.mark.own
+
 
 @pytest.fixture
 def resting(store, world):
