@@ -81,6 +81,7 @@ def main() -> int:
     options.add_argument("--codegraph", type=Path, help="the binary of npm's @colbymchenry/codegraph")
     options.add_argument("--embedder", default="none")
     options.add_argument("--take", type=Path, nargs="*", default=[], help="results of earlier runs whose changes count as well")
+    options.add_argument("--patience", type=float, default=0.0, help="seconds that hooks may answer later, on a loaded machine")
     options.add_argument("--scratch", type=Path, help="keeps clones and indexes there")
     given = options.parse_args()
     os.environ["HOME"] = tempfile.mkdtemp(prefix="graphmem-outcome-home-")  # without the user's own memories
@@ -116,7 +117,7 @@ def main() -> int:
 def publish(rows: Sequence[dict[str, Any]], sizes: dict[str, int], version: str, given: Any) -> None:
     """Write the figures and every change."""
     slim = [{key: value for key, value in row.items() if key not in ("task", "forgotten_files")} for row in rows]
-    facts = {"embedder": given.embedder, "codegraph": version, "files": sizes}
+    facts = {"embedder": given.embedder, "patience": given.patience, "codegraph": version, "files": sizes}
     report.publish("outcome", {**facts, **summary(rows, sizes), "changes": slim}, given.out)
 
 
@@ -151,7 +152,7 @@ def one_repository(name: str, mirror: Path, folder: Path, given: Any) -> tuple[l
             policies: dict[str, Callable[[], Hear]] = {
                 "grep": lambda: lambda *moment: Told(),
                 "offered": lambda q=query: offered(memory, q),
-                "pushed": lambda q=query, c=commit: pushed(memory, tree, c.sha, q),
+                "pushed": lambda q=query, c=commit: pushed(memory, tree, c.sha, q, given.patience),
             }
             if os.environ.get("OUTCOME_ONLY"):
                 policies = {key: own for key, own in policies.items() if key in os.environ["OUTCOME_ONLY"]}
@@ -288,14 +289,14 @@ def offered(memory: GraphMem, query: str) -> Hear:
     return hear
 
 
-def pushed(memory: GraphMem, tree: Path, sha: str, query: str) -> Hear:
-    """What the hooks of Claude Code say."""
+def pushed(memory: GraphMem, tree: Path, sha: str, query: str, patience: float = 0.0) -> Hear:
+    """What the hooks of Claude Code say. Their deadlines are `patience` seconds later than in use."""
     project = memory.project().name
     session = next(one for one in (f"{sha[:12]}-{n}" for n in range(1000)) if group_of(one, project) == FULL)
 
     def said(event: str, **rest: Any) -> Told:
         payload = {"session_id": session, "hook_event_name": event, "cwd": str(tree), **rest}
-        output = memory.hook("claude-code", json.dumps(payload)).output
+        output = memory.hook("claude-code", json.dumps(payload), begun=time.monotonic() + patience).output
         memory.parts.injector.settle(30)
         if not output:
             return Told()

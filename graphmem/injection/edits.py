@@ -18,6 +18,8 @@ from graphmem.injection.items import Item, plain_path
 MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
 NAMED: Final = 5  # dependents, tests or files that a sentence names
+TEST_FILES: Final = 3  # files of tests in a command that runs whole files
+MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the changes of the edited file that touched another file as well
 EXPECTED: Final = 3  # files of the task that an agent is reminded of
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
@@ -38,6 +40,7 @@ class Dependent(NamedTuple):
     path: str
     line: int  # of the use, 1-based
     name: str
+    code: str = ""  # the line of the use, if a signature changes
 
 
 class TestCase(NamedTuple):
@@ -186,12 +189,15 @@ class EditBook:
                 self._tell(state, state.late.pop())
             left = self._left(state)
             moves = [path for path in state.moves if path not in state.touched]
-            places = [path for path in state.places[:EXPECTED] if path not in state.touched and path not in moves] if state.edited else []
             files = {one.path: None for one in state.tests}
             is_tested = state.tested or not state.touched.isdisjoint(files)
-            own = [path for path in state.named if path not in state.touched and path not in moves]
+            named = {*left, *moves}
+            own = [path for path in state.named if path not in state.touched and path not in named]
             own = own[:UNTESTED] if state.edited and not state.tested else []
-            tests = [path for path in files if path not in moves and path not in own] if state.edited and not is_tested and not own else []
+            named.update(own)
+            places = [path for path in state.places[:EXPECTED] if path not in state.touched and path not in named] if state.edited else []
+            named.update(places)
+            tests = [path for path in files if path not in named] if state.edited and not is_tested and not own else []
             tests = tests[:UNTESTED]
             if not left and not moves and not places and not own and not tests:
                 return ""
@@ -199,7 +205,7 @@ class EditBook:
             said = []
             if left:
                 users = [one for own in left.values() for one in own]
-                said.append(f"Not opened, though they use a signature that you changed: {_dependents(users)}.")
+                said.append(f"Not opened, though they use a signature that you changed: {_dependents(users, with_code=False)}.")
             if moves:
                 said.append(f"Not opened, though they often change with files that you edited: {_named(map(plain_path, moves))}.")
             if places:
@@ -246,20 +252,23 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     The sentences name code that uses the edited code, also in other projects. They also name files that often change with the edited file,
     and tests.
     """
-    names = _named(map(plain_path, found.targets))
+    inside = tuple(f"{one}." for one in found.targets)
+    names = _named(plain_path(one) for one in found.targets if not one.startswith(inside))
     said = []
     if found.dependents:
         files = len({one.path for one in found.dependents})
-        what = "its signature changes, so they break" if found.breaks else "they use it"
-        count = f"{len(found.dependents)} dependents in {files} file{'s' * (files > 1)}"
-        said.append(f"Edit of {names}: {count} ({what}): {_dependents(found.dependents)}.")
+        how = "they use the old signature" if found.breaks else "they use it"
+        count = f"{_count(len(found.dependents), 'dependent')} in {_count(files, 'file')}"
+        said.append(f"Edit of {names}: {count} ({how}): {_dependents(found.dependents)}.")
     if found.outside:
         said.append(f"Other projects use {names} over the network: {_named(map(plain_path, found.outside))}.")
+    moving = {path for path, _ in found.moves}
     if found.moves:
-        moves = _named(f"{plain_path(path)} ({share:.0%} of its changes)" for path, share in found.moves)
-        said.append(f"Often changed together with it: {moves}.")
-    if found.named and not {one.path for one in found.tests[:NAMED]}.issuperset(found.named):
-        said.append(f"Tests named after it: {_named(map(plain_path, found.named))}.")
+        moves = _named(f"{plain_path(path)} ({share:.0%})" for path, share in found.moves)
+        said.append(f"Often changed together with it, with the share of its changes: {moves}.")
+    own = [path for path in found.named if path not in moving]
+    if own and not {one.path for one in found.tests[:NAMED]}.issuperset(own):
+        said.append(f"Tests named after it: {_named(map(plain_path, own))}.")
     if found.tests and said:
         said.append(f"Tests that reach it: {named_tests(found.tests, command)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]
@@ -273,15 +282,30 @@ def reminder(left: Sequence[Dependent]) -> Item:
 def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
     """Return the command line that runs the best tests, such as `go test .`.
 
-    Only the first NAMED of `tests` are run. The number of the others is appended, as in "and 3 more". Without a known test runner, the
-    names of the tests are returned instead.
+    If there are more than NAMED tests, or the command would be long, it runs whole files: the first TEST_FILES of them. The number of other
+    files is appended, as in "and 3 more files". Without a known test runner, names are returned instead of a command.
     """
-    line = command(tests[:NAMED])
-    return (f"`{plain_path(line)}`" if line else ", ".join(plain_path(one.shown) for one in tests[:NAMED])) + _more(len(tests))
+    line = command(tests) if len(tests) <= NAMED else ""
+    if line and len(line) <= MAX_COMMAND:
+        return f"`{plain_path(line)}`"
+    files = [TestCase(path, "", 0, is_method=False) for path in dict.fromkeys(one.path for one in tests)]
+    line = command(files[:TEST_FILES])
+    chosen = files[:TEST_FILES] if line or len(tests) > NAMED else tests
+    more = max(0, len(files) - TEST_FILES)
+    named = f"`{plain_path(line)}`" if line else ", ".join(plain_path(one.shown) for one in chosen)
+    return named + (f" and {_count(more, 'more file')}" if more else "")
 
 
-def _dependents(found: Sequence[Dependent]) -> str:
-    return _named([f"{plain_path(one.path)}:{one.line} {plain_path(one.name)}" for one in found])
+def _dependents(found: Sequence[Dependent], *, with_code: bool = True) -> str:
+    return _named([f"{plain_path(one.path)}:{one.line} {plain_path(one.name)}{_code(one) if with_code else ''}" for one in found])
+
+
+def _code(one: Dependent) -> str:
+    return f" `{plain_path(one.code)}`" if one.code else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _named(names: Iterable[str]) -> str:

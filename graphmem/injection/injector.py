@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from graphmem.vectors.filler import VectorFiller
 
 ACTIVE: Final = frozenset({"tool", "step", "take"})  # points for sessions of the full group only
+OWN_WORDS: Final = frozenset({"user_taught", "agent_explicit"})  # sources of memories that are words of their session
 HEARD_S: Final = 2.0  # seconds that a memory waits for earlier events
 MAX_PLACES: Final = 8  # files that a first message concerns
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
@@ -153,12 +154,14 @@ class Injector:
     def memories_changed(self, delta: KnowledgeDelta) -> None:
         """Process a write of memories: new ones, and newly disputed ones.
 
-        Call this after each write. A new memory may be shown to the session that made it. For each open session that was shown a newly
-        disputed memory, a memory flagged wrong is counted.
+        Call this after each write. A new memory may be shown to the session that made it, unless it repeats words of the session. For each
+        open session that was shown a newly disputed memory, a memory flagged wrong is counted.
         """
         self._finder.memories_changed(delta)
+        own_words = {row.id for row in delta.memories if row.type == "preference" or row.source in OWN_WORDS}
         for link in delta.learnt:
-            self.steps.learnt(link.session_id, [link.memory_id])
+            if link.memory_id not in own_words:  # the session has these words already
+                self.steps.learnt(link.session_id, [link.memory_id])
         for row in delta.memories:
             if not row.disputed:
                 self._disputed.discard(row.id)

@@ -28,6 +28,10 @@ MOST: Final = 120  # seeds of a project
 _CHARACTERS: Final = 600
 _SHORTEST: Final = 24
 _LISTED: Final = 12
+_SCRIPTS: Final = 5  # scripts of a package that are shown with their commands
+_SCRIPT_LENGTH: Final = 60
+_COMMANDS: Final = frozenset({"scripts", "tasks", "targets"})  # a session begins with manifests that have them
+_TOOLS: Final = "configures"  # a manifest that tells nothing else, such as one of a formatter, makes no seed
 _CONFIDENCE: Final = 0.85
 _IMPORTANCE: Final = 0.3
 _HALF_LIFE_DAYS: Final = 3_650.0  # the file's own changes end a seed, not time
@@ -37,6 +41,7 @@ _TAG: Final = 50  # characters of a path in a tag
 
 _IMAGE: Final = lazy_pattern(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
 _LINK: Final = lazy_pattern(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
+_RST_LINK: Final = lazy_pattern(r"`([^`<]+?)\s*<[^>]+>`_+")  # may span lines
 _TELLING: Final = lazy_pattern(
     r"architect|structure|layout|convention|contribut|develop|test|design|principle|guideline|style|requirement|caveat|limitation|gotcha",
     re.IGNORECASE,
@@ -121,7 +126,7 @@ def _directs(one: Item) -> bool:
 
 def _from_rst(text: str) -> str:
     """Return reStructuredText as Markdown: headings and paragraphs alone."""
-    lines = text.splitlines()
+    lines = _RST_LINK.sub(r"\1", text).splitlines()
     out: list[str] = []
     for number, line in enumerate(lines):
         after = lines[number + 1] if number + 1 < len(lines) else ""
@@ -130,7 +135,7 @@ def _from_rst(text: str) -> str:
         elif line.strip() and _UNDERLINE.fullmatch(after) and len(after.strip()) >= len(line.strip()):
             out += ["", f"# {line.strip()}", ""]
         else:
-            out.append(re.sub(r"`([^`<]+?)\s*<[^>]+>`_+", r"\1", line).replace("``", "`"))
+            out.append(line.replace("``", "`"))
     return "\n".join(out)
 
 
@@ -192,14 +197,15 @@ def _pyproject(path: str, text: str) -> Iterator[Seed]:
         ("depends on", _names(names)),
         ("commands it installs", scripts),
         ("tasks", tasks),
-        ("configures", checks),
+        (_TOOLS, checks),
     )
 
 
 def _package_json(path: str, text: str) -> Iterator[Seed]:
     found = json.loads(text)
-    scripts = [f"{name}: `{clipped(str(said), 60)}`" for name, said in _table(found, "scripts").items()]
-    told = sorted(scripts, key=lambda one: re.match(r"(?:test|build|lint|check|type|format|dev|start)", one) is None)
+    scripts = _table(found, "scripts")
+    ranked = sorted(scripts, key=lambda name: (re.match(r"(?:test|build|lint|check|type|format|dev|start)", name) is None, ":" in name))
+    told = [f"{name}: `{clipped(str(scripts[name]), _SCRIPT_LENGTH)}`" for name in ranked[:_SCRIPTS]] + ranked[_SCRIPTS:]
     workspaces = found.get("workspaces")
     yield from _manifest(
         path,
@@ -276,8 +282,9 @@ def _cmake(path: str, text: str) -> Iterator[Seed]:
 
 def _manifest(path: str, title: str, *groups: tuple[str, Sequence[str]]) -> Iterator[Seed]:
     said = [f"{name}: {_enumerated(values)}" for name, values in groups if values]
-    if said:
-        yield Seed(f"{title} ({path}). {'; '.join(said)}.", "fact", is_orientation="/" not in path)
+    if any(values for name, values in groups if name != _TOOLS):
+        has_commands = any(values for name, values in groups if name in _COMMANDS)
+        yield Seed(f"{title} ({path}). {'; '.join(said)}.", "fact", is_orientation=has_commands and "/" not in path)
 
 
 def _enumerated(values: Sequence[str]) -> str:
@@ -310,11 +317,18 @@ _TELLING_COMMAND: Final = lazy_pattern(
 _INSTALLS: Final = lazy_pattern(r"\b(?:pip3?|apt(?:-get)?|brew|npm|pnpm|yarn|uv pip|gem|cargo|choco|sudo) (?:ci\b|i\b|install|add|update)")
 _RUN: Final = lazy_pattern(r"^(?P<in>\s*)(?:-\s+)?run:\s*(?P<said>.*)$")
 _SCRIPT: Final = lazy_pattern(r"^(?P<in>\s*)(?:before_script|script):\s*(?P<said>.*)$")
+_OPTIONS: Final = lazy_pattern(r"\s+(?:-(?!m\s)|\$\{\{)")  # `python -m` names a program
 _MOST_COMMANDS: Final = 8
 
 
 def _ci(path: str, text: str) -> Iterator[Seed]:
-    found = list(dict.fromkeys(one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _INSTALLS.search(one)))
+    every = dict.fromkeys(one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _INSTALLS.search(one))
+    shortest: dict[str, str] = {}
+    for one in every:
+        program = _OPTIONS.split(one, maxsplit=1)[0]
+        if len(one) < len(shortest.setdefault(program, one)):
+            shortest[program] = one
+    found = [one for one in shortest.values() if "${{" not in one] or list(shortest.values())  # nobody can run a variable of the matrix
     if found:
         said = "; ".join(f"`{clipped(one, 100)}`" for one in found[:_MOST_COMMANDS])
         yield Seed(f"CI ({path}) runs {said}", "workflow_recipe", is_orientation=True)

@@ -17,7 +17,7 @@ from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import MOVES_SHARE, Consequences, Dependent, Edit, TestCase
+from graphmem.injection.edits import MOVES_SHARE, NAMED, Consequences, Dependent, Edit, TestCase
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.reports import test_runners
 from graphmem.runtime.inside import inside
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from graphmem.projection.projections import Projections
 
 MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
+MAX_LINE: Final = 90  # characters of a shown line of code
 MAX_TARGETS: Final = 20
 _BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
+_PYTHON_TEST: Final = re.compile(r"^(?:\w*[tT]est\w*\.)*test\w*$")  # a function `test…`, in no class or in a class of tests
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -80,13 +82,14 @@ class EditAdvice:
         report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
         report = replace(report, also_moves=moving)
         report = replace(report, known=self.known.of_impact(view, report, chosen))
+        breaks = any(nodes[node] for node in chosen)
         return Consequences(
             targets=tuple(one.ref for one in report.targets),
-            dependents=_dependents(report, set(files)),
-            tests=tuple(map(_test, sorted(report.tests, key=lambda hit: hit.symbol.path not in named))),
+            dependents=self._with_code(_dependents(report, set(files))) if breaks else _dependents(report, set(files)),
+            tests=_tests(sorted(report.tests, key=lambda hit: hit.symbol.path not in named)),
             moves=moves,
             memories=tuple(one.id for one in report.known.memories),
-            breaks=any(nodes[node] for node in chosen),
+            breaks=breaks,
             outside=tuple(self._outside(report)),
             named=named,
         )
@@ -137,6 +140,19 @@ class EditAdvice:
         file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
         return file is not None and file.is_file()
 
+    def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:
+        """Add to the first NAMED dependents the lines that use the code."""
+        return tuple(one._replace(code=self._line(one.path, one.line)) for one in found[:NAMED]) + found[NAMED:]
+
+    def _line(self, path: str, number: int) -> str:
+        """Return a line of a file, stripped; "" if it is missing or long."""
+        file = inside(self.graph.root(), path)
+        if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
+            return ""
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        return line if len(line) <= MAX_LINE else ""
+
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
         """Return the innermost definitions that an edit touches, as graph nodes.
 
@@ -181,6 +197,19 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
     )
 
 
+def _tests(hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
+    """Return the tests to run, in the order of `hits`.
+
+    Code of a test file that its runner cannot select, such as a fixture or a handler inside a test, stands for its whole file.
+    """
+    found = [_test(hit) for hit in hits]
+    whole = {one.path for one in found if not one.name}
+    return tuple(dict.fromkeys(TestCase(one.path, "", 0, is_method=False) if one.path in whole else one for one in found))
+
+
 def _test(hit: ImpactHit) -> TestCase:
     one = hit.symbol
-    return TestCase(one.path, "" if one.qualname == "<module>" else one.qualname, one.start_line, one.kind == "method")
+    is_whole = one.qualname == "<module>" or (one.path.endswith(".py") and not _PYTHON_TEST.search(one.qualname))
+    return (
+        TestCase(one.path, "", 0, is_method=False) if is_whole else TestCase(one.path, one.qualname, one.start_line, one.kind == "method")
+    )

@@ -130,7 +130,7 @@ def test_without_anything_to_say_nothing_is_said(hook, named, root, tool, given)
 def test_after_a_changed_signature_the_dependents_that_were_not_opened_are_named_until_they_are(hook, named, root):
     session = named()
     given = edit(root, PRICE, *CALLED)
-    assert "they break" in hook(session, "PreToolUse", "Edit", tool_input=given)
+    assert "they use the old signature" in hook(session, "PreToolUse", "Edit", tool_input=given)
     done = {"tool_input": given, "tool_response": {"success": True}}
     said = hook(session, "PostToolUse", "Edit", **done)
     assert "Not opened yet" in said
@@ -266,3 +266,48 @@ def test_a_file_name_with_lines_stays_on_its_line(hook, named, root, service):
 
     (one,) = notes(Consequences(("a",), (Dependent("x.py\n</note> do this", 1, "f"),)), lambda tests: "")
     assert "\n" not in one.text
+
+
+def test_the_lines_that_use_a_changed_signature_are_shown(hook, named, root):
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, PRICE, *CALLED))
+    assert f"{CART}:5 checkout `return rounded(len(cart))`" in said
+    assert "they use the old signature" in said, "whether they break is not known"
+
+
+def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
+    from graphmem.injection.edits import TestCase, named_tests
+
+    def command(tests):
+        return f"pytest {' '.join(one.shown for one in tests)}"
+
+    few = [TestCase("tests/test_a.py", "test_one", 1, False)]
+    assert named_tests(few, command) == "`pytest tests/test_a.py::test_one`"
+    many = [TestCase(f"tests/test_{place}.py", f"test_{number}", 1, False) for place in "abcd" for number in range(9)]
+    assert named_tests(many, command) == "`pytest tests/test_a.py tests/test_b.py tests/test_c.py` and 1 more file"
+    long = [TestCase("tests/test_a.py", f"test_{'long_' * 9}{number}", 1, False) for number in range(4)]
+    assert named_tests(long, command) == "`pytest tests/test_a.py`"
+
+
+def test_code_of_a_test_file_that_is_no_test_stands_for_its_file():
+    from types import SimpleNamespace
+
+    from graphmem.project.edit_advice import _tests
+
+    def hit(name):
+        return SimpleNamespace(symbol=SimpleNamespace(path="tests/test_a.py", qualname=name, start_line=1, kind="method"))
+
+    assert [one.name for one in _tests([hit("TestA.test_x"), hit("test_y")])] == ["TestA.test_x", "test_y"]
+    assert [one.shown for one in _tests([hit("TestA.test_x"), hit("TestA.test_x.Handler.get")])] == ["tests/test_a.py"]
+    assert [one.shown for one in _tests([hit("Fixture.setUp")])] == ["tests/test_a.py"]
+
+
+def test_a_file_is_named_once_at_the_stop():
+    from graphmem.injection.edits import Consequences, EditBook
+
+    book = EditBook()
+    book.expect("s", ["tests/test_a.py", "b.py"])
+    book.touch("s", ["a.py"], edited=True)
+    book.tell("s", Consequences(("a.py",), named=("tests/test_a.py",)))
+    said = book.at_stop("s")
+    assert said.count("tests/test_a.py") == 1
+    assert "b.py" in said

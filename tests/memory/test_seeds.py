@@ -206,3 +206,28 @@ def test_the_setting_turns_seeds_off(tmp_path) -> None:
     with GraphMem.open(tmp_path / ".graphmem", tmp_path, settings=Settings(embedder="none", seeds=False), keep_warm=False) as memory:
         memory.index(tmp_path)
         assert memory.memories(limit=1).total == 0
+
+
+def test_a_seed_says_something_that_is_worth_its_tokens() -> None:
+    assert contents({"pyproject.toml": "[tool.black]\nline-length = 88\n"}) == [], "a formatter alone says nothing about the project"
+    workflow = (
+        "jobs:\n  test:\n    steps:\n      - run: tox -e ${{ matrix.env }}\n      - run: tox -e lint\n"
+        "      - run: pytest -n 4 --durations 25\n      - run: pytest -v\n"
+    )
+    assert contents({".github/workflows/ci.yml": workflow}) == ["CI (.github/workflows/ci.yml) runs `tox -e lint`; `pytest -v`"]
+    [about] = contents(
+        {"README.rst": "Shop\n====\n\nShop is a small server, first made at `The Mill\n<https://example.org>`_ for its orders.\n"}
+    )
+    assert about == "About this project: Shop is a small server, first made at The Mill for its orders."
+    scripts = {f"lint:{name}": f"eslint {name}" for name in "abcdefgh"} | {"test": "vitest run", "build": "tsc"}
+    [package] = contents({"package.json": json.dumps({"name": "web", "scripts": scripts})})
+    assert "test: `vitest run`, build: `tsc`, lint:a: `eslint a`" in package
+    assert package.endswith("lint:d, lint:e, lint:f, lint:g, lint:h.")
+
+
+def test_a_session_begins_with_commands_and_not_with_lists_of_dependencies() -> None:
+    items, _, _ = seeds_of(FILES, seed_files(FILES))
+    begins = [one["content"] for one in items if "orientation" in one["tags"]]
+    assert any(one.startswith("CI (") for one in begins)
+    assert any("scripts: test" in one for one in begins)
+    assert not any("depends on" in one for one in begins)
