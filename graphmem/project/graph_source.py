@@ -59,7 +59,14 @@ class IndexStatus:
         counts = view.counts if view is not None else {}
         stage = latest if latest is not None and (running or latest.stage == "embed") else None
         stale = self.stale.paths() if generation else []
-        notes = (self.projections.note(), self.following.note, self.vectors.note(), self.vectors.switching())
+        feed = self.store.feed
+        notes = (
+            feed.note if feed is not None else "",
+            self.projections.note(),
+            self.following.note,
+            self.vectors.note(),
+            self.vectors.switching(),
+        )
         return IndexState(
             state="indexing" if running else "empty" if not generation else "stale" if stale else "fresh",
             generation=generation,

@@ -90,9 +90,10 @@ class IndexHealth:
         covered, total = self.projections.covered()
         vectors = self.vectors.note() or (f"{total - covered:,} of {total:,} chunks have no vector yet" if covered < total else "")
         memories = status["memories"].get("note", "")
+        feed = self.store.feed
         empty = "nothing is indexed yet; impact and code search return nothing" if not generation else ""
         return [
-            Part("code", graph is not None, (note if graph is None else "") or empty),
+            Part("code", graph is not None and bool(generation or feed is None), (note if graph is None else "") or empty),
             Part("words", "note" not in status["words"], f"code is searched by names only: {note}" if graph is not None and note else ""),
             Part(
                 "vectors",
@@ -101,7 +102,9 @@ class IndexHealth:
             ),
             Part("memories", not memories, memories),
             Part("journal", not self.book.journal.damaged, "; ".join(self.book.journal.notes)),
-            Part(
+            Part("following the writer", not feed.note, feed.note)
+            if feed is not None
+            else Part(
                 "following files",
                 watching is not None and not watching.note,
                 (watching.note if watching is not None else "only `graphmem index` finds changes of files") if generation else "",

@@ -418,6 +418,10 @@ class CypherQueries(Protocol):
 class Feed(Protocol):
     """Reports the changes that another server commits to a shared graph."""
 
+    @property
+    def note(self) -> str:
+        """The fault that keeps the graph from being followed; "" without one."""
+
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
 

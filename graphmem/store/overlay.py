@@ -100,6 +100,8 @@ class Layer(NamedTuple):
 class OverlayFeed:
     """Tells the caches of a branch when the base's memories change."""
 
+    note: Final = ""  # the base is in this process, so nothing can keep the branch from following it
+
     def __init__(self) -> None:
         self.on_knowledge: Callable[[int], object] = lambda _: None
 

@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
 import starlette
 
@@ -138,6 +139,43 @@ def test_a_second_server_follows_the_one_that_writes(bank, tmp_path, url):
             until(lambda: not follower.memories(limit=5).memories)
         assert memory.memories(limit=5).memories == []
     assert not list((tmp_path / "two").glob("memories/journal-*"))
+
+
+def test_a_follower_of_a_missing_or_dropped_project_says_so_and_goes_on_when_it_is_there(bank, tmp_path, url, caplog):
+    clone = tmp_path / "elsewhere" / "clone"
+    subprocess.run(["git", "clone", "-q", str(bank), str(clone)], check=True)
+
+    def part(memory):
+        [found] = [one for one in memory.health().parts if one.name == "following the writer"]
+        return found
+
+    def warnings(words):
+        return [one for one in caplog.messages if words in one]
+
+    with opened(tmp_path / "two", clone, url, follow=True) as follower:
+        assert warnings("has no graph")
+        for said in (follower.state().note, part(follower).degraded, *warnings("has no graph")):
+            assert "has no graph of the project git:" in said
+            assert "run `graphmem serve --store`" in said
+        assert (follower.health().ready, follower.health().status) == (False, "starting")
+        with opened(tmp_path / "one", bank, url) as memory:
+            memory.index(bank)
+            until(lambda: names(follower, "check") == {"withdraw"})
+            until(lambda: follower.health().ready and "no graph" not in follower.state().note + part(follower).degraded)
+        with psycopg.connect(url, autocommit=True) as db:
+            db.execute(f"DROP SCHEMA {follower.parts.store._connections._schema} CASCADE")
+        until(lambda: "has no graph of this project any more" in follower.state().note)
+        assert "answers show the graph of" in part(follower).degraded
+        assert names(follower, "check") == {"withdraw"}
+        assert follower.health().status == "degraded"
+        time.sleep(2.5)  # it looks every second, and does not log each time
+        assert len(warnings("any more")) == len(warnings("has no graph of the project")) == 1
+        (bank / "account.py").write_text(CODE.replace("withdraw", "deposit"))
+        with opened(tmp_path / "one", bank, url) as memory:
+            memory.index(bank)
+            assert memory.state().generation == 1  # as before it was dropped
+            until(lambda: names(follower, "check") == {"deposit"})
+            until(lambda: "no graph" not in follower.state().note + part(follower).degraded)
 
 
 def test_projections_of_another_graph_are_not_used(bank, tmp_path, url, postgres):

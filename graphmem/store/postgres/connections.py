@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 CONNECT_S: Final = 5
 SCHEMA: Final = f"{OWN}schema"  # meta: number of migrations that were run
+_NO_TABLES: Final = ("42P01", "3F000")  # SQLSTATE of a missing table, and of a missing schema
 _IDLE: Final = 4  # connections of readers that are kept
 _LOCK: Final = 0x6772_6171  # advisory lock of the one who makes or migrates tables
 
@@ -145,6 +146,12 @@ class Connections:
             return DiskFullError(f"{self.shown} has too few resources ({said}); nothing was written", path=self.shown)
         if state == "57014":
             return DeadlineError(f"{self.shown} did not answer in time ({said}); request less, or raise the limit", seconds=0.0)
+        if state in _NO_TABLES:
+            return StoreUnreachableError(
+                f"{self.shown} has no graph of this project any more; start `graphmem serve --store` where its files are, which makes it "
+                "again",
+                address=self.shown,
+            )
         if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
             return StoreUnreachableError(f"{self.shown} cannot be used ({said}); start it or check the address", address=self.shown)
         return GraphMemError(f"{self.shown} refused a statement ({said}); please report this", reason=said)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import GraphMemError
 from graphmem.model import GraphDelta
 from graphmem.store.delta import weight
-from graphmem.store.meta_names import GENERATION, KNOWLEDGE
+from graphmem.store.meta_names import DATABASE, GENERATION, KNOWLEDGE
 from graphmem.store.postgres.connections import Connections, driver
 from graphmem.store.wire import decoded, encoded
 
@@ -47,19 +48,28 @@ def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) ->
 class Feed:
     """Follows the changes that another server commits to a shared graph.
 
+    Attributes:
+        note: what is wrong and what to do, one sentence; "" while the graph is followed. Health, answers and the log have it.
+
     Args:
         connections: to the schema of the project.
         channel: name of the schema, on which PostgreSQL notifies of changes.
+        project: key of the project.
         known: the values of Meta that this server knows.
         learn: receives the current values of Meta.
     """
 
     def __init__(
-        self, connections: Connections, channel: str, known: Mapping[str, str], learn: Callable[[Mapping[str, str]], None]
+        self, connections: Connections, channel: str, project: str, known: Mapping[str, str], learn: Callable[[Mapping[str, str]], None]
     ) -> None:
         self._connections = connections
         self._channel = channel
         self._learn = learn
+        self._project = project
+        self._database = known.get(DATABASE, "")
+        self._last = datetime.now(UTC)  # when the graph was read without an error
+        self.note = ""
+        self._tell(self._missing(known))
         self._at = {name: int(known.get(name, "0")) for name in (GENERATION, KNOWLEDGE)}
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
@@ -91,10 +101,33 @@ class Feed:
                         for _ in bell.notifies(timeout=LOOK_S, stop_after=1):
                             pass
             except (GraphMemError, driver().Error) as error:  # what was missed is taken after the next LISTEN
-                _log.warning("the changes of another server could not be followed: %s; it is tried again", error)
-            except Exception:  # noqa: BLE001 - this thread has nobody to raise to, and the next try reads everything that is missing
+                self._tell(self._interrupted(error.message if isinstance(error, GraphMemError) else str(error)))
+            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to, and the next try reads everything that is missing
                 _log.exception("a change of another server could not be followed; it is tried again")
+                self._tell(self._interrupted(f"internal error {type(error).__name__}; the log has the details"))
             self._ending.wait(LOOK_S)
+
+    def _tell(self, note: str) -> None:
+        """Keep what is wrong for answers, and log it when it begins and ends."""
+        if note == self.note:
+            return
+        if note:
+            _log.warning("%s", note)
+        else:
+            _log.info("the graph of the project %s is followed again", self._project)
+        self.note = note
+
+    def _interrupted(self, why: str) -> str:
+        return f"{why}; until then, answers show the graph of {self._last:%Y-%m-%d %H:%M:%S} UTC"
+
+    def _missing(self, meta: Mapping[str, str]) -> str:
+        """Return a note if no server has ever written the graph, else ""."""
+        if any(int(meta.get(name, "0")) for name in (GENERATION, KNOWLEDGE)):
+            return ""
+        return (
+            f"{self._connections.shown} has no graph of the project {self._project} yet; run `graphmem serve --store` where its files are; "
+            "if it runs, both index directories need the same project.key"
+        )
 
     def take(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
         """Read the changes committed since the last call; call back for each."""
@@ -103,9 +136,12 @@ class Feed:
             changes = dict(queries.rows("feed_after", generation=self._at[GENERATION]))
         found = {name: int(meta.get(name, "0")) for name in self._at}
         self._learn(meta)
+        if meta.get(DATABASE, "") != self._database:  # the graph was dropped and made again, and counts from 0
+            self._database = meta.get(DATABASE, "")
+            self._at = dict.fromkeys(self._at, -1)
         if found[GENERATION] != self._at[GENERATION]:
             wanted = range(self._at[GENERATION] + 1, found[GENERATION] + 1)
-            if wanted and all(one in changes for one in wanted):
+            if self._at[GENERATION] >= 0 and wanted and all(one in changes for one in wanted):
                 for one in wanted:
                     on_code(one, decoded(changes[one]))
                     self._at[GENERATION] = one
@@ -115,3 +151,5 @@ class Feed:
         if found[KNOWLEDGE] != self._at[KNOWLEDGE]:
             on_knowledge(found[KNOWLEDGE])
             self._at[KNOWLEDGE] = found[KNOWLEDGE]
+        self._last = datetime.now(UTC)
+        self._tell(self._missing(meta))

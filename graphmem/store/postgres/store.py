@@ -101,7 +101,7 @@ class PostgresStore(PostgresReads):
         self._meta: Mapping[str, str] = {}
         self._connection: psycopg.Connection[Any] | None = None if follow else self._writer()
         self._meta = self._read_meta()
-        self.feed = Feed(self._connections, schema_of(project), self._meta, self._learn) if follow else None
+        self.feed = Feed(self._connections, schema_of(project), project, self._meta, self._learn) if follow else None
         self.database, self.before = self._meta[DATABASE], self._meta.get(HOME, "")
         if home != self.before:
             self._derive(lambda *_: None, {HOME: home})
