@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from graphmem.projection.projections import Projections
 
 MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
+TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touched a test file as well
 MAX_LINE: Final = 90  # characters of a shown line of code
 MAX_TARGETS: Final = 20
+_Moves = tuple[tuple[str, float], ...]  # paths, and their share of the changes of edited files
 _BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
@@ -74,15 +76,17 @@ class EditAdvice:
         if not files:
             return None
         moving = self._moving(files)
-        moves = tuple((one.path, one.confidence) for one in moving if self._moves(one))
+        moves = tuple((one.path, one.confidence) for one in moving)
         named = tuple(dict.fromkeys(test for path in files for test in find_named_tests(path, view.paths, view.in_tests)))
         if not chosen:
             known = self.known.of_files(view, files, moving)
+            moves += () if named else self._test_by_history(view, files, moves)
             return Consequences(tuple(files), moves=moves, memories=tuple(one.id for one in known.memories), named=named)
         report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
         report = replace(report, also_moves=moving)
         report = replace(report, known=self.known.of_impact(view, report, chosen))
         breaks = any(nodes[node] for node in chosen)
+        moves += () if named or report.tests else self._test_by_history(view, files, moves)
         return Consequences(
             targets=tuple(one.ref for one in report.targets),
             dependents=self._with_code(_dependents(report, set(files))) if breaks else _dependents(report, set(files)),
@@ -95,15 +99,28 @@ class EditAdvice:
         )
 
     def _moving(self, files: Sequence[str]) -> list[CoAccessHit]:
-        """Return files that often change together with `files`.
+        """Return existing files that often change together with `files`.
 
         If the history is not in memory, the list is empty, and the history is loaded in the background.
         """
         if self.co_access.history.is_known:
-            return self.co_access.often(files)
+            return self.co_access.often(files, MOVES_SHARE, self._exists)
         if self.co_access.history.log().exists:
             self.soon(self.co_access.history.known)
         return []
+
+    def _test_by_history(
+        self, view: GraphView, files: Sequence[str], moves: tuple[tuple[str, float], ...]
+    ) -> tuple[tuple[str, float], ...]:
+        """Return the test file that changes most often with edited code.
+
+        It is for code of which no test is known otherwise. The result is empty if `moves` has a test, or if an edited file is one.
+        """
+        is_code = all(len(view.by_path(path)) and not view.in_tests(path) for path in files)
+        if not is_code or any(view.in_tests(path) for path, _ in moves) or not self.co_access.history.is_known:
+            return ()
+        found = self.co_access.often(files, TEST_SHARE, lambda path: view.in_tests(path) and self._exists(path))
+        return tuple((one.path, one.confidence) for one in found[:1])
 
     def command(self, tests: Sequence[TestCase]) -> str:
         """Return the command line that runs tests; "" if a runner is unknown."""
@@ -132,12 +149,8 @@ class EditAdvice:
         except GraphMemError as error:
             _log.warning("advice without other projects: %s", error)
 
-    def _moves(self, one: CoAccessHit) -> bool:
-        """Whether to report a file that changes together with the edited file.
-
-        The file must exist. It must be part of at least the share `MOVES_SHARE` of all changes of the edited file.
-        """
-        file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
+    def _exists(self, path: str) -> bool:
+        file = inside(self.graph.root(), path)
         return file is not None and file.is_file()
 
     def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:

@@ -9,6 +9,7 @@ import dataclasses
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -159,11 +160,17 @@ class CoAccess:
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True) if its.confidence >= ALSO_MOVES_SHARE]
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
-    def often(self, files: Sequence[str]) -> list[CoAccessHit]:
+    def often(self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True) -> list[CoAccessHit]:
         """Return files that often change with given files, best first.
 
-        Files with an edge to the given files are included; `with_also_moves` leaves them out. At most `ALSO_MOVES` files are returned. The
-        list is empty if the log cannot be read.
+        A file must be part of at least `share` of the small changes of the given files, see `coaccess.Evidence.focus`. Files with an edge
+        to the given files are included; `with_also_moves` leaves them out. At most `ALSO_MOVES` files are returned. The list is empty if
+        the log cannot be read.
+
+        Args:
+            files: the given files.
+            share: between 0 and 1.
+            among: whether a path may be returned.
         """
         try:
             history = self.history.known()
@@ -171,10 +178,10 @@ class CoAccess:
             logger.warning("files that change together are unknown: %s", error.message)
             return []
         with history.lock:
-            ranked = coaccess.rank(history, files, min_support=ALSO_MOVES_SUPPORT)[:MOST_JUDGED]
+            ranked = coaccess.rank(history, files, min_support=coaccess.LEAST_SMALL)[:MOST_JUDGED]
             seen = coaccess.evidence(history, files, [one.node for one in ranked])
-            hits = [_hit(history, one, its, {}) for one, its in zip(ranked, seen, strict=True) if its.confidence >= ALSO_MOVES_SHARE]
-        return hits[:ALSO_MOVES]
+            hits = [_hit(history, one, its, {}) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
+        return list(islice((one for one in hits if among(one.path)), ALSO_MOVES))
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
         """Return the files that change most often together with given files.

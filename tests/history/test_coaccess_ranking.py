@@ -79,3 +79,10 @@ def test_work_on_a_place_begins_with_what_most_of_its_changes_touched(told):
 def test_files_that_history_does_not_know_are_no_fault(told, files):
     history = told(*[["a.py", "b.py", "c.py", "d.py"]] * 3)
     assert "d.py" in order(history, *files)
+
+
+def test_large_changes_do_not_make_two_files_move_together(told):
+    large = [["a.py", "b.py", *(f"x{number}.py" for number in range(coaccess.SMALL))]] * 4
+    history = told(["a.py", "own.py"], *large, ["a.py", "own.py"], ["a.py"])
+    found = {path: one.focus for path in ("b.py", "own.py") for one in coaccess.evidence(history, ["a.py"], [history.known(path)])}
+    assert found == {"b.py": 0.0, "own.py": pytest.approx(2 / 3)}

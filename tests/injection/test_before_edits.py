@@ -311,3 +311,17 @@ def test_a_file_is_named_once_at_the_stop():
     said = book.at_stop("s")
     assert said.count("tests/test_a.py") == 1
     assert "b.py" in said
+
+
+def test_files_of_small_changes_move_along_and_a_test_by_history_only_if_no_other_is_known(hook, named, root, service):
+    deep, rare = "shop/deep.py", "tests/test_rare.py"
+    for path in (deep, rare):
+        (root / path).write_text("def test_it():\n    return 1\n")
+    service.index(root)
+    for number in range(5):
+        service.record_co_access([deep, *([TILL] if number < 3 else []), *([rare] if number < 2 else [])], session=f"small-{number}")
+        service.record_co_access([deep, LOOSE, *(f"{number}/{one}.py" for one in range(9))], session=f"large-{number}")
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, deep, "    return 1\n", "    return 2\n"))
+    assert TILL in said
+    assert rare in said, "the test that changed with it most often, for no other is known"
+    assert LOOSE not in said, "only large changes touched both"
