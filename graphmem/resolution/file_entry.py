@@ -233,6 +233,8 @@ class FileEntry:
                         self.calls.setdefault(event, []).append(position)
                 if name in routing:
                     self._index_route(position, call)
+                if name in self.frameworks.views and call[2] and string_of(terms[call[2][0]]):
+                    self.calls.setdefault(f"{ROUTE}:{string_of(terms[call[2][0]])}", []).append(position)
                 if (name == "update" or name in self.frameworks.template_methods) and self.frameworks.registers(terms, terms[called]):
                     for registered in self.frameworks.registered(terms, call[2], call[3]):
                         self.calls.setdefault(f"{TEMPLATE}{registered}", []).append(position)

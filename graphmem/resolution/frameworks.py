@@ -188,6 +188,11 @@ class Frameworks:
         ]
 
     @cached_property
+    def rows_of_views(self) -> Sequence[HandsOver]:
+        """The rows for a class with a named route: `Index.as_view("index")`."""
+        return [row for row in self.hands_over if row.rule == "route" and "dispatch_request" in row.members][:1]
+
+    @cached_property
     def template_decorators(self) -> Collection[str]:
         """Return the names of decorators that register functions for templates."""
         return {name for row in self.templates for name in row.decorators}

@@ -101,9 +101,9 @@ class PackageRules(Rules):
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Whether a file sees the names of another file in its package.
 
-        Files outside tests do not see the names of test files.
+        Files outside tests do not see the names of test files. No file sees those of scripts.
         """
-        return entry.in_tests or not other.in_tests
+        return (entry.in_tests or not other.in_tests) and not other.path.endswith(self.script_endings)
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
         """Return the bindings that define a name in a package.
@@ -113,6 +113,7 @@ class PackageRules(Rules):
         found: list[Place] = []
         files = [inference.project.files[path] for path in inference.project.binders(package, name)]
         if entry is None:
+            files = [other for other in files if not other.path.endswith(self.script_endings)]
             files = [other for other in files if not other.in_tests] or files
         for other in files:
             if entry is None or (entry is not other and self.sees(inference, entry, other)):
@@ -149,7 +150,7 @@ class PackageRules(Rules):
         """
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
-        return [(MODULE, path) for path in paths if not project.files[path].in_tests]
+        return [(MODULE, path) for path in paths if not project.files[path].in_tests and not path.endswith(self.script_endings)]
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of a name that a package contains."""

@@ -43,6 +43,9 @@ class NameRules:
     An example is `from . import x` in a package.
     """
 
+    script_endings: tuple[str, ...] = ()
+    """Endings of files whose names no other file sees, such as `build.sc`."""
+
     builtin_package: Package = BUILTINS
     """Package of the names that every file sees."""
 

@@ -76,6 +76,8 @@ _KEYS: Final = frozenset(
             "file_class",
             "objects",
             "accessors",
+            "own_variables",
+            "scripts",
         ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
@@ -147,6 +149,8 @@ class ScopedRules(PackageRules):
         self._mixins = self.sides_are_apart = bool(table.get("mixins"))
         self._templates: tuple[str, ...] = tuple(table.get("templates", ()))
         self._class_side = str(table.get("class_side", ""))
+        self.script_endings = tuple(table.get("scripts", ()))
+        self._own_variables = bool(table.get("own_variables"))
         self._type_of = str(table.get("type_of", ""))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
@@ -341,6 +345,8 @@ class ScopedRules(PackageRules):
         if self._shares != "project":
             return super().shared(inference, entry, name)
         found = [place for place in self.package_places(inference, self._group, name, entry) if not is_private(place)]
+        if self._own_variables and not name[:1].isupper():
+            found = [place for place in found if place.slot.kind != "binding"]
         if len({place.entry.path for place in found}) < 2 or all(is_class(place) for place in found):
             return found or None
         stems = {stem(path) for path in self._imported(inference, entry)} | {stem(entry.path)}

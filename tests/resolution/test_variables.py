@@ -184,3 +184,13 @@ def test_gos_blank_identifier_is_no_symbol_and_its_value_is_still_used(resolve):
     found = resolve({"a.go": source})
     assert not [symbol for symbol in found.symbols.values() if symbol.name == "_"]
     assert ("a.go:<module>", "a.go:make") in found.edges("CALLS")
+
+
+def test_a_variable_that_holds_a_function_of_a_library_is_used_where_it_is_called(resolve):
+    files = {
+        "maths.ts": "export const sign = Math.sign\n",
+        "use.js": "import { sign } from './maths'\nexport function f(x) { return sign(x) }\n",
+    }
+    assert ("use.js/f", "maths.ts/sign") in {
+        (src.replace(":", "/"), dst.replace(":", "/")) for src, dst in resolve(files).edges("REFERENCES")
+    }

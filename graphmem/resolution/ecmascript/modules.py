@@ -31,6 +31,16 @@ NODE_MODULES: Final = frozenset(
 )
 
 
+_GENERATED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    ".svelte-kit/tsconfig.json": {"$lib": ["src/lib"], "$lib/*": ["src/lib/*"]},
+    ".nuxt/tsconfig.json": {
+        **{f"{sign}/*": ["app/*", "src/*", "*"] for sign in ("~", "@")},
+        **{f"{sign}/*": ["*"] for sign in ("~~", "@@")},
+        "#shared/*": ["shared/*"],
+    },
+}
+"""Configurations that a framework writes before a build, and the `paths` in them, from the folder that extends them."""
+
 _Pattern = tuple[re.Pattern[str] | None, ...]
 """A folder pattern, split into its parts; None for `**`."""
 
@@ -137,7 +147,8 @@ class ModulePaths:
         paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
         extended = document.get("extends", ())
         for parent in [extended] if isinstance(extended, str) else extended if isinstance(extended, list) else ():
-            inherited = self._config(self._extended(folder, str(parent)), [*around, path], leaf, read)
+            found = self._extended(folder, str(parent))
+            inherited = self._config(found, [*around, path], leaf, read) if found in self._documents else _generated(folder, str(parent))
             base = inherited.base if inherited.base is not None else base
             paths = inherited.paths or paths
         options = document.get("compilerOptions")
@@ -190,6 +201,15 @@ class ModulePaths:
             yield from _sources(folder, f"src/{below}")
             return
         yield from _entries(folder, document)
+
+
+def _generated(folder: str, extended: str) -> _Config:
+    """Return the settings of a configuration that a framework generates.
+
+    `extended` is the path that a configuration in `folder` extends. The repository does not contain the generated file.
+    """
+    table = _GENERATED.get(extended.removeprefix("./"), {})
+    return _Config(None, tuple((pattern, _all_written(folder, places, folder)) for pattern, places in table.items()))
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

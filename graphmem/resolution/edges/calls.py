@@ -224,9 +224,12 @@ class CallSites:
             found = self.targets.of_name(reference, name, bound=True)
             if not rules_of(self.entry).types_are_declared:  # a method that passes the call on to an object of another class
                 found = [target for target in found if target.symbol is not self.caller(reference)]
+            if len(found) > 1 and rules_of(self.entry).sees_methods(self.entry):
+                held = call_at(self.terms, receiver)[1] if self.terms[receiver][0] == CALL else receiver
+                found = self.targets.of_class_named(last_name(self.terms[held]), found) or found
             if rules_of(self.entry).links_routes:
-                held = last_name(self.terms[receiver]).lower()
-                found = [target for target in found if target.symbol is None or held in target.symbol.qualname.lower()]
+                written = last_name(self.terms[receiver]).lower()
+                found = [target for target in found if target.symbol is None or written in target.symbol.qualname.lower()]
         elif self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
         if base and not any(target.symbol is not None for target in found):

@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference
+from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference, Term
 from graphmem.resolution import routes
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.target import Target
@@ -156,23 +156,33 @@ class Requests:
         return written not in routes.VERBS or written == method
 
     def _handlers(self, site: CallSite, method: str) -> Iterator[Symbol]:
-        """Yield the functions that a route registration runs for an HTTP method."""
+        """Yield the functions that a route registration runs for an HTTP method.
+
+        `method` is "" for any. The registration may be `Index.as_view("index")`, which names the route of a class.
+        """
         entry = self.project.files[site.path]
         if site.decorated >= 0:
             yield entry.symbols[site.decorated]
             return
         terms = entry.terms
         _, called, positional, keywords = call_at(terms, site.term)
-        for row in self.tables.route_rows(last_name(terms[called])):
-            for index in given(row, (), positional, keywords):
-                found = terms[index]
-                if found[0] == CALL and (callee := terms[found[1]])[0] == ATTR and callee[2] in self.tables.views:
-                    index = callee[1]
+        view = self._view_of(terms, site.term)
+        rows = self.tables.route_rows(last_name(terms[called])) if view < 0 else self.tables.rows_of_views
+        for row in rows:
+            for index in given(row, (), positional, keywords) if view < 0 else (view,):
+                of_class = self._view_of(terms, index)
+                index = of_class if of_class >= 0 else index
                 value = self.inference.expanded(self.inference.term(entry, site.scope, index, site.line))
                 for symbol in handed(self.inference, value, row):
-                    is_member = symbol.kind == "method"
+                    is_member = symbol.kind == "method" and method
                     if symbol.kind in FUNCTION_KINDS and (not is_member or routes.answers(method, symbol.name)):
                         yield symbol
+
+    def _view_of(self, terms: Sequence[Term], index: int) -> int:
+        """Return the class in `Index.as_view()`; -1 for other expressions."""
+        found = terms[index]
+        callee = terms[found[1]] if found[0] == CALL else found
+        return callee[1] if found[0] == CALL and callee[0] == ATTR and callee[2] in self.tables.views else -1
 
 
 def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:

@@ -47,7 +47,7 @@ them. Methods that the language calls have no limit but `MAX_OVERRIDES`.
 """
 
 ONE_FAMILY: Final = 0.65
-"""Confidence in each of several methods of one name that override one another."""
+"""Confidence in each of several methods of one name that override one another, and in one whose class the receiver is named after."""
 
 IMPLEMENTING: Final = 0.65
 """Confidence in the only method that implements what a library's type declares."""
@@ -396,7 +396,8 @@ class Targets:
             if symbol.kind in CLASS_KINDS or bound != (symbol.kind == "method"):
                 continue
             other = self.project.files[symbol.path]
-            if other.in_tests and other is not self.entry:  # definitions in a test file count there only, unless they are imported
+            # Definitions in a test file count there only, unless they are imported; those in a script are not seen elsewhere.
+            if other is not self.entry and (other.in_tests or other.path.endswith(rules_of(other).script_endings)):
                 continue
             definition = other.definitions[symbol.index]
             given = positional + (bound and rules_of(other).extended_by_parameter(definition))
@@ -412,6 +413,22 @@ class Targets:
             return []
         confidence = ONE_FAMILY if bound and self._is_one_family(found) else round(0.5 / len(found), 3)
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
+
+    def of_class_named(self, receiver: str, found: Sequence[Target]) -> list[Target]:
+        """Return the one target whose class has the name of the receiver.
+
+        Templates name an object after its class: `story` and `@story` are objects of the class `Story`. The result is empty if no class or
+        several classes of the targets in `found` have this name.
+        """
+        held = receiver.lstrip("@").replace("_", "").lower()
+        chosen = []
+        for target in found:
+            if target.symbol is not None:
+                entry = self.project.entry(target.symbol)
+                owner = entry.definitions[entry.definitions[target.symbol.index].parent]
+                if owner.name.replace("_", "").lower() == held:
+                    chosen.append(Target(target.symbol, None, "ambiguous_name", ONE_FAMILY))
+        return chosen if len(chosen) == 1 else []
 
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
         """Whether one of the methods' classes is a base of all the others.

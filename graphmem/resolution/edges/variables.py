@@ -39,12 +39,16 @@ class VariableSites(CallSites):
     def call(self, reference: Reference) -> None:
         """Add the edges of a call `a.f()`, including the use of the variable `a`.
 
-        If `f` is a field that holds a function, an edge to `f` is added, too.
+        If `f` is a field that holds a function, an edge to `f` is added, too. The same holds for a variable in `f()`.
         """
         super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
         callee = self.terms[called]
-        if callee[0] == ATTR:
+        if callee[0] == NAME:
+            for symbol in self.meanings(reference, called, callee[1]):
+                if symbol.kind == "variable":
+                    self.use_variable(reference, symbol)
+        elif callee[0] == ATTR:
             _, receiver, name = callee
             self.receive(reference, receiver)
             for atom in self.value(reference, receiver):
@@ -57,16 +61,22 @@ class VariableSites(CallSites):
         `receiver` is the expression `a`. If it is not a bare name, nothing is added.
         """
         term = self.terms[receiver]
-        if term[0] != NAME:
-            return
-        key = (reference.scope, receiver)
+        if term[0] == NAME:
+            for symbol in self.meanings(reference, receiver, term[1]):
+                self.use_variable(reference, symbol)
+
+    def meanings(self, reference: Reference, term: int, name: str) -> frozenset[Symbol]:
+        """Return the variables and classes that a name can mean.
+
+        `term` is the expression that consists of the name.
+        """
+        key = (reference.scope, term)
         found = self.receivers.get(key)
         if found is None:
-            found = frozenset(self._named(reference, term[1]))
-            if self.inference.is_steady(self.entry, reference.scope, receiver):
+            found = frozenset(self._named(reference, name))
+            if self.inference.is_steady(self.entry, reference.scope, term):
                 self.receivers[key] = found
-        for symbol in found:
-            self.use_variable(reference, symbol)
+        return found
 
     def _named(self, reference: Reference, name: str) -> Iterator[Symbol]:
         for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():

@@ -142,7 +142,12 @@ class JavaRules(PackageRules):
 
         `module` is the package or class `a`, and `name` is a class or member in it.
         """
-        return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
+        found = inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
+        return found or (self._functions_of_file(inference, f"{module[1]}.{name}") if module[0] == NAMESPACE else EMPTY)
+
+    def _functions_of_file(self, inference: Inference, name: str) -> Type:
+        """Return the class that stands for a Kotlin file, such as `ItemsKt`."""
+        return one((NAMESPACE, name, self.name)) if inference.project.modules(name) else EMPTY
 
     def builtin(self, name: str) -> Type:
         """Return the type of a name that Java itself defines.
@@ -161,8 +166,7 @@ class JavaRules(PackageRules):
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():
             return found
-        package = f"{self.names_of(entry.facts)[0]}.{name}"
-        return one((NAMESPACE, package, self.name)) if inference.project.modules(package) else EMPTY
+        return self._functions_of_file(inference, f"{self.names_of(entry.facts)[0]}.{name}")
 
     # classes
 
