@@ -2,11 +2,12 @@
 
     python -m benchmarks cross_language --trees DIR [--only PAIR …] [--draw PAIR] [--keep]
 
-`cross_language_truth/PAIR.jsonl` has calls and imports that lead into the other language of a pair, found by regular expressions in a
-public tree and read by a person, and judgements of edges. DIR/TREE is a clone at the revision in `cross_language_truth/README.md`. Recall is the
-share of these sites with an edge that `graphmem impact` shows, from the code around the line to the target. Precision is the share of
-true edges among `DRAWN` edges between the two languages, those with the lowest digests. An edge that nobody judged counts as wrong, and
---draw prints those of a pair. --keep writes nothing.
+`cross_language_truth/PAIR.jsonl` has calls that lead into the other language of a pair, found by regular expressions in a public tree
+and read by a person, and judgements of edges. DIR/TREE is a clone at the revision in `cross_language_truth/README.md`.
+
+Recall is the share of these sites with an edge that `graphmem impact` shows, from the code around the line to the target. Precision is
+the share of true edges among `DRAWN` edges between the two languages, those with the lowest digests. An edge that nobody judged counts
+as wrong; --draw prints those of a pair. --keep writes nothing.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Edge(NamedTuple):
     line: int
 
     def key(self) -> list[str]:
+        """Return what a judgement names an edge by."""
         return [self.path, self.name, self.target, self.target_name]
 
 

@@ -128,6 +128,7 @@ class ScopedRules(PackageRules):
         self._keep = frozenset(table.get("keep", ()))
         self._element = frozenset(table.get("element", ()))
         self._reopened: bool | str = table.get("reopened", False)
+        self.splits_classes = bool(self._reopened)
         self._any_count = bool(table.get("any_count"))
         self._open_enums = bool(table.get("open_enums"))
         self.builtin_package = Package(table.get("library", spec.name))
@@ -381,25 +382,45 @@ class ScopedRules(PackageRules):
         """
         if not self._reopened:
             return super().members_elsewhere(inference, owner, name)
-        memo = inference.project.entry(owner).memo
-        if not inference.project.solver.ask(memo, ("elsewhere", owner.index, name), self._elsewhere_or_empty, inference, owner, name):
-            return ()
-        return self._elsewhere(inference, owner, name)
+        names = self.names_elsewhere(inference, owner)
+        return self._elsewhere(inference, owner, name) if names is not None and name in names else ()
 
-    def _elsewhere_or_empty(self, inference: Inference, owner: Symbol, name: str) -> frozenset[str]:
-        """Return a set of the name if `_elsewhere` finds it; else an empty set.
+    def names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str] | None:
+        """Return the names that a split class may have outside its first body.
 
-        Most questions are about names that a class does not have, and each is asked several times.
+        The result is None in languages without split classes.
         """
-        return frozenset((name,)) if self._elsewhere(inference, owner, name) else frozenset()
+        if not self._reopened:
+            return None
+        entry = inference.project.entry(owner)
+        return inference.project.solver.ask(entry.memo, ("names elsewhere", owner.index), self._names_elsewhere, inference, owner)
+
+    def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
+        """Return the names of all members that a class may have outside its body.
+
+        Most questions are about names that a class does not have.
+        """
+        entry = inference.project.entry(owner)
+        found = set(self._names_of_pieces(inference, owner))
+        start = f"{owner.qualname}."
+        for path in inference.project.binders(self._package_of(entry), start):
+            other = inference.project.files[path]
+            inference.project.touch_top(other, start.partition(".")[0])
+            found.update(name.removeprefix(start) for name in other.names(0) if name.startswith(start))
+        return frozenset(found)
+
+    def _package_of(self, entry: FileEntry) -> str:
+        """Return the package or group whose names a file shares."""
+        package: str | None = entry.kept.get("package")
+        if package is None:
+            package = entry.kept["package"] = self.names_of(entry.facts)[0]
+        return package
 
     def _elsewhere(self, inference: Inference, owner: Symbol, name: str) -> list[Place]:
         """Return the members of a split class outside its first body."""
         found = list(super().members_elsewhere(inference, owner, name))
         entry = inference.project.entry(owner)
-        package: str | None = entry.kept.get("package")
-        if package is None:
-            package = entry.kept["package"] = self.names_of(entry.facts)[0]
+        package = self._package_of(entry)
         written = f"{owner.qualname}.{name}"
         if "." in owner.qualname:
             found += self.package_places(inference, package, written, entry)
@@ -407,10 +428,7 @@ class ScopedRules(PackageRules):
             found += (
                 place for place in self.package_places(inference, package, written, None) if is_class(place) and place.entry is not entry
             )
-        ask = inference.project.solver.ask
-        if name not in ask(entry.memo, ("names of pieces", owner.index), self._names_of_pieces, inference, owner):
-            return found
-        for path, position in ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
             other = inference.project.files[path]
             found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
         return found
