@@ -11,7 +11,7 @@ import gc
 import json
 import uuid
 from collections import Counter
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,7 +66,7 @@ from graphmem.runtime.resources import digest
 from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from graphmem.answers import IndexSummary
     from graphmem.parsing.facts import FileFacts
@@ -90,6 +90,7 @@ MANY_FILES = 1_000  # so many make a collection of cycles between two steps wort
 MANY_CHANGES = 64  # files; with fewer, a resolver that continues is always cheap
 ANEW_SHARE = 5  # with more than one changed file in so many, every file is resolved
 CORE_FILES = 16  # those imported most; most other files need answers about them
+AHEAD_ROWS = 2_000  # a larger change takes long to commit, and so long readers of the store would wait
 BEHIND = 5  # niceness of workers of an open index: requests have priority
 
 
@@ -152,6 +153,7 @@ class Indexer:
         paths: Collection[str] | None = None,
         on_progress: Callable[[IndexProgress], None],
         on_changed: Callable[[Collection[str]], None] = lambda _: None,
+        on_published: Callable[[], None] = lambda: None,
         cancelled: Callable[[], bool],
     ) -> IndexSummary:
         """Bring the graph up to date with the tree.
@@ -161,7 +163,8 @@ class Indexer:
             paths: the only files that may have changed since the last run of this object, from the root with '/'; None if any file may have
                 changed.
             on_progress: receives every step, in this thread.
-            on_changed: receives the outdated paths before they are processed.
+            on_changed: receives the outdated paths before they are processed, and again if their new rows were published in vain.
+            on_published: called when answers contain the change, before its commit; not called in a large run.
             cancelled: called between steps; True stops without writing.
 
         Raises:
@@ -170,7 +173,7 @@ class Indexer:
             DiskFullError: the disk is full. The previous index is intact.
         """
         with collector_paused(), ExitStack() as ends:  # millions of rows and few cycles
-            return self._run(ends, full, paths, on_progress, on_changed, cancelled)
+            return self._run(ends, full, paths, on_progress, on_changed, on_published, cancelled)
 
     def _run(
         self,
@@ -179,6 +182,7 @@ class Indexer:
         paths: Collection[str] | None,
         on_progress: Callable[[IndexProgress], None],
         on_changed: Callable[[Collection[str]], None],
+        on_published: Callable[[], None],
         cancelled: Callable[[], bool],
     ) -> IndexSummary:
         meter = Meter()
@@ -223,45 +227,47 @@ class Indexer:
         for path in look.removed:
             del known[path]
         parsed.clear()
-        run = uuid.uuid4().hex
-        with meter.stage("resolve"):
-            names = mode == "full" or bool(self._handles) or self._inputs.handling([*affected, *look.removed])
-            if resolver is not None:
-                self._keep_inputs(run, resolver, affected, look.removed)
-            elif apart is not None:
-                self._inputs.save(run, _layout_key(self._tree.layout()), made, self._handles)
-                self._handles, self._kept = {}, _Kept()
-                del made, apart
-            self._contracts.keep(run)
-        self._outside.let_go()
-        kept = resolver if self._options.keep_warm else None
-        if kept is None and resolver is not None:
-            resolver.let_go()  # it needs as much memory as all later steps
-        del resolver
-        if kept is None and len(known) >= MANY_FILES:
-            gc.collect()  # exceptions hold frames, and these hold facts
-        if kept is None:
-            give_back(between=True)
-        with meter.stage("write"):
-            on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
-            meta = {
-                "indexed_at": datetime.now(UTC).isoformat(timespec="seconds"),
-                "made_by": made_by,
-                "project": self._project,
-                "root": str(self._root),
-                "run": run,
-                "evidence": self._outside.mark,
-            }
-            self._keep_past(undo, meta, notes)
-            self._indexed = None
-            recent, self._recent = self._recent, Recent()
-            generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
-            self._outside.done()
-            unfinished.discard()
-            if rows is not None:
-                self._recent = recent
-                recent.wrote(rows, {file.path for file in look.changed}, look.removed)
-                del rows
+        outdated = [*(file.path for file in look.changed), *look.removed]
+        with self._published(ends, delta, outdated, on_changed, on_published) if mode != "full" else nullcontext():
+            run = uuid.uuid4().hex
+            with meter.stage("resolve"):
+                names = mode == "full" or bool(self._handles) or self._inputs.handling([*affected, *look.removed])
+                if resolver is not None:
+                    self._keep_inputs(run, resolver, affected, look.removed)
+                elif apart is not None:
+                    self._inputs.save(run, _layout_key(self._tree.layout()), made, self._handles)
+                    self._handles, self._kept = {}, _Kept()
+                    del made, apart
+                self._contracts.keep(run)
+            self._outside.let_go()
+            kept = resolver if self._options.keep_warm else None
+            if kept is None and resolver is not None:
+                resolver.let_go()  # it needs as much memory as all later steps
+            del resolver
+            if kept is None and len(known) >= MANY_FILES:
+                gc.collect()  # exceptions hold frames, and these hold facts
+            if kept is None:
+                give_back(between=True)
+            with meter.stage("write"):
+                on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
+                meta = {
+                    "indexed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                    "made_by": made_by,
+                    "project": self._project,
+                    "root": str(self._root),
+                    "run": run,
+                    "evidence": self._outside.mark,
+                }
+                self._keep_past(undo, meta, notes)
+                self._indexed = None
+                recent, self._recent = self._recent, Recent()
+                generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
+                self._outside.done()
+                unfinished.discard()
+                if rows is not None:
+                    self._recent = recent
+                    recent.wrote(rows, {file.path for file in look.changed}, look.removed)
+                    del rows
         self._resolver, self._indexed = kept, known
         if names:
             with meter.stage("write"):
@@ -279,6 +285,44 @@ class Indexer:
             else:
                 self._cache.prune(known.items(), only=[*(file.path for file in look.changed), *look.removed])
         return self._done(mode, meter, look, notes, on_progress)
+
+    @contextmanager
+    def _published(
+        self,
+        ends: ExitStack,
+        delta: GraphDelta,
+        outdated: Collection[str],
+        on_changed: Callable[[Collection[str]], None],
+        on_published: Callable[[], None],
+    ) -> Iterator[None]:
+        """Let answers have a small change before the block commits it.
+
+        Nothing is lost if the process ends before the commit: the next run finds that the files differ from the index. After an error
+        of the run, answers return to the last committed graph.
+
+        Args:
+            ends: ends with the run.
+            delta: the change.
+            outdated: paths of the changed and removed files.
+            on_changed: called with these paths if the change does not stay.
+            on_published: called when answers have the change.
+        """
+        local = self._store.local
+        if local is None or not self._options.keep_warm or sum(map(len, delta)) > AHEAD_ROWS:
+            yield
+            return
+
+        def end(kind: type[BaseException] | None, *_: object) -> None:
+            self._projections.withdraw()
+            if kind is not None:
+                on_changed(outdated)
+
+        with local.announced() as generation, ExitStack() as taken_back:
+            if self._projections.publish(generation, delta):
+                taken_back.push(end)
+                on_published()
+            yield
+            ends.push(taken_back.pop_all())
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
         """Store the state of the graph that this run is about to replace."""

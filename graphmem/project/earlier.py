@@ -56,9 +56,9 @@ class EarlierGraphs:
             BadInputError: the graph is not kept, or `as_of` is neither a time nor a revision.
             GitError: Git is not installed or fails.
         """
+        view = self.graph.committed_view()
         states = self._past.states(self.graph.store.meta().get("run", ""))
         undone = self._back_to_time(as_of, states) if _TIME.match(as_of) else self._back_to_commit(as_of, states)
-        view = self.graph.view()
         at = states[undone - 1] if undone else None
         if at is not None:
             view = view.patched(joined(self._past.undo(one) for one in states[:undone]), at.generation)

@@ -82,7 +82,7 @@ class SearchWeighing:
             NotIndexedError: nothing is indexed.
         """
         begun = time.monotonic()
-        view, shot = self.graph.view(), self.projections.snapshot()
+        view, shot = self.graph.view(), self.projections.snapshot(newest=True)
         root, notes = self.graph.root_or_none(), []
         try:
             found = cases_of(root, view, commits) if root is not None else []

@@ -52,7 +52,8 @@ class IndexStatus:
     def state(self) -> IndexState:
         """Return whether answers match the files, without reading any file."""
         meta = self.store.meta()
-        generation = self.store.generation()
+        ready = self.projections.graph_if_ready()
+        generation = max(self.store.generation(), ready.generation if ready is not None else 0)  # an edit's graph is ahead of the store
         latest = self.progress.latest
         running = latest is not None and latest.stage not in ("done", "failed", "embed")
         view = self.projections.graph() if generation and not running else self.projections.graph_if_ready()
@@ -121,6 +122,15 @@ class GraphSource:
         """
         view = self.projections.graph() if self.store.generation() else None
         return view if view is not None and view.generation else None
+
+    def committed_view(self) -> GraphView:
+        """The graph of the newest finished index run, once the store has it.
+
+        Raises:
+            NotIndexedError: no run has finished yet.
+        """
+        self.projections.await_commit()
+        return self.view()
 
     @property
     def project(self) -> str:

@@ -126,6 +126,7 @@ class IndexRuns:
                     paths=paths,
                     on_progress=tell,
                     on_changed=lambda changed: self.stale.mark(changed, begun),
+                    on_published=lambda: self.stale.settle(begun, paths),
                     cancelled=stop,
                 )
                 self.stale.settle(begun, paths)

@@ -3,7 +3,7 @@
 Readers get a `snapshot()`: an immutable bundle of one generation, which does not change while newer bundles are made. The graph is ready
 first (after a fraction of a second), then the words, then the vectors. If words, vectors or memories are not ready, the bundle has None in
 their place, and the reason. The store is the source of truth: a projection that is missing, damaged or of another generation is rebuilt
-from the store.
+from the store. Only the graph of an edit is published before its commit, for readers who need nothing else.
 """
 
 from __future__ import annotations
@@ -144,6 +144,9 @@ class Projections:
         self._state = threading.Lock()  # of the fields below
         self._using = threading.Lock()
         self._graph: GraphView | None = None
+        self._ahead: GraphView | None = None  # published before its commit
+        self._is_level = threading.Event()  # no graph is ahead
+        self._is_level.set()
         self._words: WordIndex | None = None
         self._vectors: VectorIndex | None = None
         self._hashes = _ChunkHashes(())
@@ -186,18 +189,30 @@ class Projections:
             self._try_again(self._load)
         if self._graph is None:
             raise _unread("the graph", self._failure, self._dir) from self._failure
-        return self._graph
+        graph = self.graph_if_ready()
+        assert graph is not None  # noqa: S101 - it never goes away again
+        return graph
 
     def graph_if_ready(self) -> GraphView | None:
         """Return the graph if it is ready; never wait."""
-        return self._graph
+        ahead = self._ahead  # read first: `refresh` sets `_graph` before it clears this
+        return self._graph if ahead is None else ahead
 
-    def snapshot(self) -> Snapshot:
+    def await_commit(self) -> None:
+        """Wait until the published graph is in the store, and words follow it."""
+        self._is_level.wait()
+
+    def snapshot(self, *, newest: bool = False) -> Snapshot:
         """Return all projections that are ready, as one consistent bundle.
 
         The call waits for the graph, and until saved words are opened, but not until words are built.
+
+        Args:
+            newest: wait for the words of a graph that is published but not committed yet. Without it, the bundle has the graph before.
         """
         self.graph()
+        if newest:
+            self.await_commit()
         self._words_opened.wait()
         if self._memories_away:
             self.memories()
@@ -277,6 +292,39 @@ class Projections:
 
     # ---- changing
 
+    def publish(self, generation: int, delta: GraphDelta) -> bool:
+        """Let readers of the graph have a change before its commit.
+
+        Call `refresh` after the commit, or `withdraw` if there is none. Until then, bundles keep the graph before, and no file has the new
+        one.
+
+        Args:
+            generation: generation that the store will have after the commit.
+            delta: the change since the current generation.
+
+        Returns:
+            Whether the change is published. It is not while projections are loaded or rebuilt.
+        """
+        if not self._settled.is_set() or not self._writing.acquire(blocking=False):
+            return False  # a rebuild reads the store, which may wait for the commit
+        try:
+            graph, words = self._graph, self._words
+            if graph is None or words is None or words.generation != graph.generation:
+                return False
+            ahead = graph.patched(delta, generation)
+            with self._state:
+                self._ahead = ahead
+                self._is_level.clear()
+            return True
+        finally:
+            self._writing.release()
+
+    def withdraw(self) -> None:
+        """Return to the last committed graph, if a later one is published."""
+        with self._state:
+            self._ahead = None
+        self._is_level.set()
+
     def refresh(self, generation: int, delta: GraphDelta | None) -> None:
         """Update the code projections after a commit.
 
@@ -292,12 +340,15 @@ class Projections:
         """
         self._settled.wait()
         with self._writing, _refusal_named(self._dir):
-            graph, words = self._graph, self._words
+            graph, words, ahead = self._graph, self._words, self._ahead
             if graph is not None and words is not None and graph.generation == words.generation == generation:
+                self.withdraw()
                 return
-            fits = delta is not None and graph is not None and graph.generation == generation - 1
+            is_ahead = ahead is not None and ahead.generation == generation
+            fits = delta is not None and graph is not None and (is_ahead or graph.generation == generation - 1)
             if not fits or graph is None or delta is None or words is None or words.generation != graph.generation:
                 self._rebuild()
+                self.withdraw()
                 return
             changed = {row.id for row in delta.chunks}.union(delta.removed_chunks)
             try:
@@ -305,12 +356,14 @@ class Projections:
                 new_words = words.patched(delta, generation)
             except DamagedWordsError:
                 self._rebuild()
+                self.withdraw()
                 return
-            new_graph = graph.patched(delta, generation)
+            new_graph = ahead if ahead is not None and is_ahead else graph.patched(delta, generation)
             with self._state:
-                self._graph, self._words = new_graph, new_words
+                self._graph, self._words, self._ahead = new_graph, new_words, None
                 self._hashes.exchange(before, [row.text_hash for row in delta.chunks], self._vectors)
                 self._unsaved = True
+            self._is_level.set()
             self._jobs.put(new_graph.warm)  # and then the worker saves, after an idle time
 
     def refresh_knowledge(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None) -> None:

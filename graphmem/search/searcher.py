@@ -109,7 +109,7 @@ class Searcher:
         factors = self._weights.factors() if self._weights is not None else {}
         warm = self._vectors.is_loaded
         begun = time.perf_counter()
-        shot = self._projections.snapshot()
+        shot = self._projections.snapshot(newest=wait)
         embedder = self._vectors.query_embedder(shot.vectors.model_id if shot.vectors is not None else "")
         answer = search(
             shot,

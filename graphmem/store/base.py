@@ -14,6 +14,7 @@ and `GraphWrites`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -381,6 +382,14 @@ class LocalFile(Protocol):
         """Replace this database by the closed database file `new`.
 
         Returns the new generation of the code. Both databases must be of the same engine and on the same disk.
+        """
+
+    def announced(self) -> AbstractContextManager[int]:
+        """Announce that the next `apply` of this thread is already in answers.
+
+        The context manager returns the generation of that `apply`. Until its end, reads of code and all writes of other threads wait, so
+        that they find the graph of the answers. Reads of memories, `generation` and `meta` do not wait. If the block ends without the
+        `apply`, its generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:

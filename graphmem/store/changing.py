@@ -68,7 +68,8 @@ class StoreChanges(LiveFile):
         return {KNOWLEDGE: str(int(self._meta.get(KNOWLEDGE, "0")) + 1)}
 
     def _next_generation(self) -> dict[str, str]:
-        return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
+        used = self._announced - bool(self._announcer)  # a number that answers had is not used again if its commit failed
+        return {GENERATION: str(max(int(self._meta[GENERATION]), used) + 1)}
 
     def _put_vectors(self, model: str, table: EmbeddingTable, rows: pa.Table) -> None:
         self._transact(lambda transaction: embeddings.put(transaction, model, table, rows, self._vector_tables), {})

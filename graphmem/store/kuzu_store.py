@@ -200,6 +200,7 @@ class KuzuStore(StoreReads, StoreChanges):
         Returns:
             Number of rows of each table.
         """
+        self._await_announced()
         with self._passage() as connection:
             connection.set_timeout(0)
             connection.rows("BEGIN TRANSACTION READ ONLY")

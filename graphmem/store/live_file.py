@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -42,7 +43,7 @@ from graphmem.store.readers import Readers
 from graphmem.store.rebuild import HELD_BYTES
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.transaction import CommitError, Transaction
-from graphmem.store.writer import Writer
+from graphmem.store.writer import RETRY_S, Writer
 
 _log = logging.getLogger(__name__)
 
@@ -86,6 +87,10 @@ class LiveFile:
         self._closed = False
         self._used = time.monotonic()  # when the engine was last needed
         self._held = 0  # changes of the code since the file was opened
+        self._announcer = 0  # thread that has announced a change of the code, until the change is committed
+        self._announced = 0  # highest generation that was announced
+        self._is_level = threading.Event()  # no change is announced
+        self._is_level.set()
         self.notes: list[str] = []
         known = resting.recorded_facts(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
@@ -174,6 +179,32 @@ class LiveFile:
             return self._memories
         with self._passage() as connection:
             return self._count_memories(connection)
+
+    @contextmanager
+    def announced(self) -> Iterator[int]:
+        """Announce the next change of the code; see `LocalFile.announced`."""
+        self._check_open()
+        self._announcer = threading.get_ident()
+        self._is_level.clear()
+        try:
+            self._writer.run(int)  # earlier writes end, some of which count as a change
+            self._announced = max(self._announced, int(self._meta[GENERATION])) + 1
+            yield self._announced
+        finally:
+            self._announcer = 0
+            self._is_level.set()
+
+    def _await_announced(self, timeout_s: float | None = BUSY_S) -> None:
+        """Wait until the database has the graph that answers use.
+
+        Raises:
+            StoreBusyError: the commit takes longer than `timeout_s`.
+        """
+        announcer = self._announcer
+        if announcer and announcer != threading.get_ident() and not self._is_level.wait(timeout_s):
+            raise StoreBusyError(
+                f"a change of the code has not been committed for {BUSY_S:g} s; try again", path=self.path, owner=None, retry_after=RETRY_S
+            )
 
     def held_changes(self) -> int:
         """Return the number of code changes held in RAM until the next checkpoint."""
@@ -273,6 +304,7 @@ class LiveFile:
 
     def _write(self, job: Callable[[], _Answer]) -> _Answer:
         self._check_open()
+        self._await_announced(None)  # as in the queue of writes, where it would come after the announced one
         if self._options.read_only:
             remedy = (
                 "open it for writing"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError, DeadlineError
 from graphmem.model import EdgeRow
@@ -25,6 +25,9 @@ from graphmem.store.tables import EmbeddingTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_OF_MEMORIES: Final = frozenset({"memory_links", "named_symbols", "named_files"})  # these queries do not wait for a change of the code
 
 
 class StoreReads(LiveFile):
@@ -148,7 +151,7 @@ class StoreReads(LiveFile):
         """Return memories (all, or those with given ids), sessions and links."""
         if not self.knowledge_generation():
             return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
-        with self._snapshot() as (ask, meta):
+        with self._snapshot(of_code=False) as (ask, meta):
             found = read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
         return unsealed(found) if self._reads_sealed else found
 
@@ -186,6 +189,8 @@ class StoreReads(LiveFile):
             )
         text, values = named.bind(params)
         seconds = self._query_timeout_s if timeout_s is None else timeout_s
+        if query not in _OF_MEMORIES:
+            self._await_announced()
         with self._passage() as connection:
             connection.set_timeout(seconds)
             try:
@@ -200,11 +205,14 @@ class StoreReads(LiveFile):
             return connection.arrow(text, params)
 
     @contextmanager
-    def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
+    def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
         """Yield a function that runs queries in one snapshot, and the meta values.
 
-        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open.
+        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open. A snapshot of the code (`of_code`) waits for
+        an announced change.
         """
+        if of_code:
+            self._await_announced()
         with self._passage() as connection:
             connection.set_timeout(0)
             connection.rows("BEGIN TRANSACTION READ ONLY")

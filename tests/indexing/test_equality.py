@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from graphmem.projection.graph import GraphView
+
 WEB = {
     "web/package.json": '{"name": "web", "main": "src/index.ts"}\n',
     "web/tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"@app/*": ["src/*"]}}}\n',
@@ -116,12 +118,32 @@ def contents(tree):
     return {str(path.relative_to(tree)): path.read_bytes() for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts}
 
 
+def watch_commits(memory, monkeypatch):
+    """The graphs that answers use while a change is being committed, with that of the database when it is."""
+    store, seen = memory.parts.store, []
+    apply = store.apply
+
+    def watched(delta, meta=None):
+        ahead = memory.parts.projections.graph()
+        generation = apply(delta, meta)
+        seen.append((ahead, GraphView.from_tables(store.tables())))
+        return generation
+
+    monkeypatch.setattr(store, "apply", watched)
+    return seen
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, open_memory, seed):
-    """Runs look at everything or at what changed, processes come and go, and some runs are given up halfway."""
+def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, open_memory, monkeypatch, seed):
+    """Runs look at everything or at what changed, processes come and go, and some runs are given up halfway.
+
+    What answers use before a commit is what the database has after it.
+    """
     chooser = random.Random(seed)
     memory = open_memory()
     memory.index(mixed_tree)
+    commits = watch_commits(memory, monkeypatch)
+    published = 0
     history = []
     for _ in range(6):
         before = contents(mixed_tree)
@@ -132,6 +154,7 @@ def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, 
         if how == "restart":
             memory.close()
             memory = open_memory()
+            commits = watch_commits(memory, monkeypatch)
         elif how == "given up":
             asked = []
             stop_at = chooser.randrange(1, 12)
@@ -141,10 +164,16 @@ def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, 
                 history.append(type(error).__name__)
         memory.parts.runs.run(paths=changed if how == "some" else None)
         history.append(how)
+        for ahead, committed in commits:
+            if ahead.generation == committed.generation:  # else the change was large
+                published += 1
+                assert ahead.arrays.difference(committed.arrays) == "", history
+        commits.clear()
     fresh = open_memory("fresh")
     fresh.index(mixed_tree)
     assert lines(memory) == lines(fresh), history
     assert memory.state().stale_files == 0
+    assert published
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
