@@ -145,6 +145,7 @@ class Indexer:
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
         self._handles: dict[str, Sequence[HandlesRow]] = {}  # names frameworks have for functions, of the files of this run
         self._kept = _Kept()
+        self._loaded: set[str] = set()  # languages whose grammars `answer_ahead` loaded
 
     def run(
         self,
@@ -163,8 +164,8 @@ class Indexer:
             paths: the only files that may have changed since the last run of this object, from the root with '/'; None if any file may have
                 changed.
             on_progress: receives every step, in this thread.
-            on_changed: receives the outdated paths before they are processed, and again if their new rows were published in vain.
-            on_published: called when answers contain the change, before its commit; not called in a large run.
+            on_changed: receives the outdated paths before they are processed, and again if a published change was taken back.
+            on_published: called when answers contain the change before its commit. A large change is published after its commit.
             cancelled: called between steps; True stops without writing.
 
         Raises:
@@ -363,10 +364,17 @@ class Indexer:
         """Resolve the names that a file uses in advance, and cache the results.
 
         `path` is usually a core file, on which most other files depend. With the cached results, the first change after a start is
-        resolved as fast as later ones. The method does nothing before `warm` has loaded the data.
+        resolved as fast as later ones. The first file of each language is parsed once, which loads the grammar. The method does nothing
+        before `warm` has loaded the data.
         """
-        if self._resolver is not None:
-            self._resolver.answer_ahead(path)
+        if self._resolver is None:
+            return
+        self._resolver.answer_ahead(path)
+        found = self._tree.files.get(path)
+        if found is not None and found.language not in self._loaded:
+            self._loaded.add(found.language)
+            for _ in parse_files([found], project=self._project, cancelled=lambda: False, marker=self._data_dir / MARKER):
+                pass
 
     def end_warming(self) -> None:
         """Prepare the answers that `answer_ahead` cached for the next run.

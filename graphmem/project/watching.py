@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 QUIET_S: Final = 0.5  # seconds without an event before a run
-EDIT_QUIET_S: Final = 0.15  # the same for an edit, which is a change of one or two files
+EDIT_QUIET_S: Final = 0.05  # the same for an edit of one or two files, after the 0.05 s without events that end a group of them
 EDIT_FILES: Final = 2
 REBASE_S: Final = 2.0  # the same during a rebase
 LONGEST_S: Final = 5.0  # seconds of continuous events before a run starts regardless
@@ -310,10 +310,10 @@ class Watcher:
                     continue
                 now = time.monotonic()
                 waited = now - self._first
-                is_quiet = now - self._last >= self._quiet_s()
-                if (is_quiet or waited >= LONGEST_S) and (waited >= GIT_BUSY_S or not self._in_git("index.lock")):
+                left = min(self._quiet_s() - (now - self._last), LONGEST_S - waited)
+                if left <= 0 and (waited >= GIT_BUSY_S or not self._in_git("index.lock")):
                     return True
-            self._stopping.wait(_STEP_MS / 1000)
+                self._news.wait(left if left > 0 else _STEP_MS / 1000)
         return False
 
     def _in_git(self, *names: str) -> bool:
