@@ -1,11 +1,12 @@
-"""What does the first edit after a server's start cost, from the file's change to the fresh answer?
+"""What do the first edit after a server's start and later edits cost, from the file's change to the fresh answer?
 
-    python -m benchmarks first_edit TREE --files PATH … [--code CHECKOUT …] [--index DIR …]
+    python -m benchmarks first_edit TREE --files PATH … [--code CHECKOUT …] [--index DIR …] [--edits N]
 
-For each file and each checkout of graphmem (default this one) a server starts on a copy of an index of TREE, and rests for
-two seconds. Then a function is added to the file, three times. Beside the start's processor seconds stand those from each edit until a
-question asked through GraphQL finds the new function. Questions are asked twenty times a second and are part of it. An index
-of a checkout (`--index`, in the same order) must be made by its code; it is made when none is given. The files are restored.
+For each file, one server for each checkout of graphmem (default this one) runs on a copy of an index of TREE. Only one server runs at a
+time; the others are stopped by a signal. After its start a server rests for two seconds. Then a function is added to the file, and the file
+is restored. That is the first edit. The servers then take turns with later edits, so that all of them meet the same load. Seconds and
+processor seconds last from the write until a question asked through GraphQL finds the new function. Questions are asked fifty times a
+second and are part of it. An index of a checkout (`--index`, in the same order) must be made by its code; it is made when none is given.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import report
 from indexing import append, cpu_of
@@ -26,7 +30,8 @@ from indexing import append, cpu_of
 from graphmem.client.remote import RemoteGraphMem
 
 HERE = Path(__file__).resolve().parent.parent
-EDITS = 3
+STEP_S = 0.02  # between two questions
+PATIENCE_S = 300.0
 
 
 def command(code: Path, *words: str) -> tuple[list[str], dict[str, str]]:
@@ -44,31 +49,85 @@ def rest(pid: int) -> None:
         quiet, last = (quiet + 1 if now - last < 0.02 else 0), now
 
 
-def edited(code: Path, tree: Path, db: Path, file: Path) -> list[float]:
-    """Processor seconds of the start and of each edit."""
-    line, environ = command(code, "serve", str(tree), "--db", str(db), "--port", "0", "--quiet")
-    before = file.read_bytes()
-    server = subprocess.Popen(line, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        while not (db / "owner.json").exists():
-            if server.poll() is not None:
+class Server:
+    """A server of one checkout; it is stopped while another one is measured."""
+
+    def __init__(self, code: Path, tree: Path, db: Path) -> None:
+        line, environ = command(code, "serve", str(tree), "--db", str(db), "--port", "0", "--quiet")
+        self.process = subprocess.Popen(line, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        try:
+            until(lambda: (db / "owner.json").exists() or self.process.poll() is not None)
+            if self.process.poll() is not None:
                 raise SystemExit(f"the server of {code} did not start")
-            time.sleep(0.05)
-        rest(server.pid)
-        spent = [cpu_of(server.pid)]
-        remote = RemoteGraphMem(json.loads((db / "owner.json").read_text(encoding="utf-8"))["address"])
-        for number in range(EDITS):
-            name, begun = f"first_edit_{os.getpid()}_{number}", cpu_of(server.pid)
+            rest(self.process.pid)
+        except BaseException:
+            self.end()
+            raise
+        self.start = cpu_of(self.process.pid)
+        self.remote = RemoteGraphMem(json.loads((db / "owner.json").read_text(encoding="utf-8"))["address"])
+
+    def edit(self, file: Path, name: str) -> tuple[float, float]:
+        """Processor seconds and seconds until a new function of that name is found; then the file is restored."""
+        before, cpu, begun = file.read_bytes(), cpu_of(self.process.pid), time.perf_counter()
+        try:
             append(file, name)
-            while not remote.symbols(name)[1]:
-                time.sleep(0.05)
-            spent.append(cpu_of(server.pid) - begun)
-            rest(server.pid)
+            until(lambda: bool(self.remote.symbols(name)[1]))
+            spent = cpu_of(self.process.pid) - cpu, time.perf_counter() - begun
+        finally:
+            file.write_bytes(before)
+        until(lambda: not self.remote.symbols(name)[1])
+        rest(self.process.pid)
         return spent
+
+    def send(self, number: int) -> None:
+        """Send the server a signal."""
+        self.process.send_signal(number)
+
+    def end(self) -> None:
+        """Let the server go on, and end it."""
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGTERM)
+        self.process.wait(60)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    begun = time.perf_counter()
+    while not condition():
+        if time.perf_counter() - begun > PATIENCE_S:
+            raise SystemExit(f"nothing happened for {PATIENCE_S:g} s")
+        time.sleep(STEP_S)
+
+
+def edited(codes: list[Path], tree: Path, indexes: list[Path], file: Path, edits: int) -> list[dict[str, Any]]:
+    """What the edits of one file cost the servers of the checkouts, in their order."""
+    servers: list[Server] = []
+    found: list[list[tuple[float, float]]] = []
+    try:
+        for at, (code, db) in enumerate(zip(codes, indexes, strict=True)):
+            servers.append(Server(code, tree, db))
+            found.append([servers[at].edit(file, f"first_edit_{os.getpid()}_{at}")])
+            servers[at].send(signal.SIGSTOP)
+        for number in range(edits):
+            for at in sorted(range(len(servers)), reverse=bool(number % 2)):
+                servers[at].send(signal.SIGCONT)
+                rest(servers[at].process.pid)
+                found[at].append(servers[at].edit(file, f"later_edit_{os.getpid()}_{number}_{at}"))
+                servers[at].send(signal.SIGSTOP)
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(60)
-        file.write_bytes(before)
+        for server in servers:
+            server.end()
+    return [
+        {
+            "start_cpu": server.start,
+            "first_cpu": values[0][0],
+            "first_s": values[0][1],
+            "later_cpu": statistics.median(value[0] for value in values[1:]),
+            "later_s": statistics.median(value[1] for value in values[1:]),
+            "later": values[1:],
+        }
+        for server, values in zip(servers, found, strict=True)
+    ]
 
 
 def main() -> None:
@@ -77,25 +136,34 @@ def main() -> None:
     parser.add_argument("--files", nargs="+", required=True, help="files to edit, from the root of the tree")
     parser.add_argument("--code", type=Path, nargs="+", default=[HERE], help="checkouts of graphmem to compare")
     parser.add_argument("--index", type=Path, nargs="*", default=[], help="an index of the tree for each checkout")
+    parser.add_argument("--edits", type=int, default=5, help="later edits of each file and checkout")
     given = parser.parse_args()
-    rows = []
+    codes, tree, rows = [code.resolve() for code in given.code], given.tree.resolve(), []
     with tempfile.TemporaryDirectory(prefix="graphmem-first-edit-") as scratch:
         indexes = given.index
         if not indexes:
-            indexes = [Path(scratch) / f"index{number}" for number in range(len(given.code))]
-            for code, db in zip(given.code, indexes, strict=True):
-                line, environ = command(code.resolve(), "index", str(given.tree), "--db", str(db), "--quiet")
+            indexes = [Path(scratch) / f"index{number}" for number in range(len(codes))]
+            for code, db in zip(codes, indexes, strict=True):
+                line, environ = command(code, "index", str(tree), "--db", str(db), "--quiet")
                 subprocess.run(line, env=environ, check=True)
         for file in given.files:
-            for code, db in zip(given.code, indexes, strict=True):
-                used = Path(scratch) / "used"
-                shutil.copytree(db, used)
-                (used / "owner.json").unlink(missing_ok=True)
-                spent = edited(code.resolve(), given.tree.resolve(), used, given.tree.resolve() / file)
-                rows.append([file, code.resolve().name, *(round(one, 2) for one in spent)])
-                shutil.rmtree(used)
-    report.table(["file", "code", "start, CPU s", *(f"edit {number + 1}, CPU s" for number in range(EDITS))], rows)
-    report.publish("first_edit", {"tree": given.tree.name, "rows": rows}, given.out)
+            used = [Path(scratch) / f"used{number}" for number in range(len(codes))]
+            for db, copy in zip(indexes, used, strict=True):
+                shutil.copytree(db, copy)
+                (copy / "owner.json").unlink(missing_ok=True)
+            for code, one in zip(codes, edited(codes, tree, used, tree / file, given.edits), strict=True):
+                rows.append({"file": file, "code": code.name, **one})
+            for copy in used:
+                shutil.rmtree(copy)
+    names = {
+        "start_cpu": "start, CPU s",
+        "first_cpu": "first edit, CPU s",
+        "first_s": "s",
+        "later_cpu": "later edits, CPU s",
+        "later_s": "s",
+    }
+    report.table(["file", "code", *names.values()], [[row["file"], row["code"], *(round(row[name], 2) for name in names)] for row in rows])
+    report.publish("first_edit", {"tree": tree.name, "edits": given.edits, "rows": rows}, given.out)
 
 
 if __name__ == "__main__":
