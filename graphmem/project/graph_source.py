@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import graphmem
 from graphmem.answers import IndexState, Project
-from graphmem.errors import NotIndexedError
+from graphmem.errors import NotIndexedError, StoreBusyError
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
@@ -128,8 +128,10 @@ class GraphSource:
 
         Raises:
             NotIndexedError: no run has finished yet.
+            StoreBusyError: an edit that answers contain is still being written.
         """
-        self.projections.await_commit()
+        if not self.projections.await_commit():
+            raise StoreBusyError("the last edit is still being written to the database; try again", path=str(self.data_dir), owner=None)
         return self.view()
 
     @property

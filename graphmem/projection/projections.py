@@ -44,6 +44,7 @@ GRAPH_FILE: Final = "graph.projection"
 JOURNAL_MARK: Final = "memory_journal"  # store meta, written by `memory.recovery`: the journal position in the store
 
 _CODE, _TEXT, _TEST = range(3)  # the order in which chunks get vectors
+COMMIT_S: Final = 5.0  # wait for the commit of a graph that is published before it
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
 _AGAIN_SECONDS: Final = 0.2  # between two tries to load data that an answer waits for
 _AGAIN_BEHIND_SECONDS: Final = 30.0  # the same for data that answers can do without
@@ -198,9 +199,12 @@ class Projections:
         ahead = self._ahead  # read first: `refresh` sets `_graph` before it clears this
         return self._graph if ahead is None else ahead
 
-    def await_commit(self) -> None:
-        """Wait until the published graph is in the store, and words follow it."""
-        self._is_level.wait()
+    def await_commit(self) -> bool:
+        """Wait until the published graph is in the store, and words follow it.
+
+        Return False if that takes longer than `COMMIT_S`.
+        """
+        return self._is_level.wait(COMMIT_S)
 
     def snapshot(self, *, newest: bool = False) -> Snapshot:
         """Return all projections that are ready, as one consistent bundle.
@@ -208,7 +212,8 @@ class Projections:
         The call waits for the graph, and until saved words are opened, but not until words are built.
 
         Args:
-            newest: wait for the words of a graph that is published but not committed yet. Without it, the bundle has the graph before.
+            newest: wait for the words of a graph that is published but not committed yet, for at most `COMMIT_S`. Without it, or after
+                that time, the bundle has the graph before.
         """
         self.graph()
         if newest:

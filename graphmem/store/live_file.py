@@ -184,10 +184,11 @@ class LiveFile:
     def announced(self) -> Iterator[int]:
         """Announce the next change of the code; see `LocalFile.announced`."""
         self._check_open()
+        self._writer.run(int)  # a long write ends before others have to wait
         self._announcer = threading.get_ident()
         self._is_level.clear()
         try:
-            self._writer.run(int)  # earlier writes end, some of which count as a change
+            self._writer.run(int)  # so do writes of the meantime, some of which count as a change
             self._announced = max(self._announced, int(self._meta[GENERATION])) + 1
             yield self._announced
         finally:
