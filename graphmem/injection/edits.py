@@ -23,6 +23,7 @@ MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file that touched another file as well
 EXPECTED: Final = 3  # files of the task that an agent is reminded of
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
+REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
 _SESSIONS: Final = 256
 
 
@@ -32,6 +33,7 @@ class Edit(NamedTuple):
     path: str  # from the root
     old: str | None  # None: the whole file is written
     new: str
+    is_removal: bool = False  # the file is deleted or moved
 
 
 class Dependent(NamedTuple):
@@ -205,7 +207,9 @@ class EditBook:
             said = []
             if left:
                 users = [one for own in left.values() for one in own]
-                said.append(f"Not opened, though they use a signature that you changed: {_dependents(users, with_code=False)}.")
+                said.append(
+                    f"Not opened, though they use a signature or file that you changed or removed: {_dependents(users, with_code=False)}."
+                )
             if moves:
                 said.append(f"Not opened, though they often change with files that you edited: {_named(map(plain_path, moves))}.")
             if places:
@@ -257,7 +261,8 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     said = []
     if found.dependents:
         files = len({one.path for one in found.dependents})
-        how = "they use the old signature" if found.breaks else "they use it"
+        is_removal = any(one.endswith(REMOVED) for one in found.targets)
+        how = "they use it" if is_removal or not found.breaks else "they use the old signature"
         count = f"{_count(len(found.dependents), 'dependent')} in {_count(files, 'file')}"
         said.append(f"Edit of {names}: {count} ({how}): {_dependents(found.dependents)}.")
     if found.outside:
@@ -297,11 +302,14 @@ def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
 
 
 def _dependents(found: Sequence[Dependent], *, with_code: bool = True) -> str:
-    return _named([f"{plain_path(one.path)}:{one.line} {plain_path(one.name)}{_code(one) if with_code else ''}" for one in found])
+    return _named(
+        " ".join(filter(None, (f"{plain_path(one.path)}:{one.line}", plain_path(one.name), _code(one) if with_code else "")))
+        for one in found
+    )
 
 
 def _code(one: Dependent) -> str:
-    return f" `{plain_path(one.code)}`" if one.code else ""
+    return f"`{plain_path(one.code)}`" if one.code else ""
 
 
 def _count(number: int, noun: str) -> str:

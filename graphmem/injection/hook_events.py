@@ -191,16 +191,21 @@ class Hooks:
         this event. An agent that accepts context before a tool runs got the advice then. Any other agent gets it now, with the tool's
         result.
         """
-        injector, action = self._injector, call_of(call.tool, call.args).action
-        if action == "test":
+        injector, meant = self._injector, call_of(call.tool, call.args)
+        if meant.action == "test":
             injector.edits.ran_tests(call.session)
-        if action not in ("read", "edit"):
+        point = ask._replace(point="edit")
+        gone = [Edit(path, None, "", is_removal=True) for one in meant.removed[:_TOUCHED] if (path := self._within(one, call.folder))]
+        if gone:  # agents report a shell command only after it ran
+            injector.edits.touch(call.session, [one.path for one in gone], edited=True)
+            advice = injector.before_edit(point, gone, started) if can and call.moment == TOOL else None
+            return advice if advice is not None and advice.text else None
+        if meant.action not in ("read", "edit"):
             return None
         edits = self._edits(call)
         injector.edits.touch(call.session, ask.files, edited=bool(edits))
         if not (can and call.moment == TOOL):
             return None
-        point = ask._replace(point="edit")
         if (late := injector.late_advice(point, started)) is not None or not edits:
             return late
         if agent.hears_before:

@@ -29,6 +29,7 @@ class Command(NamedTuple):
     reverted: tuple[str, ...] = ()  # files restored from git, as written; ALL_FILES
     web: bool = False  # a part of it reads from the web
     folders: tuple[str, ...] = ()  # listed or searched
+    removed: tuple[str, ...] = ()  # files that it deletes, or moves to another place
 
 
 def _words(text: str) -> frozenset[str]:
@@ -119,6 +120,7 @@ def command_of(line: str) -> Command:
         tuple(dict.fromkeys(path for part in main for path in part.reverted)),
         any(part.web for part in main),
         tuple(dict.fromkeys(path for part in main for path in part.folders)),
+        tuple(dict.fromkeys(path for part in main for path in part.removed)),
     )
 
 
@@ -192,8 +194,13 @@ def _part(text: str) -> Command:
         web = program not in WEB or not _URL.search(line) or bool(urls_of(line))
         return Command("web" if web else "run", line, label, web=web)
     if program in ("rm", "mv", "cp", "patch", "touch", "tee", "apply_patch"):
-        return Command("edit", line, label, files)
+        return Command("edit", line, label, files, removed=_removed(program, files))
     return Command("run", line, label)
+
+
+def _removed(program: str, files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that `rm` or `mv` takes away from their places."""
+    return files if program == "rm" else files[:-1] if program == "mv" and len(files) > 1 else ()
 
 
 def _git(line: str, label: str, words: Sequence[str], files: tuple[str, ...]) -> Command:
@@ -212,7 +219,8 @@ def _git(line: str, label: str, words: Sequence[str], files: tuple[str, ...]) ->
         taken = tuple(ALL_FILES if one == "." else one for one in named) or (ALL_FILES,)
     elif (verb == "reset" and "--hard" in words) or (verb == "stash" and not {"pop", "apply", "list", "show", "drop"} & set(words)):
         taken = (ALL_FILES,)
-    return Command("run", line, label, reverted=taken)
+    is_kept = "--cached" in words or "-n" in words or "--dry-run" in words
+    return Command("run", line, label, reverted=taken, removed=() if is_kept else _removed(verb, files))
 
 
 def _is_test(program: str, words: Sequence[str]) -> bool:

@@ -97,6 +97,7 @@ class Call(NamedTuple):
     reverted: tuple[str, ...] = ()  # see observe.shell
     web: bool = False
     later_page: bool = False  # the next page of an answer, not a new question
+    removed: tuple[str, ...] = ()  # see observe.shell
 
 
 def action_of(tool: str) -> str:
@@ -147,7 +148,9 @@ def _shell(args: Mapping[str, Any]) -> Call:
     known = command_of(line)
     label = known.action if known.action in ("read", "search", "list", "edit", "test") else f"{known.action}:{known.label}"
     paths = known.paths if known.action in ("read", "edit") else known.folders
-    return Call(known.action, label, paths[:PATHS], known.pattern, known.line, known.urls, (), known.reverted, known.web)
+    return Call(
+        known.action, label, paths[:PATHS], known.pattern, known.line, known.urls, (), known.reverted, known.web, removed=known.removed
+    )
 
 
 def _changes(args: Mapping[str, Any]) -> Iterator[Change]:

@@ -17,7 +17,7 @@ from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import MOVES_SHARE, NAMED, Consequences, Dependent, Edit, TestCase
+from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.reports import test_runners
 from graphmem.runtime.inside import inside
@@ -72,6 +72,8 @@ class EditAdvice:
         for edit in edits:
             for node in self._edited(view, edit):
                 nodes[node] = nodes.get(node, False) or _changes_signature(view, node, edit)
+        removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
+        nodes |= {file: True for path in removed if (file := view.file_node(path)) is not None}
         chosen = list(nodes)[:MAX_TARGETS]
         if not files:
             return None
@@ -86,10 +88,13 @@ class EditAdvice:
         report = replace(report, also_moves=moving)
         report = replace(report, known=self.known.of_impact(view, report, chosen))
         breaks = any(nodes[node] for node in chosen)
+        dependents = _dependents(report, set(files))
+        if removed:  # their imports break, whatever they use of it
+            dependents = tuple(one for one in dependents if not one.name) or dependents
         moves += () if named or report.tests else self._test_by_history(view, files, moves)
         return Consequences(
-            targets=tuple(one.ref for one in report.targets),
-            dependents=self._with_code(_dependents(report, set(files))) if breaks else _dependents(report, set(files)),
+            targets=tuple(f"{one.path}{REMOVED}" if one.path in removed and not one.qualname else one.ref for one in report.targets),
+            dependents=self._with_code(dependents) if breaks else dependents,
             tests=_tests(sorted(report.tests, key=lambda hit: hit.symbol.path not in named)),
             moves=moves,
             memories=tuple(one.id for one in report.known.memories),

@@ -325,3 +325,17 @@ def test_files_of_small_changes_move_along_and_a_test_by_history_only_if_no_othe
     assert TILL in said
     assert rare in said, "the test that changed with it most often, for no other is known"
     assert LOOSE not in said, "only large changes touched both"
+
+
+@pytest.mark.parametrize("command", [f"git mv {PRICE} shop/prices.py", f"cd shop && ls; rm -f {PRICE}", f"mv {PRICE} old/price.py"])
+def test_after_a_file_is_removed_or_renamed_in_a_shell_its_users_are_told(hook, named, root, command):
+    session = named()
+    said = hook(session, "PostToolUse", "Bash", tool_input={"command": command}, tool_response={"stdout": ""})
+    assert f"{PRICE} (removed): 2 dependents in 2 files (they use it)" in said
+    assert f"{TILL}:1 `from shop.price import rounded`" in said
+    assert TILL in hook(session, "Stop", last_assistant_message="Done.")
+
+
+@pytest.mark.parametrize("command", [f"git rm --cached {PRICE}", "rm -rf build/out.py", f"cat {PRICE}", f"cp {PRICE} b.py", "mv"])
+def test_a_command_that_removes_no_file_of_the_project_says_nothing(hook, named, root, command):
+    assert "(removed)" not in hook(named(), "PostToolUse", "Bash", tool_input={"command": command}, tool_response={"stdout": ""})
