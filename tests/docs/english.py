@@ -7,6 +7,7 @@ A part is a room, a file of the package's top folder, or a page.
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import subprocess
@@ -43,6 +44,7 @@ VAGUE: Final = {
     r"\ba text\b(?! (?:file|field|block|hash)\b)": "name the thing: string, sentence, message, query, line, document",
 }
 """Words that docstrings, strings and comments of the package avoid."""
+_OF_CODE: Final = STOP_LIST | VAGUE
 
 NO_NOUN: Final = re.compile(r"(?:What|Who|Whom|Whoever|How|Why|Where|When|It|Its|This|That|These|Those|They|Their)\b")
 """First words of a summary that do not name a thing or an action."""
@@ -74,15 +76,25 @@ class Finding(NamedTuple):
 
 def of_text(path: str, first_line: int, text: str, stop_list: Mapping[str, str] = STOP_LIST) -> Iterator[Finding]:
     """Words of a stop list in a page, a string or a comment."""
+    if not _any_of(tuple(stop_list)).search(text):  # no pattern goes beyond a line
+        return
     for number, line in enumerate(text.splitlines(), first_line):
         for pattern, remedy in stop_list.items():
             if found := re.search(pattern, line, re.IGNORECASE):
                 yield Finding(path, number, f"'{found[0]}' is on the stop list; {remedy}")
 
 
+@functools.cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_parsed = functools.lru_cache(maxsize=1)(ast.parse)  # by two checks, one after the other
+
+
 def of_module(path: str, source: str) -> Iterator[Finding]:
     """Long summaries of docstrings, and the stop list in every docstring, string and comment."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         summary = (ast.get_docstring(node) or "").partition("\n")[0]
@@ -92,9 +104,11 @@ def of_module(path: str, source: str) -> Iterator[Finding]:
             yield Finding(path, node.body[0].lineno, f"the summary begins with '{found[0]}'; begin with a noun or a verb")
         if not isinstance(node, ast.Module):
             yield from of_names(path, node)
+    if not _any_of(tuple(_OF_CODE)).search(source):
+        return
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in (tokenize.STRING, tokenize.COMMENT) or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
-            yield from of_text(path, token.start[0], token.string, STOP_LIST | VAGUE)
+            yield from of_text(path, token.start[0], token.string, _OF_CODE)
 
 
 def of_names(path: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Finding]:
@@ -109,7 +123,7 @@ def of_names(path: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 
 def of_errors(path: str, source: str) -> Iterator[Finding]:
     """Messages of raised errors that lack their subject, or what to do."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
             continue
         if ast.unparse(node.exc.func).rpartition(".")[2] in PLAIN:
