@@ -254,7 +254,6 @@ def test_a_forked_child_that_ends_like_any_program_does_not_hang(child):
     assert sorted(out.split()) == ["0", "busy", "closed"]
 
 
-@pytest.mark.own
 @pytest.mark.begun
 def test_a_spawned_pool_beside_an_open_store_works(store, world):
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -262,6 +261,7 @@ def test_a_spawned_pool_beside_an_open_store_works(store, world):
     assert store.generation() == 1
 
 
+@pytest.mark.own
 def test_more_readers_than_places_wait_and_then_say_busy(store, monkeypatch):
     monkeypatch.setattr(live_file, "BUSY_S", 0.05)
     with pytest.raises(StoreBusyError), _many(store, live_file.MAX_READERS + 1):

@@ -293,7 +293,6 @@ def test_meta_is_text_and_leaves_the_generation_alone(store):
             store.set_meta(bad)
 
 
-@pytest.mark.own
 @pytest.mark.local
 def test_times_go_in_aware_and_come_out_in_utc(store):
     moment = datetime(2025, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=5)))
@@ -304,6 +303,7 @@ def test_times_go_in_aware_and_come_out_in_utc(store):
         connection.rows("CREATE (:Memory {id: $id, created_at: $at})", {"id": "n", "at": datetime(2025, 3, 1)})  # noqa: DTZ001
 
 
+@pytest.mark.own
 def test_closing_twice_is_once_and_a_closed_store_says_so(store, path):
     store.close()
     store.close()

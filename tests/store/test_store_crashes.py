@@ -156,7 +156,6 @@ def test_a_full_disk_leaves_the_old_graph_and_a_working_store(child, action, bas
     assert said[-1] == "closed"
 
 
-@pytest.mark.own
 def test_a_full_disk_while_the_file_is_brought_up_to_date_loses_nothing(child):
     process = child("""
         import resource
@@ -187,6 +186,7 @@ def test_a_full_disk_while_the_file_is_brought_up_to_date_loses_nothing(child):
     assert out.split() == ["full", "whole"]
 
 
+@pytest.mark.own
 def test_a_change_too_large_for_the_buffer_pool_is_written_as_a_new_file(store, new_world, equal, monkeypatch):
     world = new_world(4)
     store.apply(world.full())

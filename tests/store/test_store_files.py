@@ -59,7 +59,6 @@ def test_a_file_of_the_other_engine_says_which(closed, engine):
         check_header(closed, ENGINES[other], other)
 
 
-@pytest.mark.own
 @pytest.mark.parametrize(("step", "kind"), [(1, SchemaTooNewError), (-1, MigrationError)])
 def test_a_file_of_another_format_version_says_so(closed, open_at, engine, step, kind):
     with closed.open("r+b") as file:
@@ -70,6 +69,7 @@ def test_a_file_of_another_format_version_says_so(closed, open_at, engine, step,
     assert caught.value.found == ENGINES[engine].storage_version + step
 
 
+@pytest.mark.own
 def test_a_log_beside_no_file_is_put_aside(path, engine):
     log = path.with_name("graph.db.wal")
     log.write_bytes(b"rows of another life")
@@ -150,7 +150,6 @@ def test_a_log_that_kills_the_engine_is_put_aside_and_said(child, path, open_at,
     store.close()
 
 
-@pytest.mark.own
 def test_a_torn_end_of_the_log_loses_only_what_was_not_finished(child, path, open_at, new_world, equal):
     _crashed(child, extra='store.set_meta({"last": "x" * 5000})')
     log = path.with_name("graph.db.wal")
@@ -182,6 +181,7 @@ def test_a_database_of_a_newer_graphmem_is_refused_with_both_versions(closed, op
     assert "update graphmem" in caught.value.message
 
 
+@pytest.mark.own
 def test_a_second_handle_in_this_process_is_refused_by_whatever_name(store, open_at, path, tmp_path):
     link = tmp_path / "link.db"
     link.symlink_to(path)
@@ -194,7 +194,6 @@ def test_a_second_handle_in_this_process_is_refused_by_whatever_name(store, open
 
 
 @pytest.mark.own
-@pytest.mark.own
 @pytest.mark.begun
 def test_the_register_follows_the_file_when_it_is_exchanged(store, open_at, world, tmp_path):
     hard = tmp_path / "hard.db"
@@ -203,6 +202,7 @@ def test_the_register_follows_the_file_when_it_is_exchanged(store, open_at, worl
         open_at(hard)
 
 
+@pytest.mark.own
 def test_another_process_is_told_who_has_it(store, child):
     process = child("""
         try:
@@ -214,7 +214,6 @@ def test_another_process_is_told_who_has_it(store, child):
     assert process.end()[0] == 0
 
 
-@pytest.mark.own
 def test_many_may_read_together_and_nobody_may_write_meanwhile(closed, open_at, child, world, equal):
     store = open_at(closed, read_only=True)
     equal(store, world)
@@ -239,6 +238,7 @@ def test_reading_only_makes_nothing(path, open_at):
     assert not path.exists()
 
 
+@pytest.mark.own
 def test_places_that_cannot_be_are_named(open_at, tmp_path):
     with pytest.raises(BadInputError, match="is a directory"):
         open_at(tmp_path, read_only=True)
@@ -249,7 +249,6 @@ def test_places_that_cannot_be_are_named(open_at, tmp_path):
             open_at(tmp_path / "graph.db", read_only=True, **sizes)
 
 
-@pytest.mark.own
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_folder_that_cannot_be_written_to_answers_reads_and_a_file_of_somebody_else_is_named(child, path, closed, shared):
     code = f"""
@@ -300,6 +299,7 @@ def test_an_older_smaller_copy_may_be_put_back(closed, open_at, world, new_world
     equal(open_at(closed), world)
 
 
+@pytest.mark.own
 def test_the_lock_file_says_how_it_was_left(closed, open_at):
     record = read_record(closed)
     assert record is not None

@@ -214,7 +214,6 @@ _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
 
 
 @pytest.mark.own
-@pytest.mark.own
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -250,6 +249,7 @@ def test_a_change_that_cannot_be_is_refused_and_nothing_of_it_stays(store, make,
     assert [row.id for row in store.knowledge().memories] == ["after", "before"]
 
 
+@pytest.mark.own
 def test_vectors_are_of_the_one_model_the_memories_name(store, make):
     rows = [make.memory("a"), make.memory("b", embedding_model="another")]
     for memories, vectors, words in (
@@ -308,7 +308,6 @@ def test_ten_thousand_memories_with_vectors_are_one_change(store, world, make):
     assert spent < 6  # 2 to 3 s of processor here; one by one it would take a minute
 
 
-@pytest.mark.own
 @pytest.mark.parametrize("count", [3, MANY], ids=["few", "many"])
 def test_a_change_too_large_for_one_transaction_is_one_step_all_the_same(store, world, make, equal, open_at, path, monkeypatch, count):
     store.apply(world.full())
@@ -348,6 +347,7 @@ def test_a_change_too_large_for_one_transaction_is_one_step_all_the_same(store, 
     assert open_at(path).knowledge() == found
 
 
+@pytest.mark.own
 def test_a_change_too_large_that_cannot_be_is_refused_and_nothing_of_it_stays(store, world, make, monkeypatch):
     first = full_delta(make, world, ["a"])._replace(about=(), anchored=())
     store.apply_knowledge(first)
