@@ -48,6 +48,7 @@ PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
 STANDING: Final = 48  # memories that apply to every session, before packing
 PLACES_S: Final = 0.25  # minimum seconds for the search of places
 PLACES_K: Final = 40  # code hits that are grouped by file
+PLACES_SHARE: Final = 0.45  # least score of a place, as a share of the best one's: worse ones are mostly wrong
 MAX_STANDING: Final = 12  # memories about open files, before packing
 
 _log = logging.getLogger(__name__)
@@ -200,14 +201,14 @@ class Finder:
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
         """Return the files that match a message, each with its best definition.
 
-        A result is a search hit; the best comes first. A definition must have enough words of the message, see `floor.WORDS`. The list is
-        empty if the graph is not loaded or less than PLACES_S seconds are available. The search takes at most half of the time until
-        `until`.
+        A result is a search hit; the best comes first. A definition must have enough words of the message, see `floor.WORDS`, and at least
+        the share PLACES_SHARE of the best score. The list is empty if the graph is not loaded or less than PLACES_S seconds are available.
+        The search takes at most half of the time until `until`.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
             return []
-        words = frozenset().union(*sentences_of(text[:MAX_QUERY]))
+        words = frozenset(one for one in frozenset().union(*sentences_of(text[:MAX_QUERY])) if len(one) > 1 and not one.isdigit())
         request = Request(
             query=text[:MAX_QUERY], k=PLACES_K, files=tuple(files[:MAX_FILES]), kinds=frozenset({"code"}), explain=False, deadline_s=left
         )
@@ -215,7 +216,8 @@ class Finder:
         for hit in self._searcher.search(request, self._state, wait=False).hits:
             if hit.qualname and _has_words_of(hit, words):
                 best.setdefault(hit.path, hit)
-        return list(best.values())
+        least = PLACES_SHARE * max((one.score for one in best.values()), default=0.0)
+        return [one for one in best.values() if one.score >= least]
 
     def answers(self, query: str, session: str = "") -> list[str]:
         """Return ids of memories that answer an agent's search, best first.

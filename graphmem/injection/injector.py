@@ -51,6 +51,7 @@ ACTIVE: Final = frozenset({"tool", "step", "take"})  # points for sessions of th
 OWN_WORDS: Final = frozenset({"user_taught", "agent_explicit"})  # sources of memories that are words of their session
 HEARD_S: Final = 2.0  # seconds that a memory waits for earlier events
 MAX_PLACES: Final = 8  # files that a first message concerns
+EXPECTED_SHARE: Final = 0.6  # least score, as a share of the best one's, of a place that an agent is reminded of when it stops
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
 
 _log = logging.getLogger(__name__)
@@ -397,7 +398,7 @@ class Injector:
             if places := self._finder.places(ask.text, ask.files, until)[:MAX_PLACES]:
                 items.append(of_places(places))
                 if ask.session:
-                    self.edits.expect(ask.session, [one.path for one in places])
+                    self.edits.expect(ask.session, [one.path for one in places if one.score >= EXPECTED_SHARE * places[0].score])
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += [*to_read, *(of_summary(one, budget.summaries) for one in self._summaries())]
         return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])

@@ -41,8 +41,12 @@ def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
 
 def of_places(hits: Sequence[SearchHit]) -> Item:
     """Return one line that names the code a task most likely concerns."""
-    listed = ", ".join(f"{plain_path(one.path)}:{one.start_line} {plain_path(one.qualname)}".rstrip() for one in hits)
+    listed = ", ".join(f"{plain_path(one.path)}:{_range(one)} {plain_path(one.qualname)}".rstrip() for one in hits)
     return Item("editor", "file", "places", f"Code that this task most likely concerns, likeliest first: {listed}")
+
+
+def _range(hit: SearchHit) -> str:
+    return f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
 
 
 def tokens_of(root: Path | None, path: str) -> int | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -208,7 +210,7 @@ def test_the_first_message_names_code_that_the_task_concerns_and_the_stop_what_w
     session = named()
     hook(session, "SessionStart", source="startup")
     said = hook(session, "UserPromptSubmit", prompt="The checkout of an empty cart must not fail")
-    assert f"{CART}:4 checkout" in said
+    assert f"{CART}:4-5 checkout" in said, "with the lines to read"
     assert count_tokens(said) <= MAX_TOKENS
     assert hook(session, "Stop", last_assistant_message="What do you mean?") == "", "an agent that edited nothing forgot nothing"
     given = edit(root, LOOSE, "    return 1\n", "    return 2\n")
@@ -289,8 +291,6 @@ def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
 
 
 def test_code_of_a_test_file_that_is_no_test_stands_for_its_file():
-    from types import SimpleNamespace
-
     from graphmem.project.edit_advice import _tests
 
     def hit(name):
@@ -339,3 +339,16 @@ def test_after_a_file_is_removed_or_renamed_in_a_shell_its_users_are_told(hook, 
 @pytest.mark.parametrize("command", [f"git rm --cached {PRICE}", "rm -rf build/out.py", f"cat {PRICE}", f"cp {PRICE} b.py", "mv"])
 def test_a_command_that_removes_no_file_of_the_project_says_nothing(hook, named, root, command):
     assert "(removed)" not in hook(named(), "PostToolUse", "Bash", tool_input={"command": command}, tool_response={"stdout": ""})
+
+
+def test_places_that_fit_far_worse_than_the_best_one_are_not_named(service, monkeypatch):
+    finder = service.parts.injector._finder
+    [best] = [one for one in finder.places("checkout of a cart", (), time.monotonic() + 60) if one.path == CART]
+    hits = [replace(best, score=1.0), replace(best, path=TILL, score=0.5), replace(best, path=PRICE, score=0.4)]
+    monkeypatch.setattr(finder._searcher, "search", lambda *given, **more: SimpleNamespace(hits=hits))
+    assert [one.path for one in finder.places("checkout of a cart", (), time.monotonic() + 60)] == [CART, TILL]
+
+
+def test_numbers_and_single_letters_of_a_message_find_no_place(service):
+    finder = service.parts.injector._finder
+    assert finder.places("1 2", (), time.monotonic() + 60) == []
