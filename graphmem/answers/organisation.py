@@ -137,6 +137,7 @@ class Learnt:
     is_new: Annotated[bool, Doc("true for a new memory; false for a memory that existed before and was changed")]
     content: str
     files: Annotated[list[str], Doc("paths of files that the memory is about, at most 3"), Size(3)]
+    seeded: Annotated[bool, Doc("true for a memory that was made from the project's own files, and not learnt")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,4 +170,8 @@ class TeamNews:
     total: Annotated[int, Doc("number of memories learnt in the period, including those beyond the limit")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     knows: Annotated[list[Knows], Size(20)]
-    important: Annotated[list[Learnt], Doc("memories that a newcomer must know, by trust and use"), Size(10)]
+    important: Annotated[
+        list[Learnt],
+        Doc("memories that a newcomer must know: warnings and decisions first, then by trust and use; seeded ones last"),
+        Size(10),
+    ]

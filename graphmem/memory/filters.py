@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from graphmem.errors import BadInputError
 from graphmem.knowledge import MemoryRow
-from graphmem.memory.types import LIVE_STATUSES, SOURCES, STATUSES
+from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, STATUSES, TRAPS
 from graphmem.memory.validate import refuse, type_of
 
 
@@ -99,7 +99,9 @@ def worth(row: MemoryRow) -> float:
     return SOURCES[row.source].trust * row.confidence * (1 + math.log1p(row.used_count + row.confirmed_count))
 
 
-# Name -> (key, largest first); ties by id.
+_FIRST: Final = TRAPS | {"decision"}  # types that a newcomer reads first
+
+# Name -> (key, largest first); ties by id. "worth" puts pinned memories first, then warnings and decisions; seeded ones come last.
 SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
     "newest": (lambda row: row.created_at, True),
     "oldest": (lambda row: row.created_at, False),
@@ -108,7 +110,7 @@ SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
     "confidence": (lambda row: row.confidence, True),
     "strength": (lambda row: row.strength, True),
     "used": (lambda row: row.used_count, True),
-    "worth": (lambda row: (row.status == "pinned", worth(row)), True),
+    "worth": (lambda row: (row.status == "pinned", row.source != SEEDED, row.type in _FIRST, worth(row)), True),
 }
 
 

@@ -103,6 +103,7 @@ def news(
             row.created_at >= since,
             row.content,
             about[:FILES],
+            row.source == SEEDED,
         )
         news_of[row.id] = one
         if row.source == SEEDED:

@@ -281,6 +281,67 @@ def test_impact_begins_with_tests_and_direct_dependents_and_says_the_warning_of_
         shop.forget(trap.id, hard=True)
 
 
+def layers() -> dict[str, str]:
+    """Files of two packages of ten modules that use each other; one of web uses one of store."""
+    files = {}
+    for package in ("store", "web"):
+        for i in range(10):
+            lines = [f"from {package}.part{j} import f{j}\n" for j in range(i)] + (
+                ["from store.part0 import f0 as g\n"] * (package == "web" and i == 9)
+            )
+            files[f"{package}/part{i}.py"] = "".join(lines) + f"\n\ndef f{i}():\n    return [{', '.join(f'f{j}()' for j in range(i))}]\n"
+    files["web/part9.py"] += "\n\ndef h():\n    return g()\n"
+    return files
+
+
+def test_without_a_cycle_no_module_is_called_tangled_and_no_cut_is_suggested(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    for name, text in layers().items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        assert len(memory.modules().dependencies) == 1
+        with serve(memory) as address:
+            visit(address + "/explore/tangled", "document.querySelector('main tbody tr')")
+            said = tab.value("document.querySelector('.answer').textContent")
+            assert said.startswith(
+                "No modules depend on each other in a cycle, so none is tangled and none has to be cut. The most connected"
+            )
+            assert "→" not in tab.value("document.querySelector('main table').textContent")
+            visit(address + "/explore/cut?of=web", "document.querySelector('.answer')")
+            assert "web is in no cycle" in tab.value("document.querySelector('.answer').textContent")
+            visit(address + "/explore/quarter", "document.querySelector('main h1')")  # as the page of changes was called
+            assert tab.value("document.querySelector('#top nav [aria-current]').pathname") == "/explore/changes"
+
+
+def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_project_files_last(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "README.md").write_text("# Shop\n\nShop sells books by mail, and keeps carts for a day.\n", encoding="utf-8")
+    (root / "pyproject.toml").write_text('[project]\nname = "shop"\ndescription = "Sells books"\n', encoding="utf-8")
+    (root / "cart.py").write_text("def total():\n    return 1\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        for kind, text in (
+            ("fact", "Carts live for one day."),
+            ("gotcha", "Totals are rounded once."),
+            ("decision", "Prices are integers."),
+        ):
+            memory.verify(memory.remember(text, kind, files=["cart.py"]).memory.id)
+        known = memory.team_news().important
+        assert {one.type for one in known[:2]} == {"gotcha", "decision"}
+        assert [one.seeded for one in known] == sorted(one.seeded for one in known)
+        assert known[2].type == "fact"
+        assert known[-1].seeded
+        with serve(memory) as address:
+            visit(address + "/explore/onboarding", "document.querySelectorAll('main .card').length === 4")
+            cards = tab.value("[...document.querySelectorAll('main .card')].map((one) => one.innerText)")
+            assert all(one.title in cards[0] for one in known[:3])
+            assert known[-1].title not in cards[0]
+            assert known[3].title in cards[3]
+
+
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):
     visit(page + "/explore/impact", READY)
     tab.press("/")

@@ -70,7 +70,7 @@ def test_home_leads_to_each_of_the_five_questions_with_one_visible_click(tab, ex
     finally:
         tab.call("Emulation.clearDeviceMetricsOverride")
     pages = tab.value("[...document.querySelectorAll('a.task')].map((one) => one.pathname)")
-    assert pages == [f"/explore/{name}" for name in ("code", "impact", "memories", "tangled", "quarter")]
+    assert pages == [f"/explore/{name}" for name in ("code", "impact", "memories", "tangled", "changes")]
     listed = tab.value("[...document.querySelectorAll('#top nav > ul a')].map((one) => one.pathname)")
     assert set(pages) < set(listed)
     for page in pages:

@@ -440,6 +440,7 @@ def test_the_token_is_asked_for_and_taken_from_the_address(tab, networkx_service
             "document.querySelector('form.token input').value = 'open sesame'; document.querySelector('form.token').requestSubmit(); 1"
         )
         tab.until(PAINTED)
+        assert tab.value("Boolean(document.querySelector('form.token'))") is False  # also when an earlier refusal comes late
         tab.value("sessionStorage.clear()")
         tab.call("Page.navigate", url="about:blank")
         tab.call("Page.navigate", url=f"{address}/explore/graph#token=open%20sesame")
@@ -603,9 +604,9 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
             assert "Reads two files." in tab.value("document.querySelector('.commit .message').textContent")
             visit(address + "/explore/diff", "document.querySelector('main').textContent.includes('change 5')")
 
-            # who knows it, what changed this quarter, and the heat of one person's knowledge
+            # who knows it, what changed lately, and the heat of one person's knowledge
             visit(address + "/explore/people", "document.querySelector('tbody')?.textContent.includes('a 100%')")
-            visit(address + "/explore/quarter", "document.querySelector('main').textContent.includes('6 commits from')")
+            visit(address + "/explore/changes", "document.querySelector('main').textContent.includes('6 commits from')")
             by_whom = "[...document.querySelectorAll('.card')].find((one) => one.innerText.startsWith('By whom'))"
             assert tab.value(f"{by_whom}.querySelector('tbody').innerText").split()[:2] == ["a", "6"]
             tab.until("document.querySelectorAll('.grid').length === 2", 60)
@@ -657,6 +658,9 @@ def test_the_first_visit_is_shown_round_in_four_steps_and_imports_what_is_writte
         memory.index(root)
         with serve(memory) as address:
             visit(address + "/", "document.querySelector('.tour')")
+            ends = tab.value("document.querySelector('.tour').getBoundingClientRect().bottom")
+            begins = tab.value("document.getElementById('work').getBoundingClientRect().top")
+            assert ends <= begins  # it covers neither the files nor the page
             tab.value("document.querySelector('.tour .primary').click()")
             tab.value("document.querySelector('.tour .primary').click()")
             assert tab.value("document.querySelector('.tour [role=status]').textContent") == "Step 3 of 4"

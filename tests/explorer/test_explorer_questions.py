@@ -63,7 +63,7 @@ def test_the_box_leads_to_the_most_tangled_modules_by_any_word_for_it(words, tab
 @pytest.mark.parametrize(
     ("question", "page"),
     [
-        ("what changed lately", "/explore/quarter"),
+        ("what changed lately", "/explore/changes"),
         ("who knows classes/graph.py?", "/explore/people"),
         ("what is risky to touch", "/explore/risk"),
         ("what breaks if Graph.add_edge changes?", "/explore/impact"),

@@ -218,6 +218,16 @@ def test_a_place_in_the_code_opens_beside_the_view_and_is_kept_in_the_address(ta
     assert "cart.py" in tab.value("document.querySelector('.crumbs').textContent")
 
 
+def test_a_page_about_no_file_marks_none_in_the_tree(tab, page, visit):
+    chosen = "document.querySelector('.tree-item[aria-selected=true]')"
+    visit(page + "/explore/code?at=shop/cart.py", f"{chosen}?.dataset.path === 'shop/cart.py'")
+    tab.value("document.querySelector('#top nav a').click()")
+    tab.until(f"location.pathname === '/explore/' && !{chosen}")
+    assert tab.value("document.querySelector('.outline').childElementCount") == 0
+    tab.value("history.back()")
+    tab.until(f"{chosen}?.dataset.path === 'shop/cart.py' && document.querySelector('.outline a')")
+
+
 def test_the_map_and_its_overview_keep_their_shape_beside_the_source(tab, page, visit):
     visit(page + "/explore/graph?focus=shop/cart.py", "document.querySelector('.ln') && document.querySelector('canvas.mini')")
     sizes = tab.value("[...document.querySelectorAll('.stage canvas')].map((one) => one.getBoundingClientRect().height)")

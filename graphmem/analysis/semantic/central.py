@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DAMPING: Final = 0.85
 ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-10
+_DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # say what values look like, and run nothing
 _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"))
 
 
@@ -51,8 +52,12 @@ def page_rank(view: GraphView) -> F64:
 
 
 def central(view: GraphView, rank: F64, limit: int) -> list[int]:
-    """Nodes of the most central definitions, highest rank first."""
+    """Nodes of the most central definitions, highest rank first.
+
+    Functions, methods and classes come before interfaces, types and enums.
+    """
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
-    order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6)))
+    declared = np.isin(view.kind[kept], _DECLARED)
+    order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6), declared))
     found: list[int] = kept[order][:limit].tolist()
     return found

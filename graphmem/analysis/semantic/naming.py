@@ -136,11 +136,11 @@ class _Shares:
     def true_of(self, name: str, group: Sequence[str]) -> bool:
         """Whether a module of these files may have this name.
 
-        A folder must hold more than half of the files. The root is not named if another folder holds more than half.
+        A folder must hold more than half of the files. The root must hold at least half of them itself.
         """
         base = name.partition(": ")[0]
         if base == ROOT:
-            return not main_folder(group)
+            return sum("/" in path for path in group) <= MOST * len(group)
         folder = self._folder.get(base)
         return folder is None or _below(group)[folder] > MOST * len(group)
 

@@ -24,7 +24,7 @@ export class Refusal extends Error {
 
 let onToken = () => {};
 
-/** Who is told that the server asks for its token. */
+/** Who is told that the server asks for its token: `false` without one, `true` for a wrong one, and null when a token was accepted. */
 export function whenTokenIsWanted(ask) {
   onToken = ask;
 }
@@ -65,7 +65,8 @@ export async function ask(operation, variables = {}, signal = undefined) {
   if (index && found && found !== index) throw new Refusal("Another index is served at this address now. Reload the page to see it.", { code: "CONFLICT" });
   index ||= found;
   const body = await response.json();
-  if (response.status === 401) onToken(Boolean(token));
+  if (response.status === 401 && token === sessionStorage.getItem(TOKEN_KEY)) onToken(Boolean(token)); // and not one that was replaced meanwhile
+  else if (response.ok && token) onToken(null);
   const first = body.errors?.[0];
   if (first?.extensions?.projects) onProjects(first.extensions.projects);
   const values = Object.values(body.data ?? {});

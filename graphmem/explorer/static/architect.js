@@ -7,7 +7,7 @@ import { breakable, card, chip, choice, commitPage, day, details, failure, field
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
 
-const ORDER = ["tangled", "cut", "quarter", "matrix", "risk", "people", "decisions", "rules"];
+const ORDER = ["tangled", "cut", "changes", "matrix", "risk", "people", "decisions", "rules"];
 const DAY_MS = 864e5;
 const QUARTER = 91; // days
 const SPANS = [7, 30, QUARTER, 365];
@@ -125,14 +125,14 @@ export async function cut(page, { of = "" }, signal) {
   });
 }
 
-/** What changed in the last quarter, or another number of days: by whom, new dependencies, modules, API. */
-export async function quarter(page, { base = "", days = "" }, signal) {
-  const w = words.architect.quarter;
+/** What changed in a number of days: by whom, new dependencies, modules, API. */
+export async function changes(page, { base = "", days = "" }, signal) {
+  const w = words.architect.changes;
   const [place, form] = [h("div"), h("div")];
-  headed(page, "quarter", form, place);
+  headed(page, "changes", form, place);
   const input = h("input", { value: base, placeholder: w.base_hint, autocomplete: "off" });
-  const span = choice(SPANS.map((n) => [String(n), w.days(n)]), days || String(QUARTER), { onchange: () => go(to("quarter", { days: span.value })) });
-  fill(form, h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("quarter", { base: input.value.trim() }))) }, field(w.span, span), field(w.base, input), h("button", null, w.compare)));
+  const span = choice(SPANS.map((n) => [String(n), w.days(n)]), days || String(QUARTER), { onchange: () => go(to("changes", { days: span.value })) });
+  fill(form, h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("changes", { base: input.value.trim() }))) }, field(w.span, span), field(w.base, input), h("button", null, w.compare)));
   fill(place, h("p.loading", null, words.loading));
   let some = [];
   let said = "";
@@ -150,6 +150,7 @@ export async function quarter(page, { base = "", days = "" }, signal) {
   }
   const since = base || some.at(-1).sha;
   const byModule = new Map();
+  const nowhere = some.filter((one) => !one.modules.length).length;
   for (const one of some) for (const name of one.modules) byModule.set(name, (byModule.get(name) ?? 0) + 1);
   const drift = h("div");
   const c = words.map.columns;
@@ -165,10 +166,11 @@ export async function quarter(page, { base = "", days = "" }, signal) {
   fill(place,
     h("p", null, said),
     h("div.grid", null,
-      card(w.active, w.active_hint, table(w.active, [c.module, w.commits, w.by], most(byModule, Infinity).map(([name, n]) => [moduleLink(name), words.number(n), inModule(name)]), { first: 12, numeric: [1] })),
+      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(commitPage(one.sha), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))]), 8)),
+      card(w.active, [w.active_hint, nowhere ? ` ${w.nowhere(nowhere, some.length)}` : ""], table(w.active, [c.module, w.commits, w.by], most(byModule, Infinity).map(([name, n]) => [moduleLink(name), words.number(n), inModule(name)]), { first: 12, numeric: [1] })),
       card(w.authors, w.authors_hint, table(w.authors, [w.author, w.commits, w.where], [...authors].sort((a, b) => b[1].commits - a[1].commits || (a[0] < b[0] ? -1 : 1)).map(([who, known]) => [who, words.number(known.commits), most(known.modules, 3).map(([name, n], i) => [i ? ", " : "", moduleLink(name), ` (${words.number(n)})`])]), { first: 12, numeric: [1] })),
-      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(commitPage(one.sha), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))]), 8))),
-    h("h2", null, w.drift), drift);
+    ),
+    h("h2", null, w.drift), h("p.hint", null, w.drift_hint), drift);
   const { project } = await ask("Project", {}, signal);
   const compare = () => compared(drift, since, project.state.files, signal);
   if (project.state.files <= MOST_FILES) return compare();
@@ -177,7 +179,7 @@ export async function quarter(page, { base = "", days = "" }, signal) {
 
 /** How the architecture differs from an older revision, whose files the server has to read first. */
 async function compared(place, since, files, signal) {
-  const w = words.architect.quarter;
+  const w = words.architect.changes;
   const begun = Date.now();
   const said = h("p.loading", { role: "status" }, w.reading(since.slice(0, 10), files, 0));
   fill(place, said);
@@ -194,16 +196,16 @@ async function compared(place, since, files, signal) {
 }
 
 function drifted(found) {
-  const w = words.architect.quarter;
+  const w = words.architect.changes;
   const changed = (kinds) => found.dependencies.filter((one) => kinds.includes(one.change.toLowerCase()));
   const rows = (some) => some.map((one) => [link(to("matrix", { of: one.src, on: one.dst }), `${one.src} → ${one.dst}`), words.number(one.before), words.number(one.after)]);
   const nothing = h("p", null, w.none);
   return h("div.grid", null,
     card(w.added, null, changed(["added"]).length ? table(w.added, [w.dependency, w.before, w.after], rows(changed(["added"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
     card(w.removed, null, changed(["removed"]).length ? table(w.removed, [w.dependency, w.before, w.after], rows(changed(["removed"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
-    card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(words.architect.quarter.changed(one.change)), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
+    card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(words.architect.changes.changed(one.change)), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
     card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : nothing.cloneNode(true)),
-    card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${words.architect.quarter.changed(one.name)}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(words.architect.quarter.changed(one.change)), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
+    card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${words.architect.changes.changed(one.name)}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(words.architect.changes.changed(one.change)), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
     found.notes.map((note) => h("p.hint", null, `${note}.`)));
 }
 

@@ -7,6 +7,7 @@ import { modulePanel } from "./modulepanel.js";
 import { atlas, mapView } from "./mapview.js";
 import { paintedTable, painting } from "./paint.js";
 import { showPanel } from "./panel.js";
+import { showNoSource } from "./workspace.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -52,7 +53,8 @@ async function showMap(picture, panel, below, parameters, signal) {
     select: (thing, scene) => {
       if (!thing) return;
       if (thing.level === "module") {
-        noted({ focus: scene.modules.name[thing.index] });
+        note(to("graph", Object.assign(here, { focus: scene.modules.name[thing.index], code: "" })), false);
+        showNoSource();
         turn?.abort();
         panel.hidden = false;
         fill(panel, modulePanel(scene, thing.index, panel, signal, map.arrange));

@@ -63,7 +63,7 @@ export async function show(page, parameters, signal) {
     map.start();
     fill(tables, map.tables());
     homeSemantics({ hot, cycles, entries, flows, dead, recent }, map.scene.files, signal); // after the picture, so that it is there first
-    tangles(signal).then((found) => found.order.length && fill(tangle, h("h3", null, w.tangled), sentence(found), leading(found), h("p", null, link(to("tangled"), words.tangled.all)), h("h3", null, w.cycles), h("p.hint", null, w.cycles_hint)), () => {}); // the cycles say what is wrong
+    tangles(signal).then((found) => found.order.length && fill(tangle, h("h3", null, found.cycles.length ? w.tangled : w.connected), sentence(found), leading(found), h("p", null, link(to("tangled"), words.tangled.all)), h("h3", null, w.cycles), h("p.hint", null, w.cycles_hint)), () => {}); // the cycles say what is wrong
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
     fill(central, table(w.central, [words.map.columns.file, words.map.columns.used_by], order.filter((i) => files.dependents[i]).map((i) => () => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1], first: 8 }));

@@ -7,10 +7,11 @@ import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
 import { tour } from "./tour.js";
 import { LANGUAGES, language, speak, words } from "./words.js";
 
-const OFTEN = ["home", "graph", "code", "impact", "memories", "tangled", "quarter", "questions", "ask"]; // always in sight
+const OFTEN = ["home", "graph", "code", "impact", "memories", "tangled", "changes", "questions", "ask"]; // always in sight
 const MORE = { code: ["path", "diff", "coaccess"], architecture: ["risk", "people", "cut", "matrix", "decisions", "rules"], memory: ["news", "onboarding", "review", "teach", "sessions"], server: ["health"] };
-const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of architect.js
+const OTHERS = ["matrix", "cut", "changes", "people", "risk", "decisions", "rules"]; // pages of architect.js
 const FILES = { ...Object.fromEntries(["questions", ...OTHERS].map((name) => [name, "architect"])), onboarding: "news" }; // of views in a file of another name
+const FORMER = { quarter: "changes" }; // earlier names of views, in addresses that people keep
 const VIEWS = new Set([...OFTEN, ...Object.values(MORE).flat()]);
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
@@ -19,7 +20,7 @@ let shownAt = ""; // its address, without the fragment
 
 function viewOf(address) {
   const name = address.pathname.slice(BASE.length).replace(/^\/explore\/?/, "").replace(/\/$/, "");
-  return name || "home";
+  return FORMER[name] ?? (name || "home");
 }
 
 async function show() {
@@ -204,6 +205,7 @@ async function others() {
 let asked = null;
 whenTokenIsWanted((wrong) => {
   asked?.remove();
+  if (wrong === null) return; // a request with the token was answered
   const input = h("input", { type: "password", autocomplete: "off", required: true });
   asked = h(
     "form.token",

@@ -501,7 +501,8 @@ export class MapScene {
       const below = inside ? 0 : 9;
       const free = { weight: 600, clear: (box) => this.clear(box, i, sx, sy, k) };
       const outside = (text) => labels.write(text, x, y + r + below, 11, free) || labels.write(text, x, y - r - below, 11, free) || labels.write(text, x, y + r + below, 11, { weight: 600 });
-      void (inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || (name.length > 12 && outside(`${name.slice(0, 10)}…`)));
+      const twoLines = ([first, second]) => second && labels.write(first, x, y + r + below, 11, free) && labels.write(second, x, y + r + below + 13, 11, free);
+      void (inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || twoLines(halves(name)) || (name.length > 12 && outside(`${name.slice(0, 10)}…`)));
     }
     if (this.settings.titles && near < 0.3) {
       for (const i of order) {
@@ -635,6 +636,14 @@ function shortest(names) {
   return names.map((name, i) => one[i] ?? two[i] ?? name);
 }
 
+/** A name in two parts of about the same length, broken after a separator; one part if it has none. */
+export function halves(name) {
+  const breaks = [...name.matchAll(/[ /_-]+/g)].map((one) => one.index + one[0].length).filter((at) => at < name.length);
+  if (!breaks.length) return [name];
+  const at = breaks.reduce((best, one) => (Math.abs(one - name.length / 2) < Math.abs(best - name.length / 2) ? one : best));
+  return [name.slice(0, at).trim(), name.slice(at)];
+}
+
 /** A text in at most so many lines that fit; the last ends with an ellipsis if there is more. */
 function wrapped(text, fits, most) {
   const lines = [];
@@ -651,7 +660,7 @@ function wrapped(text, fits, most) {
     if (lines.length === most) break;
   }
   if (lines.length < most) return line && fits(line) ? [...lines, line] : lines;
-  if (most && lines.join(" ").length < text.length) lines[most - 1] += "…";
+  if (most && lines.join(" ").length < text.length) lines[most - 1] = `${lines[most - 1].replace(/[,;:]$/, "")}…`;
   return lines.slice(0, most);
 }
 

@@ -7,6 +7,7 @@ import { words } from "./words.js";
 
 const SPANS = [7, 30, 91, 365];
 const MOST = 200; // memories of a period
+const FIRST_SEEDED = 3; // memories made from the project's files that are shown at first
 const FIRST = 8; // entries of a list at first
 
 const person = (name) => (name ? h("span.author", null, name) : null);
@@ -111,15 +112,19 @@ function knowers(place, first, signal) {
 /** What somebody new to the project has to know, where to begin reading, and whom to ask. */
 export async function onboarding(page, _, signal) {
   const w = words.onboarding;
-  const [know, code, ask_them] = [h("div"), h("div"), h("div")];
+  const [know, code, ask_them, own] = [h("div"), h("div"), h("div"), h("div")];
   fill(page,
     h("div.heading.row", null, h("div", null, h("h1", null, w.title), h("p.lead", null, w.hint)), h("nav.actions", null, link(to("graph"), words.home.open_map, { class: "button" }), link(to("decisions"), words.architect.decisions.title, { class: "button" }), link(to("news"), words.views.news, { class: "button" }))),
     card(w.know, w.know_hint, know),
-    h("div.sides", null, card(words.code.central, words.code.begin, code), card(w.whom, words.news.code_hint, ask_them)));
+    h("div.sides", null, card(words.code.central, words.code.begin, code), card(w.whom, words.news.code_hint, ask_them)), own);
   into(code, ask("CentralSymbols", { limit: 10 }, signal), ({ centralSymbols }) => listing(centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), " ", where(symbol)]), 10));
   knowers(ask_them, FIRST, signal);
-  await into(know, ask("TeamNews", { days: 7, limit: 1 }, signal), ({ teamNews: found }) =>
-    found.important.length
-      ? listing(found.important.map(entry), found.important.length, "ol")
-      : [h("p", null, w.nothing), link(to("teach"), words.views.teach, { class: "button" })]);
+  await into(know, ask("TeamNews", { days: 7, limit: 1 }, signal), ({ teamNews: found }) => {
+    const learnt = found.important.filter((one) => !one.seeded);
+    const seeded = found.important.filter((one) => one.seeded);
+    if (seeded.length) fill(own, card(w.own, w.own_hint, listing(seeded.map(entry), FIRST_SEEDED)));
+    return learnt.length
+      ? listing(learnt.map(entry), learnt.length, "ol")
+      : [h("p", null, w.nothing), link(to("teach"), words.views.teach, { class: "button" }), " ", link(to("review"), words.views.review, { class: "button" })];
+  });
 }

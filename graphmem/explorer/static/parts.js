@@ -19,9 +19,9 @@ export function go(address, replace = false) {
 }
 
 /** Change the address to what is shown, without showing it again. */
-export function note(address) {
+export function note(address, keepSource = true) {
   const [next, code] = [new URL(address, location.href), new URL(location.href).searchParams.get("code")];
-  if (code && !next.searchParams.has("code")) next.searchParams.set("code", code); // the source pane stays where it is
+  if (keepSource && code && !next.searchParams.has("code")) next.searchParams.set("code", code); // the source pane stays where it is
   history.replaceState(null, "", next.pathname + next.search);
 }
 

@@ -56,10 +56,10 @@ const shares = (people) => people.map((who) => `${who.name} ${Math.round(100 * w
 const FIRST = {
   tangled: async (_, signal) => sentence(await tangles(signal)),
   cut: async (about, signal) => (about ? null : sentence(await tangles(signal))),
-  quarter: async (_, signal) => {
+  changes: async (_, signal) => {
     const { commits } = await ask("CommitList", { limit: 1 }, signal);
     const [one] = commits.commits;
-    return one ? words.ask.newest(one.subject, one.author, one.at.slice(0, 10), one.modules) : words.architect.quarter.no_commits;
+    return one ? words.ask.newest(one.subject, one.author, one.at.slice(0, 10), one.modules) : words.architect.changes.no_commits;
   },
   people: async (about, signal) => {
     const holder = about?.module ?? (about ? (await ask("Module", { ref: about.path }, signal)).module.module.name : "");

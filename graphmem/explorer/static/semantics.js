@@ -14,7 +14,7 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
   const w = words.home;
   const users = new Map(files.path.map((path, i) => [path, files.dependents[i]]));
   into(recent, ask("CommitList", { limit: 12 }, signal), ({ commits: page }) => [
-    page.commits.length ? [listing(page.commits.map(commit), 6), h("p", null, link(to("quarter"), words.architect.quarter.title))] : null,
+    page.commits.length ? [listing(page.commits.map(commit), 6), h("p", null, link(to("changes"), words.architect.changes.title))] : null,
     page.notes.map((note) => h("p.hint", null, `${note}.`)),
   ]);
   into(hot, ask("Hotspots", { limit: 8 }, signal), ({ hotspots: page }) => [

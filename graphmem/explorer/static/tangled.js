@@ -8,23 +8,23 @@ import { words } from "./words.js";
 
 const MOST_CYCLES = 200;
 
-/** Modules, most tangled first, with the cycle of each and the dependency to cut; and the cycles. */
+/** Modules, those in a cycle first, then the most connected, with the cycle of each and the dependency to cut; and the cycles. */
 export async function tangles(signal) {
   const [{ modules }, { cycles }] = await Promise.all([ask("ModuleUses", {}, signal), ask("Cycles", { level: "MODULES", limit: MOST_CYCLES }, signal)]);
-  const order = mostTangled(modules.dependencies).map((one) => {
+  const ranked = mostTangled(modules.dependencies).map((one) => {
     const own = modules.dependencies.filter((edge) => edge.srcName === one.name || edge.dstName === one.name).sort((a, b) => a.weight - b.weight || (`${a.srcName} ${a.dstName}` < `${b.srcName} ${b.dstName}` ? -1 : 1));
     const ring = cycles.cycles.find((found) => found.members.includes(one.name)) ?? null;
     return { ...one, ring, edges: own.reduce((sum, edge) => sum + edge.weight, 0), place: place(own, ring) };
   });
-  return { order, cycles: cycles.cycles };
+  return { order: [...ranked.filter((one) => one.ring), ...ranked.filter((one) => !one.ring)], cycles: cycles.cycles };
 }
 
-/** The dependency to cut first, of those of one module, lightest first, and of its cycle; `why` is a key of words.tangled.why. */
+/** The dependency to cut first of a module in a cycle, else null; `own` are its own, lightest first; `why` is a key of words.tangled.why. */
 function place(own, ring) {
+  if (!ring) return null;
   const leaves = own.find((edge) => edge.worthCutting);
   if (leaves) return { ...leaves, why: "leaves" };
-  if (ring) return { srcName: ring.cheapest.src, dstName: ring.cheapest.dst, weight: ring.cheapest.weight, why: "cheapest" };
-  return { ...own[0], why: "lightest" };
+  return { srcName: ring.cheapest.src, dstName: ring.cheapest.dst, weight: ring.cheapest.weight, why: "cheapest" };
 }
 
 const module = (name) => link(to("graph", { focus: name }), name);
@@ -35,7 +35,8 @@ export function sentence({ order }) {
   const w = words.tangled;
   const [first] = order;
   if (!first) return h("p.answer", null, w.none);
-  return h("p.answer", null, module(first.name), w.is(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), dependency(first.place), w.cut(first.place.weight, w.why[first.place.why](first.ring?.members.length ?? 0)), " ", h("span.hint", null, w.measure));
+  if (!first.place) return h("p.answer", null, w.no_tangle, module(first.name), w.connected(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), " ", h("span.hint", null, w.measure_connected));
+  return h("p.answer", null, module(first.name), w.is(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), dependency(first.place), w.cut(first.place.weight, w.why[first.place.why](first.ring.members.length)), " ", h("span.hint", null, w.measure));
 }
 
 /** The sentence at the top of another page, which says the same without it; leads to the ranking. */
@@ -51,7 +52,8 @@ export function firstCut(name, signal) {
   const place = h("div");
   into(place, tangles(signal), ({ order }) => {
     const one = order.find((found) => found.name === name);
-    return one ? [h("p.answer", null, w.first(name), dependency(one.place), w.cut(one.place.weight, w.why[one.place.why](one.ring?.members.length)))] : [];
+    if (!one) return [];
+    return one.place ? [h("p.answer", null, w.first(name), dependency(one.place), w.cut(one.place.weight, w.why[one.place.why](one.ring.members.length)))] : [h("p.answer", null, w.untangled(name))];
   });
   return place;
 }
@@ -67,14 +69,14 @@ export async function show(page, _, signal) {
   await into(result, tangles(signal), (found) => [
     sentence(found),
     found.order.length
-      ? table(w.ranking, [words.map.columns.module, w.both, w.uses, w.used, w.edges, w.ring, w.place], found.order.map((one, i) => [
+      ? table(found.cycles.length ? w.ranking : w.ranking_connected, [words.map.columns.module, w.both, w.uses, w.used, w.edges, w.ring, w.place], found.order.map((one, i) => [
           [`${i + 1}. `, module(one.name)],
           words.number(one.both),
           words.number(one.uses.size),
           words.number(one.usedBy.size),
           words.number(one.edges),
           one.ring ? words.many(one.ring.members.length, "module") : "–",
-          [dependency(one.place), ` (${words.number(one.place.weight)})`, h("div.where", null, link(to("cut", { of: one.name }), words.ask_of.cut))],
+          [one.place ? [dependency(one.place), ` (${words.number(one.place.weight)})`] : "–", h("div.where", null, link(to("cut", { of: one.name }), words.ask_of.cut))],
         ]), { first: 30, numeric: [1, 2, 3, 4] })
       : null,
     card(words.home.cycles, words.home.cycles_hint, found.cycles.length ? found.cycles.map(cycle) : h("p", null, words.home.no_cycles)),

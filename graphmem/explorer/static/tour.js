@@ -43,7 +43,7 @@ export function tour(wanted = false) {
     if (at) body.querySelector(".primary").focus();
   };
   step(0);
-  document.body.append(box);
+  document.getElementById("top").after(box);
   if (wanted) body.querySelector(".primary").focus();
 }
 

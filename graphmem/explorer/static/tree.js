@@ -78,6 +78,14 @@ export class TreePane {
     row.setAttribute("tabindex", "0");
   }
 
+  /** No file is shown any more. */
+  closed() {
+    this.path = "";
+    this.entries = [];
+    for (const one of this.list.querySelectorAll("[aria-selected='true']")) one.setAttribute("aria-selected", "false");
+    fill(this.outline);
+  }
+
   /** A file is shown, with the symbols of its outline. */
   opened(path, entries) {
     this.entries = entries;

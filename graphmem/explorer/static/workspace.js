@@ -152,7 +152,16 @@ export async function showSource(path, line = 0, { end = 0, wanted = false } = {
   else if (narrow.matches && panes.code.shown === undefined) open("code", true);
   else arrange();
   await source.show(path, line, end);
+  if (source.path === path && tree.path !== path) tree.opened(path, source.entries); // it was there already
   if (wanted && narrow.matches) panes.code.element.scrollIntoView({ block: "start" });
+}
+
+/** What is shown is about no place in the code: it needs no source beside it, and no file is marked in the tree. */
+export function showNoSource() {
+  turn?.abort();
+  panes.code.away = true;
+  tree.closed();
+  arrange();
 }
 
 /** The source of a symbol that a view has asked for already. */
@@ -181,13 +190,13 @@ export async function follow(parameters) {
     return showSource(path, Number(line ?? 0));
   }
   const ref = refIn(parameters);
-  panes.code.away = !ref; // a page about no place in the code needs no source beside it
-  if (!ref) return arrange();
+  if (!ref) return showNoSource();
+  panes.code.away = false;
   try {
     const { symbol } = await ask("Place", { ref }, signal);
     if (!signal.aborted) showSymbol(symbol);
   } catch {
-    // It is a module, or the view says what is wrong with the name.
+    if (!signal.aborted) showNoSource(); // it is a module, or the view says what is wrong with the name
   }
 }
 

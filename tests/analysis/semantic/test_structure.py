@@ -237,6 +237,16 @@ def test_without_git_there_are_no_commits_and_that_is_said(project):
     assert service.heat_history().columns["scores"] == []
 
 
+def test_functions_and_classes_are_central_before_types(project):
+    uses = "".join(f"export function use{i}(a: Shape): Shape {{\n  return draw(a)\n}}\n" for i in range(3))
+    service = project(
+        {"shape.ts": f"export interface Shape {{ x: number }}\nexport function draw(a: Shape): Shape {{\n  return a\n}}\n{uses}"}
+    )
+    found = [one.symbol.qualname for one in service.central_symbols().symbols]
+    assert found[0] == "draw"
+    assert found[-1] == "Shape"
+
+
 def test_central_symbols_are_those_the_rest_leans_on(indexed):
     names = [one.symbol.qualname for one in indexed.central_symbols(20).symbols]
     assert "NetworkXError" in names
