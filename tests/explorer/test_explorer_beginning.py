@@ -78,11 +78,28 @@ def test_memories_about_a_symbol_are_those_of_its_file_with_a_way_to_all_that_is
     assert tab.value("document.querySelector('.panel h2').textContent") == "Graph.add_edge"
 
 
-def test_a_place_without_memories_leads_to_the_nearest_folder_that_has_some(tab, explorer, remembered, visit):
-    visit(f"{explorer}/explore/memories?file=classes/digraph.py", "document.querySelector('.nearest h2')")
+def test_a_place_without_memories_leads_to_those_of_its_neighbours_in_the_code_and_of_its_folder(tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/memories?file=classes/digraph.py", "document.querySelector('.nearest li.memory')")
     some = remembered.memories({"files": ["classes"]}).total
-    assert tab.value("document.querySelector('.nearest h2').textContent") == f"Nearest: {some} memories about code in classes"
+    heads = tab.value("[...document.querySelectorAll('.nearest h2')].map((one) => one.textContent)")
+    assert heads[-1] == f"In the same folder: {some} memories about code in classes"
     assert tab.value("document.querySelectorAll('.nearest li.memory').length") == min(5, some)
+    beside = set()
+    for direction in ("dependents", "dependencies"):
+        known = remembered.impact("classes/digraph.py", direction=direction, max_depth=1, limit=200).known.memories
+        beside |= {one.title for one in known if one.place != "together"}
+    assert beside
+    assert heads[0].endswith("about code that uses it or that it uses")
+    assert set(tab.value("[...document.querySelector('.nearest').querySelectorAll('.listing a')].map((one) => one.textContent)")) == beside
+
+
+def test_the_box_of_memories_offers_directories_as_they_are_typed(tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/memories", "document.activeElement.matches('main input')")
+    tab.type("algorithms/cent")
+    tab.until("document.querySelector('main .suggestions [role=option] .name')?.textContent === 'algorithms/centrality/'")
+    tab.press("ArrowDown")
+    tab.press("Enter")
+    tab.until("new URLSearchParams(location.search).get('file') === 'algorithms/centrality'")
 
 
 def test_a_question_about_a_name_of_several_is_asked_back_with_each_of_them(tab, explorer, visit):

@@ -2,11 +2,12 @@
 
 import { ask } from "./api.js";
 import { fill, h, later } from "./dom.js";
-import { choice, day, failure, field, go, into, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
+import { choice, day, failure, field, go, into, knownList, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
 import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
 const PAGE = 30;
+const MOST_BESIDE = 200; // dependents of a file whose memories are looked for
 const NEAREST = 5; // memories of a folder around a place without any
 
 export async function show(page, parameters, signal) {
@@ -22,11 +23,11 @@ export async function show(page, parameters, signal) {
   };
   let about = parameters.file ?? ""; // a file, a folder, or a symbol, which stands for itself and its file
   const chooseAbout = async (ref) => {
-    about = ref;
+    about = ref.replace(/\/$/, ""); // a folder
     box.querySelector("input").value = ref;
     await load();
   };
-  const box = symbolField("memories-about", { label: w.about_this, value: about, chosen: chooseAbout, labelled: true });
+  const box = symbolField("memories-about", { label: w.about_this, value: about, chosen: chooseAbout, labelled: true, folders: true });
   box.querySelector("input").addEventListener("input", (event) => (event.stopPropagation(), event.target.value.trim() || chooseAbout("")));
   const total = h("p.lead", { role: "status" });
   const list = h("ul.memories");
@@ -74,17 +75,35 @@ export async function show(page, parameters, signal) {
   await load();
 }
 
-/** Fill a place with the memories about the nearest folder around a path that has some. */
+/** Fill a place with memories near a path without any: about code that uses it or that it uses, and of the nearest folder that has some. */
 async function nearest(place, path, signal) {
   const w = words.memories;
+  const [code, folder] = [h("div"), h("div")];
+  fill(place, code, folder);
   try {
-    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
-      const folder = path.slice(0, at);
-      const { memories } = await ask("Memories", { filter: { files: [folder] }, sort: "CONFIDENCE", first: NEAREST }, signal);
-      if (memories.totalCount) return fill(place, h("h2", null, w.nearest(memories.totalCount, folder)), h("ul.memories", null, memories.edges.map(({ node }) => item(node))), memories.totalCount > NEAREST ? link(to("memories", { file: folder }), words.more(memories.totalCount - NEAREST, NEAREST, memories.totalCount)) : null);
+    const beside = await besideIt(path, signal);
+    if (beside.length) fill(code, h("h2", null, w.beside(beside.length)), knownList({ memories: beside, more: 0, held: 0 }, "", [], "file"));
+    const own = path.lastIndexOf("/");
+    for (let at = own; at > 0; at = path.lastIndexOf("/", at - 1)) {
+      const where = path.slice(0, at);
+      const { memories } = await ask("Memories", { filter: { files: [where] }, sort: "CONFIDENCE", first: NEAREST }, signal);
+      if (memories.totalCount) return fill(folder, h("h2", null, (at === own ? w.same_folder : w.wider_folder)(memories.totalCount, where)), h("ul.memories", null, memories.edges.map(({ node }) => item(node))), memories.totalCount > NEAREST ? link(to("memories", { file: where }), words.more(memories.totalCount - NEAREST, NEAREST, memories.totalCount)) : null);
     }
   } catch (error) {
-    if (error.name !== "AbortError") fill(place, failure(error));
+    if (error.name !== "AbortError") fill(folder, failure(error));
+  }
+}
+
+/** Memories about code one step from a file in the graph, in either direction, each once; none for a folder. */
+async function besideIt(path, signal) {
+  const question = { targets: [path], maxDepth: 1, limit: MOST_BESIDE };
+  try {
+    const answers = await Promise.all(["DEPENDENTS", "DEPENDENCIES"].map((direction) => ask("ImpactOverview", { ...question, direction }, signal)));
+    const found = new Map(answers.flatMap(({ impact }) => impact.known.memories.filter((one) => one.place !== "together")).map((one) => [one.shortId, { ...one, place: "" }]));
+    return [...found.values()].sort((a, b) => a.steps - b.steps || b.score - a.score);
+  } catch (error) {
+    if (error.code !== "NOT_FOUND") throw error;
+    return [];
   }
 }
 

@@ -302,6 +302,8 @@ export async function into(place, promise, show, again = null) {
 }
 
 const FILES = 8; // files that a box asks for
+const FOLDERS = 4; // folders that it offers
+const FILES_OF_FOLDERS = 60; // files whose folders it considers
 
 let modules = null; // their names, asked for once a box is used
 let commits = null; // the newest, likewise
@@ -317,12 +319,20 @@ function pages(parts) {
   return found.filter(Boolean);
 }
 
+/** Folders above the given paths that begin as written, or have the query in their own name, shortest first. */
+function foldersIn(paths, query) {
+  const written = query.toLowerCase().replace(/\/$/, "");
+  const all = new Set(paths.flatMap((path) => path.split("/").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join("/"))));
+  const fits = (one) => one.toLowerCase().startsWith(written) || one.toLowerCase().split("/").at(-1).includes(written);
+  return [...all].filter(fits).sort((a, b) => a.split("/").length - b.split("/").length || (a < b ? -1 : 1)).slice(0, FOLDERS);
+}
+
 /** What a box proposes for a query: `{ text, kind, where, ref | address }`, best first, and how many there are. */
-async function proposals(query, kinds, everything, signal) {
+async function proposals(query, kinds, everything, signal, folders = false) {
   const none = { edges: [], totalCount: 0 };
   const [{ symbols }, files, memories] = await Promise.all([
     ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, signal),
-    !kinds ? ask("Files", { query, first: FILES }, signal).then((found) => found.files) : none,
+    !kinds ? ask("Files", { query, first: folders ? FILES_OF_FOLDERS : FILES }, signal).then((found) => found.files) : none,
     everything && query.length > 2 ? ask("Memories", { filter: { text: query }, first: 3 }, signal).then((found) => found.memories, () => none) : none,
   ]);
   const parts = query.toLowerCase().split(/\s+/);
@@ -338,8 +348,9 @@ async function proposals(query, kinds, everything, signal) {
   // A file with exactly this name or path is meant before code whose name holds it.
   const whole = (path) => [path, path.split("/").at(-1)].some((text) => text.toLowerCase() === query.toLowerCase());
   const file = ({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path, sure: whole(node.path) });
-  const inFiles = files.edges.map(file);
+  const inFiles = files.edges.slice(0, FILES).map(file);
   const found = [
+    ...(folders ? foldersIn(files.edges.map(({ node }) => node.path), query) : []).map((path) => ({ kind: words.search.folder, text: `${path}/`, where: "", ref: path })),
     ...inFiles.filter((one) => one.sure),
     ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: words.kinds(node.kind), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
@@ -367,7 +378,7 @@ async function searched(query, signal) {
 }
 
 /** An input that proposes symbols while one types, or all that has a name; `chosen(ref)` when one is taken. */
-export function symbolField(id, { label, value = "", placeholder = "", chosen, name = id, labelled = false, kinds = null, everything = false }) {
+export function symbolField(id, { label, value = "", placeholder = "", chosen, name = id, labelled = false, kinds = null, everything = false, folders = false }) {
   const list = h("ul.suggestions", { role: "listbox", id: `${id}-list`, "aria-label": label, hidden: true });
   const status = h("span.quiet", { role: "status" });
   let options = [];
@@ -431,7 +442,7 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     waiting = new AbortController();
     try {
       const { signal } = waiting;
-      const { found, total } = await proposals(query, kinds, everything, signal);
+      const { found, total } = await proposals(query, kinds, everything, signal, folders);
       offer(found, found.length ? "" : words.search.none, query);
       status.textContent = words.search.count(found.length, total);
       if (found.length || !everything) return;
