@@ -20,9 +20,9 @@
   (#eq? @modifier.private "static"))
 
 ; #define NAME(parameters) text
-(preproc_function_def
+((preproc_function_def
   name: (identifier) @name
-  value: (preproc_arg)? @returns) @definition.function
+  value: (preproc_arg)? @returns) @definition.function @modifier.macro)
 
 ; struct name {…}, union name {…}
 (struct_specifier

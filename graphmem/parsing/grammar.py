@@ -36,7 +36,7 @@ CAPTURES: Final = frozenset(
         *("modifier.overload", "modifier.test", "modifier.namespace", "modifier.anonymous", "modifier.associated", "modifier.empty"),
         "modifier.fallback",
         "modifier.cached",
-        *("modifier.extension", "modifier.route", "modifier.explicit", "modifier.partial"),
+        *("modifier.extension", "modifier.route", "modifier.explicit", "modifier.partial", "modifier.macro"),
         *("owner", "verb"),
         *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),
         *("parameter.after_positional", "parameter.before_keyword"),

@@ -78,6 +78,7 @@ _KEYS: Final = frozenset(
             "accessors",
             "own_variables",
             "scripts",
+            "headers",
         ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
@@ -91,6 +92,9 @@ MAX_SIBLINGS: Final = 3
 
 MAX_PACKAGES: Final = 3
 """Most packages of one file whose names it sees without an import."""
+
+HEADERS: Final = "include"
+"""Folder in which a standard library keeps its headers."""
 
 MAX_SUFFIX: Final = 8
 """Most parts of a path by which an import may name it."""
@@ -166,6 +170,7 @@ class ScopedRules(PackageRules):
         self.string_type = str(table.get("string", ""))
         self._types = frozenset(table.get("types", ()))
         self._functions = frozenset(table.get("functions", ()))
+        self._headers = frozenset(table.get("headers", ()))
         self._common = frozenset(table.get("common", ()))
         self._containers = {
             name: (kind, (0, 1) if kind == "map" else (0,)) for kind, names in table.get("containers", {}).items() for name in names
@@ -219,6 +224,9 @@ class ScopedRules(PackageRules):
 
     def _file(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         plain = written.strip("\"'<>").removeprefix("./")
+        if written.startswith("<") and self.is_standard_header(plain):
+            near = _nearest(entry.path, inference.project.modules(f"/{HEADERS}/{plain}"))
+            return join_all(one((MODULE, path)) for path in near) if near else one((EXT, Package(plain), "", None))
         if self._dots:
             plain = plain.replace(".", "/")
         folder = entry.path.rpartition("/")[0]
@@ -232,6 +240,14 @@ class ScopedRules(PackageRules):
             if near:
                 return join_all(one((MODULE, path)) for path in near)
         return one((EXT, Package(plain), "", None)) if clean == plain else EMPTY
+
+    def is_standard_header(self, path: str) -> bool:
+        """Return whether `<path>` is a header of the standard library or system.
+
+        The table `headers` lists paths, and folders with a slash at the end. A project that has such a header itself is a standard library
+        only if the header is below a folder `include`.
+        """
+        return path in self._headers or path.partition("/")[0] + "/" in self._headers
 
     def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         parts = [part for part in written.replace(self.separator, ".").split(".") if part]

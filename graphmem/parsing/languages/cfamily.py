@@ -44,7 +44,7 @@ _BEFORE: Final = re.compile(
     rb"^[ \t]*(?:template\s*<[^;{}()\n]*>\s*)?(?:(?:static|inline|virtual|explicit|constexpr|friend)[ \t]+)*"
     rb"(?P<macro>(?:(?:" + _MACRO + rb"|__attribute__|__declspec)(?:[ \t]*" + _ARGUMENTS + rb")?\s+)+)"
     rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+){0,3}"
-    rb"(?:[~\w][\w:]*\s*[(=;\[]|(?:[\w:]*::)?operator\b)"
+    rb"(?:[~\w][\w:]*\s*[(=;\[]|\(\s*\*\s*\w+\s*\)\s*\(|(?:[\w:]*::)?operator\b)"
     rb"|(?:\w+::)*(?P<owner>\w+)::(?:~?(?P=owner)\s*\(|operator\b)|(?:class|struct|template|auto|~)\b)",
     re.MULTILINE,
 )

@@ -49,6 +49,9 @@ ELSEWHERE: Final = "windows"
 """Modifier of definitions that only a build for Windows contains."""
 
 
+_HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
+"""Endings of the files that others include."""
+
 _STANDARD: Final = "std"
 """The namespace of the standard library, which projects only add to."""
 
@@ -90,8 +93,8 @@ class CFamilyRules(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in included files come first, and may be static. If there are none, definitions in all files count, except static ones.
-        If several files remain, the one whose header is included is chosen. None means that nothing was found or the choice is unclear.
+        Definitions in included files come first, and may be static. If there are none, definitions in all files count, except static ones
+        and macros of source files. A macro named like a standard function counts only in files that include it. If several files remain, the one whose header is included is chosen. None means that nothing was found or the choice is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -102,12 +105,21 @@ class CFamilyRules(ScopedRules):
         if not places:
             return None
         included = self.included(inference, entry)
-        found = [place for place in places if place.entry.path in included] or [place for place in places if not is_private(place)]
+        found = [place for place in places if place.entry.path in included]
+        found = found or [place for place in places if not is_private(place) and not self._is_macro_apart(place, name)]
         if len({place.entry.path for place in found}) < 2 or all(map(is_class, found)):
             return found or None
         stems = {stem(path) for path in included} | {stem(entry.path)}
         near = [place for place in found if stem(place.entry.path) in stems]
         return near if len({place.entry.path for place in near}) == 1 else None
+
+    def _is_macro_apart(self, place: Place, name: str) -> bool:
+        """Return whether a definition is a macro for files that include it only.
+
+        A header's macro can reach a file that does not include the header, because the header's own includers include both.
+        """
+        is_standard = name in self._functions
+        return "macro" in _modifiers(place) and (is_standard or not place.entry.path.endswith(_HEADERS))
 
     def included(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
         """Return the paths of files that a file includes, also indirectly."""
