@@ -53,7 +53,7 @@ class Unsure(NamedTuple):
     faint: list[int]  # excluded for low confidence alone
     not_run: list[int]  # excluded tests: they ran, and not a target
     unjudged: list[int]  # tests without a valid run, outside the answer, that may run a target
-    failed: list[str]  # files that could not be parsed completely
+    failed: list[str]  # files that could not be parsed completely, those nearest to the targets first
 
 
 def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
@@ -164,6 +164,23 @@ def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
     if not numbers or -1 in numbers:
         return frozenset(map(family_of, set(view.languages))) - {""}
     return frozenset(family(view, view.paths[number]) for number in numbers) - {""}
+
+
+def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list[str]:
+    """Sort paths by the leading folders that they share with a changed symbol.
+
+    `seeds` are the changed symbols. The path that shares the most folders with one of them comes first, then the order is alphabetical.
+    """
+    changed = [path.split("/") for path in {view.path(node) for node in seeds}]
+
+    def shared(path: str) -> int:
+        parts = path.split("/")
+        return max(
+            (next((at for at, pair in enumerate(zip(parts, one, strict=False)) if pair[0] != pair[1]), len(one)) for one in changed),
+            default=0,
+        )
+
+    return sorted(paths, key=lambda path: (-shared(path), path))
 
 
 def in_order(view: GraphView, nodes: IntArray) -> list[int]:

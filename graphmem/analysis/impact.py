@@ -28,6 +28,7 @@ from graphmem.analysis.completeness import (
     family,
     in_order,
     miss_chance,
+    nearest,
     possible_sites,
     runnable,
     unjudged_tests,
@@ -184,7 +185,7 @@ def united_impact(
         faint_neighbours(view, adjacency, used, found.nodes, floor),
         not_run,
         unjudged_tests(view, np.max(values, axis=0), seeds, found.nodes, runs, able) if judges else [],
-        [path for path in view.failed_paths if family(view, path) in able],
+        nearest(view, [path for path in view.failed_paths if family(view, path) in able], seeds),
     )
     said = verdict(view, targets, found.nodes, unsure, state, judges=judges)
     reached = Reached(found.nodes, found.depths, found.confidences)

@@ -57,7 +57,7 @@ class Cause:
         str,
         Doc(
             "reason in one word: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
-            "depth, budget, history or projects"
+            "depth, budget, history, projects or named_in_text"
         ),
     ]
     message: str

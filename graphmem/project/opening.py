@@ -66,6 +66,7 @@ from graphmem.project.learning import SessionLearning
 from graphmem.project.lookups import Lookups
 from graphmem.project.map_entries import MapNotes
 from graphmem.project.memories import Memories
+from graphmem.project.named_in_text import NamedInText
 from graphmem.project.organisation import Organisations
 from graphmem.project.outlines import Outlines
 from graphmem.project.outside_evidence import OutsideEvidence
@@ -269,7 +270,9 @@ def wired(
     known = KnownCode(graph, projections.memories, book.clock.now, book.branches_of)
     co_access = CoAccess(graph, projections, history, known)
     contracts = ContractQuestions(graph, data_dir)
-    impact = ImpactQuestions(graph, evidence, co_access, known, contracts, EarlierGraphs(graph, settings.max_file_kb << 10))
+    impact = ImpactQuestions(
+        graph, evidence, co_access, known, contracts, EarlierGraphs(graph, settings.max_file_kb << 10), NamedInText(projections)
+    )
     paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
     described = Described(paragraphs, settings.paragraphs)
     system = SystemQuestions(graph, store, semantics, described)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
     from graphmem.project.known import KnownCode
+    from graphmem.project.named_in_text import NamedInText
     from graphmem.project.outside_evidence import OutsideEvidence
     from graphmem.projection.graph import GraphView
 
@@ -47,6 +48,7 @@ class ImpactQuestions:
     known: KnownCode  # memories about the code of an answer
     contracts: ContractQuestions  # finds code of other projects
     earlier: EarlierGraphs
+    text: NamedInText  # finds places that name a symbol without an edge
 
     def impact(
         self,
@@ -78,6 +80,9 @@ class ImpactQuestions:
             return dataclasses.replace(impact(view, nodes, question, then), missed=missed, earlier=earlier.state)
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
+        if direction == "dependents" and not any(report.by_depth[:1]):
+            cause = self.text.cause(nodes)
+            report = dataclasses.replace(report, causes=[*([cause] if cause else []), *report.causes])
         return self._beside(view, report, nodes)
 
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:

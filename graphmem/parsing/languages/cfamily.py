@@ -44,7 +44,7 @@ _BEFORE: Final = re.compile(
     rb"^[ \t]*(?:template\s*<[^;{}()\n]*>\s*)?(?:(?:static|inline|virtual|explicit|constexpr|friend)[ \t]+)*"
     rb"(?P<macro>(?:(?:" + _MACRO + rb"|__attribute__|__declspec)(?:[ \t]*" + _ARGUMENTS + rb")?\s+)+)"
     rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+){0,3}"
-    rb"(?:[~\w][\w:]*\s*[(=;\[]|\(\s*\*\s*\w+\s*\)\s*\(|(?:[\w:]*::)?operator\b)"
+    rb"(?:[~\w][\w:]*\s*[(=;\[]|\(\s*\*?\s*\w+\s*\)\s*\(|(?:[\w:]*::)?operator\b)"
     rb"|(?:\w+::)*(?P<owner>\w+)::(?:~?(?P=owner)\s*\(|operator\b)|(?:class|struct|template|auto|~)\b)",
     re.MULTILINE,
 )
@@ -67,6 +67,18 @@ _ALONE: Final = re.compile(rb"^[ \t]*(?P<macro>" + _MACRO + rb")[ \t]*(?://[^\n]
 
 MACRO: Final = "#define"
 """Sign of the operation that stands for the text of a macro."""
+
+_BRACKETED: Final = re.compile(
+    rb"^(?P<before>[ \t]*(?!(?:return|else|new|throw|case|goto|delete|typedef|using|define|sizeof|if|while|for|switch)\b)"
+    rb"[A-Za-z_]\w*[ \t*]+(?:\w+[ \t*]+){0,3})\((?P<name>\w+)\)(?=[ \t]*\()",
+    re.MULTILINE,
+)
+"""`int (name) (int n)`: brackets around the name of a function, which keep a macro of that name from being expanded."""
+
+_TYPE_ARGUMENT: Final = re.compile(rb"\bva_arg\s*\([^,()]*,\s*(?P<type>[\w \t*]*[ \t*][\w \t*]*)(?=\))")
+"""`va_arg(list, struct name *)`: a type, where the grammar expects a value."""
+
+_TYPE_WORDS: Final = frozenset((b"const", b"enum", b"long", b"short", b"signed", b"struct", b"union", b"unsigned", b"volatile"))
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:\\\n|//[^\n]*|/\*.*?\*/)|\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\w+|\#\#|::|->|&&|\|\||\S)""", re.DOTALL
@@ -96,6 +108,18 @@ def _blank_after(match: re.Match[bytes]) -> bytes:
     if line.lstrip().startswith(b"#") or _STATEMENT.search(line):
         return match[0]
     return _blank(match)
+
+
+def _bare(match: re.Match[bytes]) -> bytes:
+    return match["before"] + b" " + match["name"] + b" "
+
+
+def _value(match: re.Match[bytes]) -> bytes:
+    """Leave the last name of a type, or `int` for a type of keywords only."""
+    first = match.start("type") - match.start()
+    names = [name for name in re.finditer(rb"\w+", match["type"]) if name[0] not in _TYPE_WORDS]
+    name, at = (names[-1][0], names[-1].start()) if names else (b"int", 0)
+    return match[0][:first] + (b" " * at + name).ljust(len(match["type"]))
 
 
 def _blank_alone(match: re.Match[bytes]) -> bytes:
@@ -209,10 +233,12 @@ class CFamilyHelper(Helper):
     def mended(self, source: bytes) -> bytes:
         """Replace unknown macros before, in and after a declaration by blanks.
 
-        The result is used only if the first parse had errors. All other code keeps its position.
+        Brackets around the name of a function, and the type in `va_arg(list, type)`, are replaced, too. The result is used only if the
+        first parse had errors. All other code keeps its position.
         """
         found = _AFTER.sub(_blank_after, _ALONE.sub(_blank_alone, self.prepared(source)))
-        return whole(_BETWEEN.sub(_blank, _BEFORE.sub(_blank, found)))
+        found = _BRACKETED.sub(_bare, _BETWEEN.sub(_blank, _BEFORE.sub(_blank, found)))
+        return whole(_TYPE_ARGUMENT.sub(_value, found))
 
 
 HELPER = CFamilyHelper()

@@ -94,7 +94,8 @@ class CFamilyRules(ScopedRules):
         """Return the definitions of a name that the file itself does not define.
 
         Definitions in included files come first, and may be static. If there are none, definitions in all files count, except static ones
-        and macros of source files. A macro named like a standard function counts only in files that include it. If several files remain, the one whose header is included is chosen. None means that nothing was found or the choice is unclear.
+        and macros of source files. A macro named like a standard function counts only in files that include it. If several files remain,
+        the one whose header is included is chosen. None means that nothing was found or the choice is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found

@@ -1,0 +1,95 @@
+"""Find places that name a symbol in a string or in a file read as text.
+
+`getattr(view, "get_" + kind)`, a configuration key or a generated table can call a symbol, and no edge tells. If nothing is known to
+depend on a symbol, these places are where to look.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers import Cause
+from graphmem.parsing.language import languages
+from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.entries import DamagedWordsError
+
+if TYPE_CHECKING:
+    from graphmem.projection.entries import Entry
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.projections import Projections
+
+MAX_CHUNKS: Final = 100
+"""Most chunks that are read for one name."""
+
+MAX_PLACES: Final = 20
+"""Places of a name above which it is taken for an ordinary word."""
+
+MAX_NAMES: Final = 5
+"""Most targets of one question that are looked for."""
+
+MAX_EXAMPLES: Final = 5
+"""Most places that an answer shows."""
+
+_MIN_LETTERS: Final = 5
+_LONG: Final = 9  # letters of a plain word that is rarely prose
+
+
+@dataclass(eq=False, repr=False)
+class NamedInText:
+    """Finds the places where text names a symbol without an edge to it."""
+
+    projections: Projections
+
+    def cause(self, nodes: Sequence[int]) -> Cause | None:
+        """Return the places that name one of the symbols `nodes`, if any.
+
+        Names that are also ordinary words, and names in more than `MAX_PLACES` places, are left out.
+        """
+        snapshot = self.projections.snapshot()
+        view, words = snapshot.graph, snapshot.words
+        if words is None:  # the index is being made
+            return None
+        places: list[str] = []
+        try:
+            for node in nodes[:MAX_NAMES]:
+                name = view.name(node) if view.label[node] == SYMBOL else ""
+                if is_distinct(name):
+                    hits = words.search(name.casefold(), MAX_CHUNKS, forgiving=False).hits
+                    entries = words.entries(hit.id for hit in hits)
+                    here = sorted({place for entry in entries.values() for place in _places(view, entry, name)})
+                    places += [f"{path}:{line}" for path, line in here] if len(here) <= MAX_PLACES else []
+        except DamagedWordsError as error:
+            snapshot.report_damage(words, 0.0)
+            return Cause("named_in_text", f"places that only name a target are not known: {error}", 0)
+        if not places:
+            return None
+        name_it = "place names" if len(places) == 1 else "places name"
+        message = f"{name_it} a target in a string, or in a file that is read as text; look there"
+        return Cause("named_in_text", message, len(places), places[:MAX_EXAMPLES])
+
+
+def is_distinct(name: str) -> bool:
+    """Return whether a name is unlikely to be an ordinary word: `get_key`."""
+    has_parts = "_" in name.strip("_") or any(left.islower() and right.isupper() for left, right in pairwise(name))
+    return len(name) >= _MIN_LETTERS and (has_parts or len(name) >= _LONG) and not name.startswith("__")
+
+
+def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int]]:
+    """Yield (path, line) of each line of a chunk that names a symbol in text.
+
+    In source code that is resolved, only strings count. In prose nothing counts.
+    """
+    if entry.kind == "prose":
+        return
+    number = view.path_number.get(entry.path)
+    spec = languages().get(view.languages[number]) if number is not None else None
+    word = rf"(?<![\w]){re.escape(name)}(?!\w)"
+    quoted = rf"""(["'`])(?:(?!\1).)*{word}(?:(?!\1).)*\1"""
+    pattern = re.compile(quoted if spec is not None and spec.rules else word)
+    for line, text in enumerate(entry.text.splitlines(), entry.start_line):
+        if name in text and pattern.search(text):
+            yield entry.path, line
