@@ -22,7 +22,7 @@ from graphmem.memory.types import LIVE_STATUSES
 from graphmem.memory.write import Taken
 from graphmem.sharing.collect import Collector
 from graphmem.sharing.rows import Made, is_shared, made, record_of
-from graphmem.sharing.sidecar import DIRTY, UNLINKED, Base, Sidecar
+from graphmem.sharing.sidecar import BY_OTHERS, DIRTY, UNLINKED, Base, Sidecar
 from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
 from graphmem.sharing.wire import Write
 
@@ -235,6 +235,7 @@ class Exchange:
             if page.last == cursor:
                 return
             states: dict[str, Shared] = {}
+            others = {op.memory for op in page.ops if op.device != own}
             hlc = int(self._side.get("hlc", "0"))
             limit = _microseconds(log.now() + CLOCK_AHEAD)
             for op in page.ops:
@@ -244,7 +245,7 @@ class Exchange:
                 hlc = max(hlc, op.hlc if op.hlc <= limit else 0)
             with self._side.writing():
                 for state in states.values():
-                    self._side.put_state(state)
+                    self._side.put_state(state, by_others=state.id in others)
                 self._side.drop([op.id for op in page.ops])
                 self._side.put({"cursor": page.last, "hlc": hlc})
             tally.notes += page.unreadable
@@ -339,6 +340,7 @@ class Exchange:
             results[one] = result
             if row is not None:
                 before[one] = row
+        by_others = set(self._side.ids(dirty=BY_OTHERS))
         known = results.keys() | set(index.ids())
         parted = {key: self._parted(key, one) for key, one in results.items()}
         linked = {
@@ -359,8 +361,12 @@ class Exchange:
             if differs:
                 note = f"by {head.person}" if head is not None else ""
                 events.append(Event(OP, key, was.fingerprint if was else "", result.row.fingerprint, note))
-            tally.added += was is None
-            tally.changed += was is not None and differs
+            if was is None:
+                tally.added += 1
+            elif differs and key in by_others:  # own operations and links to code that was indexed meanwhile are not counted
+                is_forgotten = result.row.status == FORGOTTEN != was.status
+                tally.forgotten += is_forgotten
+                tally.changed += not is_forgotten
         for key, result in results.items():
             bases[key] = Base(
                 record_of(self._book, result.row, lambda link: link.target_id, self._is_shared_id),

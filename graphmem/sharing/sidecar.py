@@ -36,6 +36,7 @@ _SCHEMA: Final = (
 _KIND: Final = Sidefile("1", _SCHEMA, "cursor", SharingError, "delete it and run `graphmem sync` again", explicit=True)
 DIRTY: Final = 1  # the memory of this machine may differ from the state
 UNLINKED: Final = 2  # some code that it is about does not exist here
+BY_OTHERS: Final = 4  # since the last comparison, other machines sent operations on it
 
 
 class Base(NamedTuple):
@@ -145,8 +146,8 @@ class Sidecar:
     def ids(self, *, dirty: int = 0) -> list[str]:
         """Return the ids of all memories, or of those with the flag `dirty`.
 
-        There are two flags. DIRTY marks memories that must be compared again. UNLINKED marks memories about code that does not exist on
-        this machine yet.
+        There are three flags. DIRTY marks memories that must be compared again. UNLINKED marks memories about code that does not exist on
+        this machine yet. BY_OTHERS marks memories that other machines changed since the last comparison.
         """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:
@@ -190,12 +191,15 @@ class Sidecar:
         row = self._one("SELECT base FROM memory WHERE id = ?", memory)
         return None if row is None or row[0] is None else _base(row[0])
 
-    def put_state(self, state: Shared) -> None:
-        """Store a memory as the shared log defines it; mark it to be compared."""
+    def put_state(self, state: Shared, *, by_others: bool = True) -> None:
+        """Store a memory as the shared log defines it; mark it to be compared.
+
+        `by_others` says whether other machines sent some of the operations.
+        """
         with self.writing() as db:
             db.execute(
                 "INSERT INTO memory (id, state, dirty) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET state = ?2, dirty = dirty | ?3",
-                (state.id, packed(state), DIRTY),
+                (state.id, packed(state), DIRTY | BY_OTHERS if by_others else DIRTY),
             )
 
     def put_base(self, memory: str, base: Base | None) -> None:
@@ -208,9 +212,15 @@ class Sidecar:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
     def mark(self, memory: str, dirty: int) -> None:
-        """Set the flags of a memory: DIRTY, UNLINKED, their sum, or 0."""
+        """Set the flags of a memory: DIRTY, UNLINKED, their sum, or 0.
+
+        With DIRTY, the flag BY_OTHERS stays.
+        """
         with self.writing() as db:
-            db.execute("INSERT INTO memory (id, dirty) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dirty = ?2", (memory, dirty))
+            db.execute(
+                "INSERT INTO memory (id, dirty) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dirty = ?2 | (dirty & ?3)",
+                (memory, dirty, BY_OTHERS if dirty & DIRTY else 0),
+            )
 
     # ---- operations that wait
 

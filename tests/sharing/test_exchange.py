@@ -35,6 +35,27 @@ def test_what_one_learns_the_other_knows(two) -> None:
     assert ben.sync().changed == ann.sync().changed == 0
 
 
+def test_an_exchange_counts_as_changed_and_forgotten_only_what_others_did(two, tmp_path) -> None:
+    ann, ben = two
+    first, second = ann.say("Totals are rounded once, at the end.", files=["shop/price.py"]), ann.say("Carts expire after a day.")
+
+    def counts(machine):
+        answer = machine.sync()
+        return answer.added, answer.changed, answer.forgotten
+
+    assert counts(ann) == (0, 0, 0)
+    assert counts(ben) == (2, 0, 0)
+    (tmp_path / "code" / "shop").mkdir(parents=True)
+    (tmp_path / "code" / "shop" / "price.py").write_text("def rounded(cents):\n    return round(cents)\n")
+    ben.gm.index(tmp_path / "code")  # links the memory to the file, which nobody else did
+    assert counts(ben) == (0, 0, 0)
+    ann.gm.update_memory(first.id, title="Rounding")
+    ann.gm.forget(second.id)
+    assert counts(ann) == (0, 0, 0)
+    assert counts(ben) == (0, 1, 1)
+    assert counts(ben) == (0, 0, 0)
+
+
 def test_counts_add_and_tags_merge(two) -> None:
     ann, ben = two
     told = ann.say("Totals are rounded once, at the end.", tags=["money"])

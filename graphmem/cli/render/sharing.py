@@ -34,7 +34,7 @@ def status(output: Output, found: SharingStatus) -> None:
     if not found.last:
         output.line("memories are not shared yet; run `graphmem sync postgresql://…`")
     else:
-        output.line((f"last exchange {found.last}", common.HEADING), f"; {plural(found.waiting, 'operation')} not sent yet")
+        output.line((f"last exchange {_moment(found.last)} UTC", common.HEADING), f"; {plural(found.waiting, 'operation')} not sent yet")
         output.line((f"  project {found.project}, as {found.person}", common.DIM))
     automatic = f"automatic, with {found.address}" if found.address else "by hand; set GRAPHMEM_SYNC_URL for an automatic exchange"
     output.line(f"  {automatic}")
@@ -50,7 +50,7 @@ def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
     for one in found:
         output.line(f"  #{one.short_id} {one.field}: {one.title}" if one.field != "text" else f"  #{one.short_id} has two texts:")
         for number, side in enumerate(one.sides, 1):
-            output.line(f"    {number}. {side.value}", (f"  {side.person}, {side.at[:16].replace('T', ' ')}", common.DIM))
+            output.line(f"    {number}. {side.value}", (f"  {side.person}, {_moment(side.at)}", common.DIM))
         if one.field == "text":
             output.line(
                 (
@@ -60,3 +60,8 @@ def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
             )
         else:
             output.line((f"    `graphmem organisation decide {one.short_id} {one.field} NUMBER` settles it", common.DIM))
+
+
+def _moment(at: str) -> str:
+    """Return the minutes of a time in ISO form."""
+    return at[:16].replace("T", " ")
