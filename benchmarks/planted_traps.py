@@ -1,10 +1,10 @@
 """Is a trap shown before the edit that would step into it, and only then?
 
-    python -m benchmarks planted_traps REPOSITORY … [--traps 10] [--others 20] [--seed 1]
+    python -m benchmarks planted_traps REPOSITORY … [--traps 10] [--others 20] [--seed 1] [--patience 0]
 
 Each repository gets traps about random functions, taught by a person. The payload of Claude Code's `PreToolUse` for an edit of the first
 body line of each of them follows, and for functions of which no trap was planted, each in a session of its own. A push is false if it
-shows a trap of another function. A late answer counts as a trap that was not shown.
+shows a trap of another function. A late answer counts as a trap that was not shown; on a loaded machine `--patience` moves the deadline.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import random
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def main() -> int:
     options.add_argument("--traps", type=int, default=10, help="in each repository")
     options.add_argument("--others", type=int, default=20, help="edits in each repository without a trap")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--patience", type=float, default=0.0, help="seconds that hooks may answer later, on a loaded machine")
     given = options.parse_args()
     rows = {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -46,7 +48,8 @@ def main() -> int:
         "false_share": round(total["false"] / (total["traps"] + total["others"]), 3),
     }
     print(f"\n{shares['shown_share']:.1%} of the traps shown, false pushes in {shares['false_share']:.1%} of the edits")
-    report.publish("planted_traps", {"seed": given.seed, "repositories": rows, "all": total, **shares}, given.out)
+    settings = {"seed": given.seed, "patience": given.patience}
+    report.publish("planted_traps", {**settings, "repositories": rows, "all": total, **shares}, given.out)
     return 0 if shares["shown_share"] >= 0.95 and shares["false_share"] <= 0.05 else 1
 
 
@@ -68,16 +71,16 @@ def one_repository(root: Path, db: Path, given: Any) -> dict[str, int]:
         sessions = (f"trap-{n}" for n in range(10_000))
         named = (one for one in sessions if group_of(one, memory.project().name) == FULL)
         for one in others[:3]:
-            told(memory, root, one, next(named))
+            told(memory, root, one, next(named), given.patience)
         shown = wrong = late = 0
         for number, one in enumerate(trapped):
-            text, is_late = told(memory, root, one, next(named))
+            text, is_late = told(memory, root, one, next(named), given.patience)
             own = f"{MARK} {number}:"
             shown += own in text and not is_late
             wrong += text.count(MARK) > text.count(own)
             late += is_late
         for one in others:
-            text, is_late = told(memory, root, one, next(named))
+            text, is_late = told(memory, root, one, next(named), given.patience)
             wrong += MARK in text
             late += is_late
     return {"traps": len(trapped), "shown": shown, "others": len(others), "false": wrong, "late": late}
@@ -92,12 +95,12 @@ def has_body(root: Path, one: Any) -> bool:
     return len(lines) == 2 and text.count("\n".join(lines)) == 1
 
 
-def told(memory: GraphMem, root: Path, one: Any, session: str) -> tuple[str, bool]:
+def told(memory: GraphMem, root: Path, one: Any, session: str, patience: float) -> tuple[str, bool]:
     """What the hook says before an edit of the first body line, and whether it was late."""
     lines = (root / one.path).read_text(encoding="utf-8", errors="replace").split("\n")[one.start_line - 1 : one.start_line + 1]
     edit = {"file_path": str(root / one.path), "old_string": "\n".join(lines), "new_string": f"{lines[0]}\n{lines[1]}  # edited"}
     payload = {"session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": edit, "cwd": str(root)}
-    answer = memory.hook("claude-code", json.dumps(payload))
+    answer = memory.hook("claude-code", json.dumps(payload), begun=time.monotonic() + patience)
     memory.parts.injector.settle(30)
     return answer.output, answer.late
 

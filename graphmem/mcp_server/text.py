@@ -181,9 +181,9 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 def search(answer: SearchAnswer, budget: int) -> str:
     """Write the hits of a search by file, one row for each hit.
 
-    A row for code has the score, the argument for the tool `get`, and a summary. Below it are lines that contain words of the query, and
-    memories about the code. A row for a memory has its date and title, and contradicting memories below it. Memories that wait for a
-    person's review are only counted.
+    A row for code has the score, the argument for the tool `get`, its lines, and a summary. Below it are lines that contain words of the
+    query, and memories about the code. A row for a memory has its date and title, and contradicting memories below it. Memories that wait
+    for a person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
@@ -204,7 +204,10 @@ def search(answer: SearchAnswer, budget: int) -> str:
         name = hit.qualname or hit.title
         where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
         reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
-        rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _summary_of(hit))
+        lines = f" lines {hit.start_line}-{hit.end_line}" if hit.path and hit.end_line > hit.start_line else ""
+        rows.append(
+            f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + lines + _summary_of(hit)
+        )
         rows += [f"  {one.line}: {one.text[:120]}" for one in hit.lines[:_MATCHING] if one.text not in rows[-1]]
         rows += [
             f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told | held

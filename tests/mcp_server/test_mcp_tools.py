@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -174,8 +175,9 @@ def test_path_tells_the_way(ask):
 def test_search_rows_can_be_asked_for_with_get(ask):
     failed, said = ask("search", query="compile_path", kinds=["symbol"], k=1)
     assert not failed, said
-    ref = next(line for line in said.splitlines() if "starlette/" in line).split(" ")[2]
-    assert ask("get", refs=[ref])[0] is False
+    row = next(line for line in said.splitlines() if "starlette/" in line)
+    assert ask("get", refs=[row.split(" ")[2]])[0] is False
+    assert re.search(r":compile_path lines \d+-\d+ ", row), "an agent need not read the whole file"
 
 
 @pytest.mark.parametrize(
