@@ -115,9 +115,9 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
     direct = rows[values[rows] > 0]
     classes = {int(view.parent[node]) for node in targets if view.parent[node] >= 0}
     classes = {node for node in classes if NODE_KINDS[view.kind[node]] in _CLASS_KINDS}
-    members = [int(one) for node in classes for one in view.dst[view.out_edges(node, (EdgeKind.DEFINES,))]]
+    members = [one for node in classes for one in view.dst[view.out_edges(node, (EdgeKind.DEFINES,))].tolist()]
     paths = {view.path(node) for node in targets if view.label[node] in (FILE, SYMBOL)}
-    neighbours = [int(one) for path in sorted(paths) for one in view.by_path(path)]
+    neighbours = [one for path in sorted(paths) for one in view.by_path(path).tolist()]
     names = [view.name(node) for node in targets]
     return np.array(
         [
@@ -127,7 +127,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
             _gap(view, values, floor, [*classes, *members], cases),
             _gap(view, values, floor, neighbours, cases),
             _unresolved_share(view, paths),
-            np.mean([name.startswith("__") and name.endswith("__") for name in names]),
+            sum(name.startswith("__") and name.endswith("__") for name in names) / len(names),
         ],
         dtype=np.float32,
     )

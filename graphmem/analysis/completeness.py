@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MAX_POSSIBLE: Final = 50
 RUNNABLE: Final = frozenset({"function", "method"})
 LEAST: Final = 0.01  # lowest confidence of a path that may matter
+_FAILED: WeakKeyDictionary[GraphView, dict[frozenset[str], list[str]]] = WeakKeyDictionary()
 
 
 class Runs(NamedTuple):
@@ -171,16 +173,26 @@ def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list
 
     `seeds` are the changed symbols. The path that shares the most folders with one of them comes first, then the order is alphabetical.
     """
-    changed = [path.split("/") for path in {view.path(node) for node in seeds}]
+    changed = {view.path(node) for node in seeds}
+    folders = [[path[: at + 1] for at, sign in enumerate(path) if sign == "/"] for path in changed]
 
     def shared(path: str) -> int:
-        parts = path.split("/")
-        return max(
-            (next((at for at, pair in enumerate(zip(parts, one, strict=False)) if pair[0] != pair[1]), len(one)) for one in changed),
-            default=0,
-        )
+        if path in changed:
+            return len(path)  # before any folder
+        return max((sum(map(path.startswith, one)) for one in folders), default=0)
 
     return sorted(paths, key=lambda path: (-shared(path), path))
+
+
+def failed_in(view: GraphView, able: frozenset[str]) -> list[str]:
+    """Files of some language families that could not be parsed completely.
+
+    The result is kept for each graph, because every impact question asks.
+    """
+    known = _FAILED.setdefault(view, {})
+    if able not in known:
+        known[able] = [path for path in view.failed_paths if family(view, path) in able]
+    return known[able]
 
 
 def in_order(view: GraphView, nodes: IntArray) -> list[int]:

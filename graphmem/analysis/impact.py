@@ -23,9 +23,9 @@ from graphmem.analysis.completeness import (
     Runs,
     Unsure,
     causes,
+    failed_in,
     faint_neighbours,
     families,
-    family,
     in_order,
     miss_chance,
     nearest,
@@ -185,7 +185,7 @@ def united_impact(
         faint_neighbours(view, adjacency, used, found.nodes, floor),
         not_run,
         unjudged_tests(view, np.max(values, axis=0), seeds, found.nodes, runs, able) if judges else [],
-        nearest(view, [path for path in view.failed_paths if family(view, path) in able], seeds),
+        nearest(view, failed_in(view, able), seeds),
     )
     said = verdict(view, targets, found.nodes, unsure, state, judges=judges)
     reached = Reached(found.nodes, found.depths, found.confidences)
@@ -479,7 +479,7 @@ def _risk(
             tests=cases or int(np.count_nonzero(~others)),
             outside=outside_callers(view, targets),
             unresolved=unresolved,
-            resolved=sum(len(view.lines_of(edge)) for edge in used.tolist()),
+            resolved=view.sites_of(used),
             unknown=verdict == "unknown" and not len(found.nodes),
         )
     )

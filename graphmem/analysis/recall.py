@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages with shared resolution, of which one was measured
 _NAMES: Final = {"c": "C", "cpp": "C++", "csharp": "C#", "php": "PHP", "typescript": "TypeScript"}
-_FUNCTIONS: Final = [NODE_KINDS.index("function"), NODE_KINDS.index("method")]
+_IS_FUNCTION: Final = np.array([kind in ("function", "method") for kind in NODE_KINDS])  # by code of the kind
 _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
@@ -73,8 +73,11 @@ def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     are listed only if some of the nodes are functions.
     """
     told = _indexed_languages(view)
-    rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(_languages(view, nodes) - told)]
-    functions = nodes[np.isin(view.kind[nodes], _FUNCTIONS)]
+    languages = _languages(view, nodes) - told
+    rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(languages)]
+    if {_ONE_WITH.get(language, language) for language in languages} <= measured().keys():
+        return rows
+    functions = nodes[_IS_FUNCTION[view.kind[nodes]]]
     others = {_ONE_WITH.get(language, language) for language in _languages(view, functions) - told} - measured().keys()
     return rows + [KnownCalls(language.title(), None, "", unseen=False) for language in sorted(others)]
 
@@ -91,4 +94,4 @@ def _indexed_languages(view: GraphView) -> set[str]:
 
 
 def _languages(view: GraphView, nodes: IntArray) -> set[str]:
-    return {view.languages[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
+    return {view.languages[number] for number in set(view.path_index[nodes].tolist()) if number >= 0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from graphmem.answers import Risk, RiskFactor
@@ -76,7 +75,7 @@ def assess(facts: Facts) -> Risk:
         score = PUBLIC_POINTS
     level = next(name for name, least in LEVELS if score >= least)
     at_least = facts.unresolved > 0 and facts.unresolved >= facts.resolved
-    shown = [replace(one, points=round(one.points, 1)) for one in factors]
+    shown = [RiskFactor(one.name, round(one.points, 1), one.most, one.counted) for one in factors]
     reasons = _reasons(facts, untested=untested, at_least=at_least)
     return Risk(level, round(score, 1), reasons, at_least, shown, None if facts.standing is None else round(facts.standing, 4))
 

@@ -34,6 +34,7 @@ BoolArray = NDArray[np.bool_]
 
 
 # A pass over all edges takes most of the time of a small question, and nearly all questions use the same kinds.
+_MASKED: Final = 64  # from this part of a graph on, nodes are sorted by a mask of all nodes
 MAX_STEP_VALUES: Final = 8  # per graph; each takes 4 bytes an edge
 _STEP_VALUES: WeakKeyDictionary[GraphView, dict[Hashable, FloatArray]] = WeakKeyDictionary()
 
@@ -162,7 +163,7 @@ def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, floa
     The value is the edge's confidence times the weight of its kind. It is 0 for edges whose kind is not in `kinds`.
     """
     known = _STEP_VALUES.setdefault(view, {})
-    key = (frozenset(kinds), tuple(sorted(weights.items())))
+    key = (frozenset(kinds), frozenset(weights.items()))
     values = known.get(key)
     if values is not None:
         return values
@@ -234,14 +235,16 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
     They lead on from the nodes of each level of a walk, and from the seeds. Each path has a value of at least `floor`. The order is by
     depth and edge row.
     """
-    rows = adjacency.begins[values[adjacency.begins] > 0]
-    near = adjacency.near[rows]
+    if not len(adjacency.begins):
+        return
+    rows = near = None
     entries = [(seeds, np.ones(len(seeds), dtype=np.float32)), *((level.nodes, level.values) for level in levels)]
     for number, (nodes, handed_on) in enumerate(entries):
-        if not len(rows) or not len(nodes):
-            return
         if not adjacency.at_begin[nodes].any():
             continue
+        if rows is None or near is None:  # most walks meet no such edge
+            rows = adjacency.begins[values[adjacency.begins] > 0]
+            near = adjacency.near[rows]
         at = np.minimum(np.searchsorted(nodes, near), len(nodes) - 1)
         reached = handed_on[at] * values[rows]
         for place in np.flatnonzero((nodes[at] == near) & (reached >= floor)).tolist():
@@ -253,11 +256,12 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
     This takes about half the time of `walk`, because it does not store paths.
     """
-    best = np.zeros(len(adjacency.pointers) - 1, dtype=np.float32)
+    size = len(adjacency.pointers) - 1
+    best = np.zeros(size, dtype=np.float32)
     first = frontier = np.unique(np.asarray(seeds, dtype=np.int64))
     best[first] = 2.0  # no path improves a seed
     handed_on = np.ones(len(first), dtype=np.float32)
-    found = np.zeros(len(best), dtype=bool)
+    found: list[IntArray] = []
     is_first = True
     while len(frontier):
         counts, nodes, edges = _neighbours(adjacency, frontier)
@@ -267,18 +271,28 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
         keep = np.flatnonzero((worth >= floor) & (worth > best[nodes]))
         nodes = nodes[keep]
         np.maximum.at(best, nodes, worth[keep])
-        improved = np.zeros(len(best), dtype=bool)
-        improved[nodes] = True
-        found |= improved
-        frontier = np.flatnonzero(improved)
+        frontier = _ascending(nodes, size)
+        found.append(frontier)
         handed_on = best[frontier]
         is_first = False
-    if not adjacency.is_forward and len(adjacency.begins):
+    if not adjacency.is_forward and any(adjacency.at_begin[nodes].any() for nodes in (first, *found)):
         rows = adjacency.begins
         worth = np.minimum(best[adjacency.near[rows]], 1) * values[rows]
         nodes = adjacency.far[rows[worth >= floor]].astype(np.int64)
-        found[nodes[best[nodes] <= 1]] = True
-    return np.flatnonzero(found)
+        found.append(nodes[best[nodes] <= 1])
+    return _ascending(np.concatenate(found), size) if found else np.empty(0, dtype=np.int64)
+
+
+def _ascending(nodes: IntArray, size: int) -> IntArray:
+    """Sort distinct nodes; a mask of the graph's `size` is faster for many."""
+    if len(nodes) < size // _MASKED:
+        nodes = np.sort(nodes)
+        first = np.ones(len(nodes), dtype=bool)
+        np.not_equal(nodes[1:], nodes[:-1], out=first[1:])
+        return nodes[first]
+    mask = np.zeros(size, dtype=bool)
+    mask[nodes] = True
+    return np.flatnonzero(mask)
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:

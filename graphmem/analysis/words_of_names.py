@@ -43,20 +43,26 @@ def name_features(view: GraphView, tests: IntArray, targets: Sequence[int]) -> F
     owners = {int(view.parent[node]) for node in symbols}
     classes = {_words(view.name(node)) for node in owners if node >= 0 and view.parent[node] >= 0} - {frozenset()}
     stems = {word for path in {view.path(node) for node in targets} for word in _words(_stem(path))}
-    found = np.zeros((len(tests), 3), dtype=np.float32)
-    qualnames = computed("take", view.arrays.nodes.qualname, pa.array(tests.tolist(), pa.int64())).to_pylist()
-    of_file: dict[int, frozenset[str]] = {}
-    for row, (qualname, file) in enumerate(zip(qualnames, view.path_index[tests].tolist(), strict=True)):
-        words = _words(qualname)
+    found: list[tuple[bool, bool, bool]] = []
+    of_file: dict[int, tuple[list[frozenset[str]], bool]] = {}
+    for words, file in zip(_words_of(view, tests.tolist()), view.path_index[tests].tolist(), strict=True):
         if file not in of_file:
-            of_file[file] = _words(_stem(view.paths[file])) if file >= 0 else frozenset()
-        both = words | of_file[file]
-        found[row] = (
-            any(name <= words for name in names),
-            any(name <= both for name in classes),
-            not stems.isdisjoint(of_file[file]),
-        )
-    return found
+            own = _words(_stem(view.paths[file])) if file >= 0 else frozenset()
+            of_file[file] = [name - own for name in classes], not stems.isdisjoint(own)
+        others, is_akin = of_file[file]
+        has_all = words.issuperset  # generators would take longer than the comparisons
+        found.append((any(map(has_all, names)), any(map(has_all, others)), is_akin))
+    return np.array(found, dtype=np.float32).reshape(len(tests), 3)
+
+
+def _words_of(view: GraphView, nodes: list[int]) -> list[frozenset[str]]:
+    """Words of the qualified names of some nodes, kept for each graph."""
+    known: dict[int, frozenset[str]] = view.kept.setdefault("words of names", {})
+    missing = [node for node in nodes if node not in known]
+    if missing:
+        qualnames = computed("take", view.arrays.nodes.qualname, pa.array(missing, pa.int64())).to_pylist()
+        known.update(zip(missing, map(_words, qualnames), strict=True))
+    return [known[node] for node in nodes]
 
 
 def _stem(path: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -117,4 +118,9 @@ def is_indexed(root: Path) -> bool:
 
 
 def _file() -> Path:
+    return _file_in(*(os.environ.get(name, "") for name in ("XDG_DATA_HOME", "HOME", "USERPROFILE")))
+
+
+@lru_cache(8)
+def _file_in(*environment: str) -> Path:  # each impact question asks
     return user_data_dir(os.environ) / "graphmem" / LIST

@@ -321,12 +321,13 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
     Raises:
         BadInputError: from the wrapped function, for a number outside its `Bounds`.
     """
+    order = list(operation.signature.parameters)[1:]
+    bounds = [(name, order.index(name), low, high) for name, (low, high) in operation.bounds.items() if name in order]
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = operation.signature.bind(None, *args, **kwargs).arguments
-        for name, (low, high) in operation.bounds.items():
-            value = given.get(name)
+        for name, at, low, high in bounds:
+            value = args[at] if at < len(args) else kwargs.get(name)
             if value is None:
                 continue
             if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.vectors.filler import VectorFiller
 
 MAX_STALE: Final = 20  # changed files that an answer names; it counts all of them
+_as_path: Final = lru_cache(8)(Path)  # each question asks for the root several times
 
 
 @dataclass(eq=False, repr=False)
@@ -153,7 +155,7 @@ class GraphSource:
         root = self.root_path
         if not root:
             raise self._empty()
-        return Path(root)
+        return _as_path(root)
 
     def root_or_none(self) -> Path | None:
         """The project's root directory; None before the first index run."""

@@ -11,7 +11,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -665,6 +665,12 @@ class GraphView:
             return [int(site) for site in sites.split(",")]
         return [int(self.line[row])] if self.line[row] else []
 
+    def sites_of(self, rows: npt.NDArray[np.int64]) -> int:
+        """Return the number of lines of some edge rows, as `lines_of` lists them."""
+        first = self.line[rows]
+        several = self.arrays.edges.lines.take(pa.array(rows)).to_pylist() if len(rows) else []
+        return sum(text.count(",") + 1 if text else line != 0 for text, line in zip(several, first.tolist(), strict=True))
+
     # ---- totals
 
     @cached_property
@@ -708,9 +714,15 @@ class GraphView:
 def kind_mask(kinds: Collection[str]) -> Bool:
     """Return a boolean mask, shape (256,): True at codes of given edge kinds.
 
-    A kind is, for example, CALLS. Unknown names raise ValueError.
+    A kind is, for example, CALLS. Unknown names raise ValueError. The mask must not be changed, because it is kept.
     """
+    return _mask_of(tuple(kinds))
+
+
+@lru_cache(256)  # each impact question needs some of the same masks, for each of its targets
+def _mask_of(kinds: tuple[str, ...]) -> Bool:
     mask = np.zeros(256, np.bool_)
     for kind in kinds:
         mask[EDGE_KINDS.index(str(kind))] = True
+    mask.flags.writeable = False
     return mask

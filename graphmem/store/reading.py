@@ -36,6 +36,7 @@ class StoreReads(LiveFile):
     _query_timeout_s: float
     _reads_sealed: bool  # texts of memories may be encrypted
     _vector_tables: list[EmbeddingTable]
+    _shown_meta: tuple[Mapping[str, str], dict[str, str]] | None = None  # the stored values, and the answer of `meta` for them
 
     def generation(self) -> int:
         """Return the counter of committed graph changes; 0 in a new database."""
@@ -177,7 +178,15 @@ class StoreReads(LiveFile):
     def meta(self) -> dict[str, str]:
         """Return the stored named values, without the store's internal ones."""
         self._check_open()
-        return unsealed_meta({name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)})
+        known = self._shown_meta
+        if known is None or known[0] is not self._meta:
+            stored = self._meta
+            sealed = {name: value for name, value in sorted(stored.items()) if not name.startswith(OWN)}
+            shown = unsealed_meta(sealed)
+            if shown != sealed:  # encrypted values are decrypted for each caller, and not kept
+                return shown
+            known = self._shown_meta = (stored, shown)
+        return dict(known[1])
 
     @contextmanager
     def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
