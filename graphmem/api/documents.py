@@ -16,6 +16,7 @@ from graphql import DocumentNode, GraphQLError, GraphQLSchema, OperationDefiniti
 from strawberry.schema.schema import validate_document
 
 from graphmem.api.complexity import ComplexityMeter, sizes_of
+from graphmem.api.direct import Direct
 from graphmem.api.limits import ServerLimits
 from graphmem.api.rules import shape_rules, too_much
 
@@ -34,6 +35,7 @@ class Prepared:
     errors: list[GraphQLError]  # of validation; never changed
     operations: int
     measures: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    direct: dict[str | None, Direct | None] = field(default_factory=dict)  # by name of the operation
 
 
 class Documents:

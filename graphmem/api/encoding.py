@@ -49,7 +49,10 @@ def encoded(data: object) -> bytes:
 
 def _default(value: object) -> object:
     if type(value) is Again:
-        return value.json
+        try:
+            return value._json
+        except AttributeError:
+            return value.json
     for plain in _PLAIN:  # a subclass, encoded as what it is
         if isinstance(value, plain):
             return plain(value)

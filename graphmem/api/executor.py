@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from types import CodeType
@@ -35,8 +36,8 @@ from graphmem.api.encoding import Again
 Render = Callable[[Any], Any]
 """Converts a resolver's value to the value in the answer."""
 
-Seen = dict[tuple[int, int], tuple[Any, dict[str, Any]]]
-"""By plan and id of an object: the object, kept so that no other one gets its id, and its rendered form."""
+Seen = dict[int, tuple[Any, dict[str, Any]]]
+"""By id of an object: the object, kept so that no other one gets its id, and its rendered form."""
 
 
 class _Work(threading.local):
@@ -45,7 +46,7 @@ class _Work(threading.local):
     A compiled function runs in one thread without interruption, so the objects of different answers do not mix.
     """
 
-    seen: Seen | None = None
+    seen: defaultdict[Render, Seen] | None = None  # by the function that renders the objects
 
 
 _WORK = _Work()
@@ -90,20 +91,16 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         key = (return_type, id(field_details_list))
         known = self._plans.get(key)
         if known is None:
-            known = self._plans[key] = (field_details_list, self._plan(return_type, field_details_list))
-        if (plan := known[1]) is not None:
-            _WORK.seen = {}
-            try:
-                rendered: dict[str, Any] = plan(result)
-            except Exception:  # noqa: BLE001, S110 - graphql-core raises it again and names the field
-                pass
-            else:
-                return rendered
-            finally:
-                _WORK.seen = None
+            known = self._plans[key] = (field_details_list, self.plan(return_type, field_details_list))
+        if known[1] is not None and (answer := rendered(known[1], result)) is not None:
+            return answer
         return super().collect_and_execute_subfields(return_type, field_details_list, path, result, position_context)
 
-    def _plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
+    def plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
+        """Return a function that renders objects; None if they are not plain.
+
+        `type_` is the type of the objects. `details` has the nodes of the document that select it.
+        """
         # Documents are cached, so the next operation has the same nodes.
         nodes = [one.node for one in details]
         chosen = (type_, tuple(map(id, nodes)), self._switches)
@@ -179,8 +176,20 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         if isinstance(type_, GraphQLList):
             return _each(self._value(type_.of_type, details))
         if isinstance(type_, GraphQLObjectType):
-            return _once(type_, self._object(type_, details))
+            return _once(type_, self._object(type_, details))  # one for equal arguments, so that an answer renders an object once
         raise _NotPlainError  # interfaces and unions: the type depends on the value
+
+
+def rendered(plan: Render, source: Any) -> dict[str, Any] | None:
+    """Render an object; None if graphql-core must render it or its error."""
+    _WORK.seen = defaultdict(dict)
+    try:
+        answer: dict[str, Any] = plan(source)
+    except Exception:  # noqa: BLE001 - graphql-core raises it again and names the field
+        return None
+    finally:
+        _WORK.seen = None
+    return answer
 
 
 @lru_cache(_MOST_PLANS)
@@ -203,35 +212,52 @@ def _or_none(present: Render) -> Render:
 
 @lru_cache(_MOST_PLANS)
 def _each(item: Render) -> Render:
-    return lambda values: [item(value) for value in _listed(values)]
+    return item.each if isinstance(item, _Once) else lambda values: [item(value) for value in _listed(values)]
 
 
-@lru_cache(_MOST_PLANS)
-def _once(type_: GraphQLObjectType, fields: Render) -> Render:
-    """Wrap `fields`, which renders objects, so that each is rendered once.
+class _Once:
+    """Renders objects of one GraphQL type, each of them once in an answer.
 
     If an object occurs again in the same answer, the result is an `Again`. This is a dictionary that also keeps its encoded JSON.
     """
-    plan = id(fields)
-    fields = _checked(type_, fields)
 
-    def render(source: Any) -> Any:
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: Render) -> None:
+        self._fields = fields
+
+    def __call__(self, source: Any) -> Any:
+        """Render an object."""
+        seen = _WORK.seen
+        return self._fields(source) if seen is None else self._render(source, seen[self])
+
+    def each(self, sources: Any) -> list[Any]:
+        """Render the objects of a list."""
         seen = _WORK.seen
         if seen is None:
-            return fields(source)
-        key = (plan, id(source))
-        known = seen.get(key)
-        if known is None:
-            rendered = fields(source)
-            seen[key] = (source, rendered)
+            return [self._fields(source) for source in _listed(sources)]
+        known, shown = seen[self], []
+        for source in _listed(sources):
+            found = known.get(id(source))  # most are steps of paths, which earlier paths had
+            shown.append(found[1] if found is not None and type(found[1]) is Again else self._render(source, known))
+        return shown
+
+    def _render(self, source: Any, known: Seen) -> Any:
+        found = known.get(id(source))
+        if found is None:
+            rendered = self._fields(source)
+            known[id(source)] = (source, rendered)
             return rendered
-        rendered = known[1]
+        rendered = found[1]
         if type(rendered) is not Again:
             rendered = Again(rendered)
-            seen[key] = (source, rendered)
+            known[id(source)] = (source, rendered)
         return rendered
 
-    return render
+
+@lru_cache(_MOST_PLANS)
+def _once(type_: GraphQLObjectType, fields: Render) -> _Once:
+    return _Once(_checked(type_, fields))
 
 
 @lru_cache(512)

@@ -6,7 +6,7 @@ The extension handles the document, the limits, the context, and the form of err
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final
 
 from graphql import GraphQLError
@@ -21,6 +21,15 @@ EXPECTED: Final = "expectedGeneration"
 """Key in the `extensions` of a request: the generation of the index that the client expects."""
 BRANCH: Final = "branch"
 """Key in the `extensions` of a request: the branch of the project that answers, instead of the one in the address."""
+
+
+def begun(connection: Connection, extensions: Mapping[str, Any] | None) -> Operation:
+    """Return the state of an operation that begins now.
+
+    `extensions` are those of the request.
+    """
+    expected = (extensions or {}).get(EXPECTED)
+    return Operation(connection, expected if isinstance(expected, int) else None)
 
 
 class Guard(SchemaExtension):
@@ -43,16 +52,15 @@ class Guard(SchemaExtension):
         """
         connection: Connection = self.execution_context.context
         given = self.execution_context.operation_extensions or {}
-        expected, branch = given.get(EXPECTED), given.get(BRANCH)
-        expected = expected if isinstance(expected, int) else None
+        branch = given.get(BRANCH)
         if not branch:
-            self.execution_context.context = Operation(connection, expected)
+            self.execution_context.context = begun(connection, given)
             yield
             return
         if not isinstance(branch, str):
             raise BadInputError("extensions.branch must be a string; give the name of a pushed branch", argument="branch")
         async with connection.server.on_branch(branch, connection.access or NOTHING) as server:
-            self.execution_context.context = Operation(dataclasses.replace(connection, server=server), expected)
+            self.execution_context.context = begun(dataclasses.replace(connection, server=server), given)
             yield
 
     def on_parse(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import PurePath
 from typing import Annotated, Any, Final
+from weakref import WeakSet
 
 import strawberry
 
@@ -30,6 +31,7 @@ from graphmem.operations.registry import registry
 ACTOR: Final = "graphql"
 PAGING: Final = ("limit", "offset")  # arguments of an operation with pages; a connection has `first` and `after` instead
 Convert = Callable[[ServerLimits, Any], Any]
+_DERIVED: Final[WeakSet[Callable[..., Any]]] = WeakSet()
 
 
 def root_type(root: str, by_hand: type) -> type:
@@ -68,6 +70,7 @@ def root_field(operation: Operation) -> Any:
         first = next(one.default for one in operation.parameters if one.name == "limit")
         signature.append(inspect.Parameter("first", inspect.Parameter.KEYWORD_ONLY, annotation=int, default=first))
         signature.append(inspect.Parameter("after", inspect.Parameter.KEYWORD_ONLY, annotation=str | None, default=None))
+    _DERIVED.add(resolve)
     resolve.__name__ = operation.name
     resolve.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     resolve.__annotations__ = {one.name: one.annotation for one in signature}
@@ -115,6 +118,14 @@ class _Argument:
             into.update(converted or {})
         else:
             into[self.name] = converted
+
+
+def is_derived(resolve: Callable[..., Any]) -> bool:
+    """Whether a resolver was derived from an operation.
+
+    Such a resolver uses only `context` of its `info`.
+    """
+    return resolve in _DERIVED
 
 
 def _resolver(operation: Operation, arguments: Sequence[_Argument], filled: dict[str, Any], rows_of: str | None) -> Callable[..., Any]:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, cast
 
 import strawberry
 from graphql import GraphQLError, GraphQLSchema
 from strawberry.schema.config import StrawberryConfig
-from strawberry.types import ExecutionContext
+from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types.graphql import OperationType
 
 from graphmem import answers, model
 from graphmem.answers.injection import ContextReady
 from graphmem.api import extras
 from graphmem.api.complexity import sized_by
-from graphmem.api.context import Info
+from graphmem.api.context import Connection, Info
 from graphmem.api.derive import SCALARS, Node, object_type
 from graphmem.api.describe import field, gql_type, resolved
+from graphmem.api.direct import Direct, direct
 from graphmem.api.documents import Documents
 from graphmem.api.executor import PlainExecutor
-from graphmem.api.guard import Guard
+from graphmem.api.guard import BRANCH, Guard, begun
 from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
 from graphmem.api.limits import ServerLimits, no_more_than
 from graphmem.api.progress import ahead
@@ -235,6 +238,43 @@ class Schema(strawberry.Schema):
             config=StrawberryConfig(scalar_map=SCALARS),
         )
         self.documents = Documents(self.graphql, limits)
+
+    async def execute(
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+        operation_extensions: dict[str, Any] | None = None,
+    ) -> ExecutionResult:
+        """Run a query or mutation, directly if possible; see `direct`."""
+        is_usual = not (operation_extensions or {}).get(BRANCH)
+        if query and is_usual and (known := self._direct(query, operation_name, variable_values)) is not None:
+            arguments = known.arguments(variable_values)
+            if arguments is not None:
+                result = await known.run(begun(cast("Connection", context_value), operation_extensions), arguments)
+                if result is not None:
+                    return result
+        return await super().execute(
+            query, variable_values, context_value, root_value, operation_name, allowed_operation_types, operation_extensions
+        )
+
+    def _direct(self, query: str, name: str | None, variables: dict[str, Any] | None) -> Direct | None:
+        """Return how to run an operation directly; None if that is impossible.
+
+        The operation must then be refused, or needs the executor.
+        """
+        try:
+            prepared = self.documents.prepare(query)
+            if self.documents.refusal(prepared, name, variables):
+                return None
+            if name not in prepared.direct:
+                prepared.direct[name] = direct(self, query, prepared.document, name, variables)
+            return prepared.direct[name]
+        except GraphQLError:
+            return None
 
     @property
     def graphql(self) -> GraphQLSchema:
