@@ -42,14 +42,14 @@ from graphmem.api.roots import is_derived
 
 
 class _Info(NamedTuple):
-    """What the resolver of a derived field uses of strawberry's `Info`."""
+    """The part of strawberry's `Info` that derived resolvers use."""
 
     context: Operation
 
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """How to run one operation of a document directly."""
+    """The direct way to run one operation of a document."""
 
     schema: Schema
     operation: OperationDefinitionNode
@@ -123,7 +123,7 @@ _DIRECTIVE: Final = "@"
 
 
 def direct(schema: Schema, text: str, document: Any, name: str | None, variables: Mapping[str, Any] | None) -> Direct | None:
-    """Return how to run an operation directly; None if the executor must run it.
+    """Return the direct way to run an operation; None if there is none.
 
     Args:
         schema: the schema.

@@ -262,7 +262,7 @@ class Schema(strawberry.Schema):
         )
 
     def _direct(self, query: str, name: str | None, variables: dict[str, Any] | None) -> Direct | None:
-        """Return how to run an operation directly; None if that is impossible.
+        """Return the direct way to run an operation; None if there is none.
 
         The operation must then be refused, or needs the executor.
         """
