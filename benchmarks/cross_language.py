@@ -6,7 +6,7 @@
 and read by a person, and judgements of edges. DIR/TREE is a clone at the revision in `cross_language_truth/README.md`.
 
 Recall is the share of these sites with an edge that `graphmem impact` shows, from the code around the line to the target. Precision is
-the share of true edges among `DRAWN` edges between the two languages, those with the lowest digests. An edge that nobody judged counts
+the share of true edges among `DRAWN` calls and references between the two languages, those with the lowest digests. An edge that nobody judged counts
 as wrong; --draw prints those of a pair. --keep writes nothing.
 """
 
@@ -26,7 +26,8 @@ import report
 FLOOR = 0.3
 DRAWN = 50
 TRUTH = Path(__file__).parent / "cross_language_truth"
-KINDS = frozenset({"CALLS", "REFERENCES"})
+DEPENDS = frozenset({"CALLS", "REFERENCES", "USES_TYPE", "INHERITS"})
+DRAWN_OF = frozenset({"CALLS", "REFERENCES"})
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 
 
@@ -36,6 +37,10 @@ class Pair(NamedTuple):
     tree: str
     source: tuple[str, ...]
     target: tuple[str, ...]
+
+    def has(self, edge: Edge) -> bool:
+        """Return whether an edge leads from the first language to the second."""
+        return edge.path.endswith(self.source) and edge.target.endswith(self.target)
 
 
 PAIRS = {
@@ -61,6 +66,7 @@ class Edge(NamedTuple):
     target_name: str
     target_lines: tuple[int, ...]  # lines where the target and the definitions around it begin
     line: int
+    kind: str
 
     def key(self) -> list[str]:
         """Return what a judgement names an edge by."""
@@ -80,8 +86,8 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as scratch:
                 edges = list(_edges(arguments.trees / pair.tree, Path(scratch)))
             truth = [json.loads(line) for line in (TRUTH / f"{name}.jsonl").read_text("utf-8").splitlines()]
-            across = [edge for edge in edges if edge.path.endswith(pair.source) and edge.target.endswith(pair.target)]
-            drawn = sorted(across, key=lambda edge: hashlib.sha256("\0".join(edge.key()).encode()).digest())[:DRAWN]
+            across = {tuple(edge.key()): edge for edge in edges if edge.kind in DRAWN_OF and pair.has(edge)}
+            drawn = sorted(across.values(), key=lambda edge: hashlib.sha256("\0".join(edge.key()).encode()).digest())[:DRAWN]
             judged = {tuple(row["edge"]): row["true"] for row in truth if "edge" in row}
             if arguments.draw:
                 for edge in drawn:
@@ -132,7 +138,7 @@ def _edges(tree: Path, scratch: Path) -> Iterator[Edge]:
     symbols = {row["id"]: row for row in rows if row["kind"] == "Symbol"}
     by_place = {(row["path"], row["qualname"], line): row for row in symbols.values() for line in (row["start_line"], row["name_line"])}
     for row in rows:
-        if row["kind"] not in KINDS or not row["dst"]["path"] or row["src"]["path"] == row["dst"]["path"] or row["confidence"] < FLOOR:
+        if row["kind"] not in DEPENDS or not row["dst"]["path"] or row["src"]["path"] == row["dst"]["path"] or row["confidence"] < FLOOR:
             continue
         ends = [by_place.get((end["path"], end["qualname"], end["line"])) for end in (row["src"], row["dst"])]
         source, target = ends
@@ -148,6 +154,7 @@ def _edges(tree: Path, scratch: Path) -> Iterator[Edge]:
             row["dst"]["qualname"],
             tuple(_lines_around(symbols, target)),
             row["line"],
+            row["kind"],
         )
 
 

@@ -194,3 +194,8 @@ def test_a_variable_that_holds_a_function_of_a_library_is_used_where_it_is_calle
     assert ("use.js/f", "maths.ts/sign") in {
         (src.replace(":", "/"), dst.replace(":", "/")) for src, dst in resolve(files).edges("REFERENCES")
     }
+
+
+def test_a_call_of_a_method_does_not_use_the_field_of_the_same_name(resolve):
+    java = "class B {\n  private int size;\n  B size(int n) { this.size = n; return this; }\n}\nclass U { void u(B b) { b.size(1); } }\n"
+    assert ("U.u", "B.size") not in {(src[7:], dst[7:]) for src, dst in resolve({"B.java": java}).edges("REFERENCES")}

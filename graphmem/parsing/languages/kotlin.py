@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HEADER: Final = re.compile(rb"\b(?:class|object)\b(?:\s+\w+)?(?=\s*[<(:@]|\s+(?:private|internal|protected|public|constructor)\b)")
 _APART: Final = re.compile(
-    rb"\bclass[ \t]+\w+(?:<[^<>{}()\n]*>)?[ \t]*\n(?:\s|//[^\n]*|/\*.*?\*/)*"
+    rb"\bclass[ \t]+\w+(?:<(?:[^<>{}()\n]|<[^<>{}()\n]*>)*>)?[ \t]*\n(?:\s|//[^\n]*|/\*.*?\*/)*"
     rb"(?P<words>(?:@\w+(?:\([^()\n]*\))?[ \t]+|(?:private|internal|protected|public)[ \t]+)*constructor)(?=\s*\()",
     re.DOTALL,
 )

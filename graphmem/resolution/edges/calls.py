@@ -224,9 +224,9 @@ class CallSites:
             found = self.targets.of_name(reference, name, bound=True)
             if not rules_of(self.entry).types_are_declared:  # a method that passes the call on to an object of another class
                 found = [target for target in found if target.symbol is not self.caller(reference)]
-            if len(found) > 1 and rules_of(self.entry).sees_methods(self.entry):
+            if rules_of(self.entry).sees_methods(self.entry):
                 held = call_at(self.terms, receiver)[1] if self.terms[receiver][0] == CALL else receiver
-                found = self.targets.of_class_named(last_name(self.terms[held]), found) or found
+                found = self.targets.in_template(last_name(self.terms[held]), found)
             if rules_of(self.entry).links_routes:
                 written = last_name(self.terms[receiver]).lower()
                 found = [target for target in found if target.symbol is None or written in target.symbol.qualname.lower()]

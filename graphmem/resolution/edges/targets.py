@@ -7,6 +7,7 @@ from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
+from graphmem.parsing.language import language_spec
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
@@ -15,6 +16,7 @@ from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.symbol_rows import entry_rule
 from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -414,21 +416,28 @@ class Targets:
         confidence = ONE_FAMILY if bound and self._is_one_family(found) else round(0.5 / len(found), 3)
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
 
-    def of_class_named(self, receiver: str, found: Sequence[Target]) -> list[Target]:
-        """Return the one target whose class has the name of the receiver.
+    def in_template(self, receiver: str, found: Sequence[Target]) -> list[Target]:
+        """Return the targets that a template can call on an object.
 
-        Templates name an object after its class: `story` and `@story` are objects of the class `Story`. The result is empty if no class or
-        several classes of the targets in `found` have this name.
+        Handlers of routes are removed: the framework calls them. Templates name an object after its class: `story` and `@story` are objects
+        of the class `Story`. If one of several targets belongs to such a class, it is the only result.
         """
+        found = [target for target in found if target.symbol is None or not self._is_route(target.symbol)]
         held = receiver.lstrip("@").replace("_", "").lower()
-        chosen = []
-        for target in found:
-            if target.symbol is not None:
-                entry = self.project.entry(target.symbol)
-                owner = entry.definitions[entry.definitions[target.symbol.index].parent]
-                if owner.name.replace("_", "").lower() == held:
-                    chosen.append(Target(target.symbol, None, "ambiguous_name", ONE_FAMILY))
-        return chosen if len(chosen) == 1 else []
+        chosen = [target.symbol for target in found if target.symbol is not None and self._owner_name(target.symbol).lower() == held]
+        if len(found) > 1 and len(chosen) == 1:
+            return [Target(chosen[0], None, "ambiguous_name", ONE_FAMILY)]
+        return found
+
+    def _owner_name(self, method: Symbol) -> str:
+        entry = self.project.entry(method)
+        return entry.definitions[entry.definitions[method.index].parent].name
+
+    def _is_route(self, symbol: Symbol) -> bool:
+        entry = self.project.entry(symbol)
+        rules = language_spec(entry.facts.language).entry_points
+        rule = entry_rule(rules, entry.facts, entry.definitions[symbol.index], ())
+        return rule is not None and rule.kind == "route"
 
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
         """Whether one of the methods' classes is a base of all the others.

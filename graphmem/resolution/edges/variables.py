@@ -52,8 +52,19 @@ class VariableSites(CallSites):
             _, receiver, name = callee
             self.receive(reference, receiver)
             for atom in self.value(reference, receiver):
-                if atom[0] in (INST, CLASS, SUPEROBJ):
+                if atom[0] in (INST, CLASS, SUPEROBJ) and self._calls_field(atom, name):
                     self.use_member_variable(reference, atom, name)
+
+    def _calls_field(self, atom: Receiver | SuperObject, name: str) -> bool:
+        """Whether a call `a.name()` runs a function that a field of `a` holds.
+
+        `atom` is `a`. A class of Java may also have a method of this name, which is the one that runs.
+        """
+        symbol = atom[2][1] if atom[0] == SUPEROBJ else atom[1]
+        if self.member_variable(symbol, name) is None:
+            return False
+        owner = self.inference.owner(symbol, name)
+        return not (isinstance(owner, Symbol) and self.inference.functions(owner, name))
 
     def receive(self, reference: Reference, receiver: int) -> None:
         """Add an edge to the variable or class `a` for an access `a.b`.
