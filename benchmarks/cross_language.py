@@ -6,8 +6,8 @@
 and read by a person, and judgements of edges. DIR/TREE is a clone at the revision in `cross_language_truth/README.md`.
 
 Recall is the share of these sites with an edge that `graphmem impact` shows, from the code around the line to the target. Precision is
-the share of true edges among `DRAWN` calls and references between the two languages, those with the lowest digests. An edge that nobody judged counts
-as wrong; --draw prints those of a pair. --keep writes nothing.
+the share of true edges among `DRAWN` calls and references between the two languages, those with the lowest digests. An edge that nobody
+judged counts as wrong; --draw prints those of a pair. --keep writes nothing.
 """
 
 from __future__ import annotations

@@ -115,6 +115,9 @@ class CallRules:
     components: tuple[str, ...] = ()
     """Endings of files that are one component each, whose default export is the file."""
 
+    calls_extensions: bool = True
+    """Whether `item.show()` can call a function that extends the type of `item` from outside."""
+
     links_routes: bool = False
     """Whether a call that names a route refers to its handler."""
 

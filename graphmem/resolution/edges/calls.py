@@ -212,6 +212,8 @@ class CallSites:
         elsewhere = self.handing.run_by(reference, receiver, name)
         how = self.receiver_rule(reference, receiver)
         found = self.method(base, name, how, self.caller(reference)) if base else []
+        if not rules_of(self.entry).calls_extensions and any(atom[0] == INST for atom in base):
+            found = [target for target in found if target.symbol is None or not self.is_extension(target.symbol)]
         if how == "self":
             found = [target for target in found if target.rule != "override" or self.targets.may_meet(reference.scope, target.symbol)]
         if not base and self.terms[receiver][0] == SELF:
@@ -243,6 +245,10 @@ class CallSites:
             missing = known and not value
             self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
         return found + elsewhere
+
+    def is_extension(self, symbol: Symbol) -> bool:
+        """Whether a function extends a type from outside: `fun Item.show()`."""
+        return "extension" in self.project.definition(symbol).modifiers
 
     def reads_property(self, base: Type, name: str) -> bool:
         """Whether a call like `item.getPrice()` in Java reads a Kotlin property.

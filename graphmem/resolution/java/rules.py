@@ -95,6 +95,7 @@ class JavaRules(PackageRules):
     collects_last = True
     decorators_are_types = True
     class_calls_are_virtual = False
+    calls_extensions = False
     containers: ClassVar = {
         "[]": ("array", (0,)),
         **dict.fromkeys(_LISTS, ("list", (0,))),
