@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import Cause
 from graphmem.parsing.language import languages
-from graphmem.projection.arrays import SYMBOL
 from graphmem.projection.entries import DamagedWordsError
 
 if TYPE_CHECKING:
@@ -27,9 +26,6 @@ MAX_CHUNKS: Final = 100
 
 MAX_PLACES: Final = 20
 """Places of a name above which it is taken for an ordinary word."""
-
-MAX_NAMES: Final = 5
-"""Most targets of one question that are looked for."""
 
 MAX_EXAMPLES: Final = 5
 """Most places that an answer shows."""
@@ -44,8 +40,8 @@ class NamedInText:
 
     projections: Projections
 
-    def cause(self, nodes: Sequence[int]) -> Cause | None:
-        """Return the places that name one of the symbols `nodes`, if any.
+    def cause(self, names: Sequence[str]) -> Cause | None:
+        """Return the places that name one of the symbols `names`, if any.
 
         Names that are also ordinary words, and names in more than `MAX_PLACES` places, are left out.
         """
@@ -55,8 +51,7 @@ class NamedInText:
             return None
         places: list[str] = []
         try:
-            for node in nodes[:MAX_NAMES]:
-                name = view.name(node) if view.label[node] == SYMBOL else ""
+            for name in names:
                 if is_distinct(name):
                     hits = words.search(name.casefold(), MAX_CHUNKS, forgiving=False).hits
                     entries = words.entries(hit.id for hit in hits)

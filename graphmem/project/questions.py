@@ -16,6 +16,7 @@ from graphmem.answers import Cause, ChangedSymbol, DiffImpact, Missed, SymbolInf
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.model import EdgeSource, symbol_id
 from graphmem.project import diffs
+from graphmem.projection.arrays import SYMBOL
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class ImpactQuestions:
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
         if direction == "dependents" and not any(report.by_depth[:1]):
-            cause = self.text.cause(nodes)
+            cause = self.text.cause([view.name(node) for node in nodes if view.label[node] == SYMBOL])
             report = dataclasses.replace(report, causes=[*([cause] if cause else []), *report.causes])
         return self._beside(view, report, nodes)
 
