@@ -101,10 +101,11 @@ def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
 
 
 def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
-    """Move code out of groups that are named after a folder of tests.
+    """Move code out of groups whose names would not be true of it.
 
-    Tests tie such code to their own group. It joins the group with most files of its nearest folder, and takes along the tests beside it.
-    Files of a unit stay.
+    Code in a group that is named after a folder of tests is tied to it by tests alone. It joins the group with most files of its nearest
+    folder, and takes along the tests beside it. Other code outside the folder that names its group joins the group that holds more than
+    half of the files of its own folder. Files of a unit stay.
     """
     all_files = [path for group in groups for path in group]
     members = [set(group) for group in groups]
@@ -120,6 +121,28 @@ def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], u
             if other is not None:
                 members[i] -= moved
                 members[other] |= moved
+    return _with_single_files_at_home([sorted(group) for group in members if group], tests, units)
+
+
+def _with_single_files_at_home(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
+    """Move each file of code to the group that has most of its folder.
+
+    Tests, and files below the folder that names their group, stay.
+    """
+    holders: dict[str, Counter[int]] = defaultdict(Counter)
+    for i, group in enumerate(groups):
+        for path in group:
+            holders[path.rpartition("/")[0]][i] += 1
+    members = [set(group) for group in groups]
+    for i, group in enumerate(groups):
+        folder = main_folder(naming_files(group, tests))
+        away = [path for path in group if path not in tests and path not in units and not path.startswith(f"{folder}/")] if folder else []
+        for path in away:
+            home = path.rpartition("/")[0]
+            other, count = holders[home].most_common(1)[0]
+            if other != i and 2 * count > holders[home].total():
+                members[i].remove(path)
+                members[other].add(path)
     return sorted(sorted(group) for group in members if group)
 
 

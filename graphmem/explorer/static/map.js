@@ -501,7 +501,8 @@ export class MapScene {
       const below = inside ? 0 : 9;
       const free = { weight: 600, clear: (box) => this.clear(box, i, sx, sy, k) };
       const outside = (text) => labels.write(text, x, y + r + below, 11, free) || labels.write(text, x, y - r - below, 11, free) || labels.write(text, x, y + r + below, 11, { weight: 600 });
-      const twoLines = ([first, second]) => second && labels.write(first, x, y + r + below, 11, free) && labels.write(second, x, y + r + below + 13, 11, free);
+      const lines = (first, second, from) => labels.write(second, x, from + 13, 11, free) && labels.write(first, x, from, 11, { ...free, clear: null });
+      const twoLines = ([first, second]) => second && (lines(first, second, y + r + below) || lines(first, second, y - r - below - 13));
       void (inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || twoLines(halves(name)) || (name.length > 12 && outside(`${name.slice(0, 10)}…`)));
     }
     if (this.settings.titles && near < 0.3) {

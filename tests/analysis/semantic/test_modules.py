@@ -253,6 +253,14 @@ def test_code_that_only_tests_tie_to_them_is_in_the_module_of_its_folder():
     assert "src/helper/adapter/index.test.ts" in names["helper"]
 
 
+def test_one_file_of_a_folder_is_in_the_module_of_the_others():
+    web = [f"web/{name}.py" for name in ("app", "routes", "views")]
+    bench = [f"bench/{name}.py" for name in ("load", "soak", "spike")]
+    assert without_strangers([web, [*bench, "web/options.py"]], set(), {}) == [bench, ["web/app.py", "web/options.py", *web[1:]]]
+    halves = [[*web[:2], "web/b.py"], [*bench, "web/c.py", "web/d.py", "web/e.py"]]
+    assert without_strangers(halves, set(), {}) == sorted(sorted(one) for one in halves), "no module has most of the folder"
+
+
 def test_a_wrong_level_is_refused(indexed):
     with pytest.raises(BadInputError, match="files, modules"):
         indexed.cycles("folders")
