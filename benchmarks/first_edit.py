@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from graphmem.client.remote import RemoteGraphMem
 
 HERE = Path(__file__).resolve().parent.parent
 STEP_S = 0.02  # between two questions
+QUIET_LOOKS = 20
 PATIENCE_S = 300.0
 
 
@@ -41,12 +43,21 @@ def command(code: Path, *words: str) -> tuple[list[str], dict[str, str]]:
 
 
 def rest(pid: int) -> None:
-    """Wait until the process has used no processor time for two seconds."""
+    """Wait until the process has wanted no processor time for two seconds."""
     quiet, last = 0, cpu_of(pid)
-    while quiet < 2:
-        time.sleep(1)
+    while quiet < QUIET_LOOKS:
+        time.sleep(2 / QUIET_LOOKS)
         now = cpu_of(pid)
-        quiet, last = (quiet + 1 if now - last < 0.02 else 0), now
+        quiet, last = (quiet + 1 if now - last < 0.01 and not is_waiting(pid) else 0), now
+
+
+def is_waiting(pid: int) -> bool:
+    """Whether a thread of the process runs, or waits for a processor or the disk; on a loaded machine that can take seconds."""
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # the thread has ended
+            if stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "RD":
+                return True
+    return False
 
 
 class Server:
