@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.maintenance.worktrees import copy_with_holes
 from graphmem.project.graphmem import GraphMem
 from graphmem.runtime.worktree import first_worktree, journal_folder
 from graphmem.settings import Settings
@@ -205,3 +206,13 @@ def test_a_worktree_with_memories_of_its_own_keeps_its_journal(first: Path) -> N
     (own / "journal-0000000001.jsonl").unlink()
     assert journal_folder(own.parent) == first / ".graphmem" / "memories"
     assert journal_folder(first / ".graphmem") == first / ".graphmem" / "memories"
+
+
+def test_a_copied_database_takes_no_space_for_zeros(tmp_path):
+    source, target = tmp_path / "graph.db", tmp_path / "copy"
+    content = b"".join((b"head" * 1_024, bytes(400_000), b"end", bytes(9_000)))
+    source.write_bytes(content)
+    target.write_bytes(b"longer" * 200_000)
+    copy_with_holes(source, target)
+    assert target.read_bytes() == content
+    assert target.stat().st_blocks * 512 < 40_000
