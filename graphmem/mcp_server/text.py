@@ -21,6 +21,7 @@ from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import (
+        Cause,
         CoAccessAnswer,
         CoAccessHit,
         DiffImpact,
@@ -437,6 +438,13 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
     return [f"{title} ({len(hits)}):", *map(_hit, hits)] if hits else []
 
 
+def _cause(cause: Cause) -> str:
+    """Write a reason; places that only name a target are where to look."""
+    count = f"{cause.count:,} " if cause.count else ""
+    places = f": {', '.join(cause.examples)}" if cause.kind == "named_in_text" and cause.examples else ""
+    return f"{count}{cause.message}{places}"
+
+
 def _completeness(report: ImpactReport, budget: int) -> str:
     """Write a sentence on how complete the list of dependents is.
 
@@ -445,7 +453,7 @@ def _completeness(report: ImpactReport, budget: int) -> str:
     tests = ", tests at any" if report.direction == "dependents" else ""
     counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f}+"
     listed = report.causes if budget >= _ROOMY else report.causes[:_CAUSES]
-    causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in listed)
+    causes = "; ".join(map(_cause, listed))
     if left := len(report.causes) - len(listed):
         causes += f"; {left} more"
     said = {"exact": "tests exact by a run, other dependents ", "unknown": "not known: "}.get(report.epistemic, "")
