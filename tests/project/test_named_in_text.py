@@ -25,9 +25,9 @@ FILES = {
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory):
     root = tmp_path_factory.mktemp("named") / "tree"
-    for path, text in FILES.items():
+    for path, content in FILES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+        (root / path).write_text(content, encoding="utf-8")
     with GraphMem.open(root.parent / "index", settings=Settings(embedder="none")) as opened:
         opened.index(root)
         yield opened
