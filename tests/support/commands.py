@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
+from forked import Forked, Forks
 from graphmem.cli import main
 
 FILES = {
@@ -103,23 +104,22 @@ def graphmem(environ: Mapping[str, str]) -> Run:
     return run
 
 
-@pytest.fixture(scope="session")
-def process(environ: Mapping[str, str]) -> Run:
-    """Run `graphmem ARGS` as a process of its own and answer how it ended."""
+SERVER = ("graphmem.cli.serving", "graphmem.api.app", "graphmem.api.serve")  # what a server imports
 
-    def run(*args: str | Path, cwd: Path | None = None, stdin: str | None = None, timeout: float = 120, **variables: str) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "graphmem", *map(str, args)],
-            cwd=cwd,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            env={**environ, **variables},
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=timeout,
-            check=False,
-        )
+
+@pytest.fixture(scope="session")
+def forks(environ: Mapping[str, str]) -> Iterator[Forks]:
+    """Start `graphmem ARGS` as processes of their own, servers among them."""
+    with Forks(environ, SERVER) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def process(forks: Forks) -> Run:
+    """Run `graphmem ARGS` as a process of its own, without input, and answer how it ended."""
+
+    def run(*args: str | Path, cwd: Path | None = None, timeout: float = 120, **variables: str) -> Ran:
+        done = forks.run(*args, cwd=cwd, timeout=timeout, **variables)
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
@@ -165,16 +165,15 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, graphmem: Run) -> Path:
 class Server:
     """A real `graphmem serve` on a free port."""
 
-    def __init__(self, process: subprocess.Popen[str], root: Path) -> None:
+    def __init__(self, process: Forked, root: Path) -> None:
         self.process = process
         self.root = root
         self.address = ""
 
     def wait_until_it_answers(self, seconds: float = 60) -> Server:
         """Read its address, which it prints once it can answer."""
-        assert self.process.stdout is not None
         self.address = self.process.stdout.readline().strip()
-        assert self.address.startswith("http"), self.address + (self.process.stderr.read() if self.process.stderr else "")
+        assert self.address.startswith("http"), self.address + self.process.stderr.read()
         return self
 
     def stop(self, number: int) -> int:
@@ -184,20 +183,15 @@ class Server:
 
 
 @pytest.fixture
-def serve(environ: Mapping[str, str]) -> Iterator[Callable[..., Server]]:
+def serve(forks: Forks) -> Iterator[Callable[..., Server]]:
     """Start servers that end with the test."""
     started: list[Server] = []
 
     def start(root: Path, *args: str | Path, **variables: str) -> Server:
-        command = [sys.executable, "-m", "graphmem", "serve", str(root), "--port", "0", "--quiet", *map(str, args)]
-        process: Any = subprocess.Popen(
-            command, env={**environ, **variables}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        started.append(Server(process, root))
+        started.append(Server(forks.start("serve", root, "--port", "0", "--quiet", *args, environ=variables), root))
         return started[-1]
 
     yield start
     for server in started:
-        if server.process.poll() is None:
-            server.process.kill()
+        server.process.kill()
         server.process.communicate(timeout=30)

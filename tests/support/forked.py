@@ -6,6 +6,7 @@ that imports are done already. The engine is not imported, because commands load
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -16,22 +17,110 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 ANSWER_BYTES = 65_536
 
 
-class Forks:
-    """The process that forks the commands; `with Forks(environ) as forks: forks.run("search", "ring")`."""
+class Forked:
+    """A command that was forked: what tests need of `subprocess.Popen`.
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    Args:
+        args: its arguments.
+        out, err: descriptors from which its two streams are read.
+        end: a descriptor from which its number is read, and how it ended.
+    """
+
+    def __init__(self, args: Sequence[str], out: int, err: int, end: int) -> None:
+        self.args = args
+        self.stdout, self.stderr = (os.fdopen(one, encoding="utf-8") for one in (out, err))
+        self.returncode: int | None = None
+        self._end = end
+        self._told = os.read(end, ANSWER_BYTES)
+        self.pid = int(self._told.split()[0])
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return how it ended; minus the signal that ended it."""
+        if self.returncode is not None:
+            return self.returncode
+        deadline = time.monotonic() + (timeout if timeout is not None else float("inf"))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._end, selectors.EVENT_READ)
+            while self.returncode is None:
+                left = deadline - time.monotonic()
+                if not selector.select(None if left == float("inf") else max(0.0, left)):
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+                if more := os.read(self._end, ANSWER_BYTES):
+                    self._told += more
+                else:
+                    self.returncode = int(self._told.split()[1])
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """Return how it ended, or None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Read the rest of its two streams until it ends.
+
+        Raises:
+            subprocess.TimeoutExpired: it did not end.
+        """
+        try:
+            with ThreadPoolExecutor(2) as pool:
+                reading = [pool.submit(stream.read) if not stream.closed else None for stream in (self.stdout, self.stderr)]
+                try:
+                    self.wait(timeout)
+                except subprocess.TimeoutExpired:
+                    self.kill()  # its streams would be read for ever
+                    raise
+                out, err = ("" if one is None else one.result() for one in reading)
+            return out, err
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close what it was read from."""
+        if self._end >= 0:
+            self.stdout.close()
+            self.stderr.close()
+            os.close(self._end)
+            self._end = -1
+
+
+class Forks:
+    """The process that forks the commands; `with Forks(environ) as forks: forks.run("search", "ring")`.
+
+    Args:
+        environ: the environment of all commands.
+        modules: what is imported for them besides the commands themselves.
+    """
+
+    def __init__(self, environ: Mapping[str, str], modules: Sequence[str] = ()) -> None:
         self.environ = dict(environ)
+        self._modules = modules
 
     def __enter__(self) -> Self:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command = [sys.executable, "-P", __file__, str(theirs.fileno())]
+            command = [sys.executable, "-P", __file__, str(theirs.fileno()), *self._modules]
             kinds = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}  # as a command's: Python looks once
             self._process = subprocess.Popen(command, env=self.environ, pass_fds=[theirs.fileno()], **kinds)
         return self
@@ -40,20 +129,19 @@ class Forks:
         self._socket.close()
         self._process.communicate(timeout=30)
 
-    def run(
-        self, *args: str | Path, cwd: Path, limits: Mapping[int, int] | None = None, timeout: float = 200
-    ) -> subprocess.CompletedProcess[str]:
-        """Run `graphmem ARGS` below soft limits, without input.
+    def start(
+        self, *args: str | Path, cwd: Path | None = None, limits: Mapping[int, int] | None = None, environ: Mapping[str, str] | None = None
+    ) -> Forked:
+        """Start `graphmem ARGS` below soft limits, without input.
 
         Args:
-            cwd: its working directory.
+            cwd: its working directory; None for that of this process.
             limits: number of a limit in `resource` -> the limit.
-            timeout: seconds, after which it is killed.
-
-        Raises:
-            subprocess.TimeoutExpired: the command did not end.
+            environ: more variables of its environment.
         """
-        given = {"args": [*map(str, args)], "cwd": str(cwd), "environ": self.environ, "limits": [*(limits or {}).items()]}
+        words = [*map(str, args)]
+        variables = {**self.environ, **(environ or {})}
+        given = {"args": words, "cwd": str(cwd or Path.cwd()), "environ": variables, "limits": [*(limits or {}).items()]}
         with Path(os.devnull).open("rb") as nothing:
             pipes = [os.pipe() for _ in range(3)]  # its two streams, and then its number and its end
             try:
@@ -62,32 +150,22 @@ class Forks:
             finally:
                 for _, writing in pipes:
                     os.close(writing)
-        try:
-            out, err, end = _read_all([reading for reading, _ in pipes], time.monotonic() + timeout, [*map(str, args)])
-        finally:
-            for reading, _ in pipes:
-                os.close(reading)
-        return subprocess.CompletedProcess(args, int(end.split()[1]), out.decode(), err.decode())
+        return Forked(words, *(reading for reading, _ in pipes))
 
+    def run(
+        self, *args: str | Path, cwd: Path | None = None, limits: Mapping[int, int] | None = None, timeout: float = 200, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `graphmem ARGS`; see `start`.
 
-def _read_all(readings: Sequence[int], deadline: float, command: list[str]) -> list[bytes]:
-    """Everything that comes through these pipes until they are closed."""
-    read = dict.fromkeys(readings, b"")
-    with selectors.DefaultSelector() as selector:
-        for one in readings:
-            selector.register(one, selectors.EVENT_READ)
-        while selector.get_map():
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
-            if not ready:
-                if number := read[readings[2]].split()[:1]:
-                    os.kill(int(number[0]), signal.SIGKILL)
-                raise subprocess.TimeoutExpired(command, 0, read[readings[0]], read[readings[1]])
-            for key, _ in ready:
-                if more := os.read(key.fd, ANSWER_BYTES):
-                    read[key.fd] += more
-                else:
-                    selector.unregister(key.fd)
-    return [read[one] for one in readings]
+        Args:
+            timeout: seconds, after which it is killed.
+
+        Raises:
+            subprocess.TimeoutExpired: the command did not end.
+        """
+        command = self.start(*args, cwd=cwd, limits=limits, environ=environ)
+        out, err = command.communicate(timeout)
+        return subprocess.CompletedProcess(args, command.wait(), out, err)
 
 
 def _become(given: Mapping[str, Any], descriptors: Sequence[int]) -> None:
@@ -138,5 +216,7 @@ if __name__ == "__main__":
     import graphmem.client.connecting
     import graphmem.project.graphmem  # noqa: F401
 
+    for module in sys.argv[2:]:
+        importlib.import_module(module)
     if _serve(socket.socket(fileno=int(sys.argv[1]))):
         run()
