@@ -40,6 +40,7 @@ export async function show(page, parameters, signal) {
     return project;
   });
   const mapAsked = atlas(signal);
+  mapAsked.catch(() => {}); // awaited below, unless the project is refused first: then that is said
   tour();
   into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal), ask("Health", {}, signal)]), ([project, { reviewQueue }, answer]) => brief(project.state, reviewQueue, answer.health));
   into(learnt, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>

@@ -6,9 +6,9 @@ import { certainty, chip, day, details, failure, into, kindChip, knownList, link
 import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
-const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
+const RELATIONS = ["callers", "references", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy"];
 const PAGE = 100; // edges of one answer
-const OPEN = new Set(["callers", "callees", "tests"]);
+const OPEN = new Set(["callers", "callees", "tests"]); // and references, if there are more of them than callers
 
 /** Fill the panel with what `ref` means. */
 export async function showPanel(place, ref, { signal, close, named = () => {}, refused = () => {}, between = null }) {
@@ -118,7 +118,7 @@ function relation(title, symbol, name, signal) {
     return next.edges.map(entry);
   };
   const head = tests || own ? [title, h("span.count", null, words.number(edges.length - tests - own)), h("span.besides", null, words.panel.besides(tests, own))] : title;
-  return details(head, tests || own ? null : connection.totalCount, OPEN.has(name), listing(edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
+  return details(head, tests || own ? null : connection.totalCount, OPEN.has(name) || (name === "references" && connection.totalCount > symbol.callers.totalCount), listing(edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
 }
 
 async function coaccessed(path, signal) {

@@ -78,6 +78,7 @@ export class SourcePane {
     this.marks = new Map();
     this.blame = [];
     this.entries = [];
+    this.outlined = ""; // the file whose outline is known
     this.texts = source.text.split("\n");
     if (this.texts.length > 1 && this.texts.at(-1) === "") this.texts.pop();
     this.tokens = tokensByLine(source.text, source.columns, this.texts.length);
@@ -115,6 +116,7 @@ export class SourcePane {
     const [known] = past?.fileHistory ?? [];
     const w = words.source;
     this.about = known?.commits ? w.history(known.commits, known.authors.length, known.lastAt.slice(0, 10)) : "";
+    this.outlined = file;
     this.told.opened(file, this.entries);
     this.explain();
     for (const i of this.blocks.keys()) if (!this.blocks[i].classList.contains("plain")) this.colour(i, true);

@@ -152,7 +152,7 @@ export async function showSource(path, line = 0, { end = 0, wanted = false } = {
   else if (narrow.matches && panes.code.shown === undefined) open("code", true);
   else arrange();
   await source.show(path, line, end);
-  if (source.path === path && tree.path !== path) tree.opened(path, source.entries); // it was there already
+  if (source.outlined === path && tree.path !== path) tree.opened(path, source.entries); // it was there already
   if (wanted && narrow.matches) panes.code.element.scrollIntoView({ block: "start" });
 }
 
