@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LAMBDA, LIST, NAME, NO_TERM, Binding, Reference, Term, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, NO_TERM, TUPLE, Binding, Reference, Term, TermIndex
 from graphmem.parsing.terms import TermBuilder
 
 _LAST_LINE: Final = 1 << 30
@@ -50,9 +50,12 @@ def fills(
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
     """Whether an expression may be a function or the creation of an object.
 
-    True for a name, a lambda, and a call of a capitalised name.
+    True for a name, a lambda, and a call of a capitalised name. Also for a list, a tuple or a choice (`a if b else c`) with such a part.
     """
     term = terms[item]
+    if term[0] in (LIST, TUPLE, EITHER):
+        _, items = term
+        return any(_is_callable(terms, inner) for inner in items)
     if term[0] == CALL:
         callee = terms[term[1]]
         return callee[0] in (NAME, ATTR) and str(callee[-1]).lstrip("_")[:1].isupper()

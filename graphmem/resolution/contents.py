@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, Type, box, join
+from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, Atom, Type, box, join
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -31,8 +31,10 @@ def is_vague(value: Type) -> bool:
     )
 
 
-def _is_open(atom: object) -> bool:
-    return isinstance(atom, tuple) and (atom[0] == CLASS or (atom[0] == BOX and atom[1] == "callable"))
+def _is_open(atom: Atom) -> bool:
+    if atom[0] == TUP:
+        return any(_is_open(inner) for part in atom[1] for inner in part)
+    return atom[0] == CLASS or (atom[0] == BOX and atom[1] == "callable")
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:

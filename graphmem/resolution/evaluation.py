@@ -289,7 +289,8 @@ class Evaluation:
         """Narrow the type of a value to a tested type, as `isinstance` does.
 
         `value` is the type before the test, and `tested` is the type that the test names. The result is `tested`, plus each alternative of
-        `value` that is a subclass of a tested class. If `B` derives from `A`, `B | C` narrowed to `A` gives `A | B`.
+        `value` that is a subclass of a tested class, or passes a test for a library's class. If `B` derives from `A`, `B | C` narrowed to
+        `A` gives `A | B`.
         """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
@@ -297,13 +298,20 @@ class Evaluation:
             for atom in self.expanded(value)
             if atom[0] == INST and atom[1] not in classes and not classes.isdisjoint(self.project_classes(atom[1]))
         )
+        outside = [atom for atom in tested if atom[0] == EXTI]
+        if outside:
+            kept = (atom for atom in self.expanded(value) if atom[0] == INST and atom[1] not in classes)
+            special |= {atom for atom in kept if any(rules_of(self.project.entry(atom[1])).satisfies(self, atom, one) for one in outside)}
         return join(special, tested)
 
     def _attr(self, entry: FileEntry, scope: int, index: int, term: Attr, line: int) -> Type:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
-                return narrowed
+                if all(atom[0] != EXTI for atom in narrowed):
+                    return narrowed
+                _, base, name = term
+                return self._narrow(self.attribute(self.expanded(self.term(entry, scope, base, line)), name), narrowed)
         _, base, name = term
         value = self.expanded(self.term(entry, scope, base, line))
         found = self.attribute(value, name)

@@ -48,8 +48,9 @@ class Through(NamedTuple):
     names: Sequence[str]
     first: int = 0  # positional arguments from here
     last: int = 1  # to before here
-    keyword: str = ""  # or the argument of this name
+    keyword: str = ""  # or the argument of this name; "*" for all that have one
     elements: bool = False  # it calls the method on what the argument contains
+    needs: str = ""  # it calls the method only if the argument's class has this one, too
 
 
 class CallRules:
@@ -60,6 +61,9 @@ class CallRules:
 
     call_method: str = ""
     """Method that runs when an instance is called; "" for none."""
+
+    values_are_checked: bool = False
+    """Whether a method that was passed as a value must accept the call's arguments."""
 
     has_overloads: bool = False
     """Whether parameters distinguish functions of one name."""

@@ -11,6 +11,7 @@ from graphmem.resolution.types import (
     EXT,
     Base,
     Ext,
+    ExtInstance,
     Instance,
     Receiver,
     SuperObject,
@@ -67,6 +68,14 @@ class ClassRules:
         `base` is the class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over an object
         of a subclass of `list` does not run the `__getitem__` of the subclass.
         """
+        return False
+
+    def library_has(self, base: Ext, name: str) -> bool:
+        """Whether a library's class is known to have a method."""
+        return False
+
+    def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
+        """Whether an object passes a test for a library's class, `tested`."""
         return False
 
     standard_packages: Collection[str] = ()

@@ -339,3 +339,39 @@ def test_an_edit_of_a_condition_reaches_the_calls_whose_results_it_excludes(edit
     fresh.update({path: extract(path, text.encode(), "python", "x" if path == "a.py" else "") for path, text in other.items()}, ())
     assert after["use.py"] != before["use.py"]
     assert after == {path: fresh.resolve(path) for path in other}
+
+
+FIELDS = {
+    "kinds.py": "class A:\n    def go(self): ...\nclass B:\n    def go(self): ...\n",
+    "box.py": "from attr import attrs, attrib\n@attrs\nclass Box:\n    other = attrib(default=None)\n    held = attrib(default=None)\n"
+    "    def run(self):\n        self.held.go()\n\ndef act(one): one.go()\n",
+    "use.py": "from box import Box\nfrom kinds import A, B\nBox(None, A())\n",
+    "tests/test_box.py": "import pytest\nfrom box import act\nfrom kinds import A, B\nKINDS = [A()]\n"
+    "@pytest.mark.parametrize('one', KINDS)\nclass TestBox:\n    def test_act(self, one): act(one)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("use.py", "A())", "B())"),
+        ("use.py", "None, A()", "A(), None"),
+        ("box.py", "@attrs\n", ""),
+        ("box.py", "    other = attrib(default=None)\n", ""),
+        ("box.py", "    def run", "    def __init__(self, other, held): ...\n    def run"),
+        ("tests/test_box.py", "[A()]", "[B()]"),
+        ("tests/test_box.py", "@pytest.mark.parametrize('one', KINDS)\n", ""),
+        ("tests/test_box.py", "'one', KINDS", "'one', [B()]"),
+    ],
+)
+def test_what_a_field_or_a_tests_parameter_is_given_reaches_the_code_that_uses_it(path, old, new):
+    other = {**FIELDS, path: FIELDS[path].replace(old, new, 1)}
+    resolver = Resolver("p")
+    resolver.update({at: extract(at, text.encode(), "python", "") for at, text in FIELDS.items()}, ())
+    before = {at: resolver.resolve(at) for at in FIELDS}
+    todo = resolver.update({path: extract(path, other[path].encode(), "python", "x")}, ())
+    after = {**before, **{at: resolver.resolve(at) for at in todo}}
+    fresh = Resolver("p")
+    fresh.update({at: extract(at, text.encode(), "python", "x" if at == path else "") for at, text in other.items()}, ())
+    assert after["box.py"] != before["box.py"]
+    assert after == {at: fresh.resolve(at) for at in other}

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, SELF, Call, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, SELF, SPREAD, Call, Reference, Term
 from graphmem.resolution.edges.frameworks import Handing
 from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.rows import Evidence
-from graphmem.resolution.edges.target import Target
+from graphmem.resolution.edges.target import SEVERAL_CLASSES, Target, shared_among
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import Called
 from graphmem.resolution.extensions import is_own
@@ -55,9 +55,6 @@ MAX_VALUES: Final = 60
 With more, none is used: all paths through such calls would meet.
 """
 
-
-SEVERAL_CLASSES: Final = 0.57
-"""Confidence in an implicit call if the operand may be of several classes."""
 
 MANY: Final = 4
 """Functions that a called value may be, from which on they are many."""
@@ -106,7 +103,7 @@ class CallSites:
         self.evidence.call_sites += 1
         rules = rules_of(self.entry)
         call = call_at(self.terms, reference.term)
-        _, written, arguments, _ = call
+        _, written, arguments, named = call
         called = self.without_types(reference, written)
         callee = self.terms[called]
         if rules.is_super_call(self.entry, reference.term):
@@ -125,6 +122,8 @@ class CallSites:
             targets = self.overloads.chosen(reference, targets)
         else:
             targets = [target for target in targets if target.rule != "override" or self.overloads.can_construct(reference, target.symbol)]
+            if rules.values_are_checked:
+                targets = self.accepting(reference, called, targets)
             plain = [target.symbol for target in targets if target.symbol is not None and target.rule != "override"]
             if len(plain) > 1:
                 fitting = rules.fitting_receiver(self.inference, self.entry, reference, plain)
@@ -136,12 +135,40 @@ class CallSites:
         self.handing.connect(reference, call)
         if rules.links_routes:
             self.handing.link(reference, call)
-        for target in targets if arguments else ():
+        for target in targets if arguments or named else ():
             if target.outside is not None:
                 self.run_through(reference, call, rules.called_through(*target.outside))
                 if target.outside in rules.attribute_readers and len(arguments) > 1:
                     self.read_named(reference, arguments[0], string_of(self.terms[arguments[1]]))
         self.add_implied(reference)
+
+    def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
+        """Leave out bound methods passed as values that reject the arguments.
+
+        `called` is the callee of the call, and `targets` are the functions that it may be. All are kept if arguments are unknown, as in
+        `f(*args)`, or were given before the call (`functools.partial`).
+        """
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        values = {target.symbol for target in targets if target.rule in ("function_value", "computed_name")}
+        if not values or any(self.terms[argument][0] == SPREAD for argument in arguments):
+            return targets
+        value = self.value(reference, called)
+        if any(atom[0] == PARTIAL for atom in value):
+            return targets
+        values -= {atom[1] for atom in value if atom[0] == FUNC and atom[2] is None}
+        keywords = [keyword for keyword, _ in named]
+        return [target for target in targets if target.symbol not in values or self.accepts(target.symbol, len(arguments), keywords)]
+
+    def accepts(self, symbol: Symbol | None, positional: int, keywords: Sequence[str]) -> bool:
+        """Whether a bound method accepts the arguments of a call.
+
+        `positional` is their number, and `keywords` are the names of the others. A decorator may change what a method accepts.
+        """
+        if symbol is None or symbol.kind != "method":
+            return True
+        definition = self.project.definition(symbol)
+        rules = rules_of(self.project.files[symbol.path])
+        return bool(definition.decorators) or rules.takes(definition, positional, keywords, bound=True)
 
     def without_types(self, reference: Reference, callee: int) -> int:
         """Return the index of a call's callee, without type arguments in brackets.
@@ -422,9 +449,12 @@ class CallSites:
         """
         _, _, positional, keywords = call
         for through in found:
-            given = [*positional[through.first : through.last], *(value for name, value in keywords if name == through.keyword)]
+            given = [*positional[through.first : through.last], *(value for name, value in keywords if through.keyword in (name, "*"))]
             for argument in given:
-                if through.elements:
+                if through.needs:
+                    able = frozenset(a for a in self.value(reference, argument) if a[0] == INST and self.has_method(a[1], through.needs))
+                    self.run_on(reference, able, through.names)
+                elif through.elements:
                     self.run_on(reference, self.contained(self.value(reference, argument)), through.names)
                 elif through.names:
                     self.run_first(reference, argument, through.names)
@@ -437,6 +467,11 @@ class CallSites:
                             )
                     value = frozenset(atom for atom in given_value if atom[0] in (FUNC, INST, PARTIAL))
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
+
+    def has_method(self, symbol: Symbol, name: str) -> bool:
+        """Whether a class or a known library class among its bases has a method."""
+        owner = self.inference.owner(symbol, name)
+        return isinstance(owner, Symbol) or (owner is not None and rules_of(self.entry).library_has(owner, name))
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
         """Add edges for `getattr(receiver, "name")`, which reads an attribute."""
@@ -557,16 +592,6 @@ class CallSites:
                 evidence.edge(EdgeKind.REFERENCES, src, atom[1].id, rule, reference.line)
             elif atom[0] == EXT and atom[2] and atom[1] != rules_of(self.entry).builtin_package:
                 evidence.edge(EdgeKind.REFERENCES, src, evidence.outside(atom[1], atom[2]), "external", reference.line)
-
-
-def shared_among(value: Type) -> float:
-    """Return the confidence of an implicit call on an object of a given type.
-
-    An implicit call is one that the source does not write, such as `__add__` for `a + b`. If `value` has several classes, the confidence is
-    `SEVERAL_CLASSES`. Otherwise the result is 0, which means the default confidence of the rule.
-    """
-    classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
-    return 0.0 if classes < 2 else SEVERAL_CLASSES
 
 
 def settled(inference: Inference, value: Type) -> Type:

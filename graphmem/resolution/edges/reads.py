@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
-from graphmem.resolution.edges.calls import SEVERAL_CLASSES, shared_among
-from graphmem.resolution.edges.target import Target
+from graphmem.resolution.edges.target import SEVERAL_CLASSES, Target, shared_among
 from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import rules_of

@@ -1,11 +1,15 @@
-"""One possible target of a call."""
+"""One possible target of a call, and the confidence in implicit ones."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.model import EdgeKind
 from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import EXTI, INST, PENDING, Type
+
+SEVERAL_CLASSES: Final = 0.57
+"""Confidence in an implicit call if the operand may be of several classes."""
 
 
 class Target(NamedTuple):
@@ -20,3 +24,13 @@ class Target(NamedTuple):
     confidence: float = 0.0  # 0: the default of the rule
     kind: str = EdgeKind.CALLS
     is_extension: bool = False  # the receiver of the call is the first parameter
+
+
+def shared_among(value: Type) -> float:
+    """Return the confidence of an implicit call on an object of a given type.
+
+    An implicit call is one that the source does not write, such as `__add__` for `a + b`. If `value` has several classes, the confidence is
+    `SEVERAL_CLASSES`. Otherwise the result is 0, which means the default confidence of the rule.
+    """
+    classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
+    return 0.0 if classes < 2 else SEVERAL_CLASSES

@@ -8,7 +8,7 @@ from typing import Final
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
 from graphmem.parsing.language import language_spec
-from graphmem.resolution.edges.target import Target
+from graphmem.resolution.edges.target import Target, shared_among
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.hierarchy import Hierarchy
@@ -85,6 +85,7 @@ class Targets:
         `name`, it was passed as a value. Then its rule is `function_value`, unless `rule` is `import`.
         """
         rules = rules_of(self.entry)
+        likely = shared_among(value)
         for atom in ordered(value):
             if atom[0] == FUNC:
                 other = name and atom[1].name != name and rule not in ("import", "function_value")
@@ -107,7 +108,10 @@ class Targets:
                 owner = self.inference.owner(atom[1], rules.call_method)
                 if isinstance(owner, Symbol):
                     found = rule if rule == "inferred_type" else "implicit"
-                    plain = [Target(symbol, None, found) for symbol in self.inference.functions(owner, rules.call_method)]
+                    plain = [
+                        Target(symbol, None, found, likely if found == "implicit" else 0.0)
+                        for symbol in self.inference.functions(owner, rules.call_method)
+                    ]
                     yield from self.dispatched(atom, rules.call_method, plain, caller, is_self=False)
             elif atom[0] == METHODS:
                 _, receiver, prefix = atom

@@ -41,6 +41,21 @@ REFLECTED: Final[Mapping[str, str]] = {
 Python tries the reflected method if the left operand does not support the operation. Other operators use `__r…__`.
 """
 
+STANDS_FOR: Final[Mapping[str, str]] = {
+    "Iterable": "__iter__",
+    "Iterator": "__next__",
+    "AsyncIterable": "__aiter__",
+    "AsyncIterator": "__anext__",
+    "Awaitable": "__await__",
+    "Callable": "__call__",
+    "Container": "__contains__",
+    "Sized": "__len__",
+    "PathLike": "__fspath__",
+    "SupportsIndex": "__index__",
+    "SupportsInt": "__int__",
+}
+"""Abstract class -> the method that makes an object one of its instances."""
+
 _ALL: Final = 1 << 10
 _COPIED: Final = ("__reduce_ex__", "__reduce__", "__getstate__")
 _ITERATES: Final = (Through(ITERATION),)
@@ -49,6 +64,7 @@ _SIZES: Final = (Through(ITERATION), Through(("__len__",)))  # a list is made of
 _SIZES_ALL: Final = (Through(ITERATION, last=_ALL), Through(("__len__",), last=_ALL))
 _FINDS: Final = (Through(("__hash__",)), Through(("__eq__",)))
 _COMPARES: Final = (Through(("__eq__",)), Through(("__eq__",), elements=True))
+_HASHES: Final = Through(("__hash__",), elements=True)
 _ORDERS: Final = Through(("__lt__",), elements=True)
 _KEYED: Final = Through((), first=_ALL, keyword="key")
 _CALLS_FIRST: Final = Through(())
@@ -89,21 +105,21 @@ _BUILTINS: Final[Mapping[str, Sequence[Through]]] = {
     "setattr": _calls("__setattr__"),
     "delattr": _calls("__delattr__"),
     "open": _calls("__fspath__"),
-    "dict": _calls("keys", *ITERATION),
+    "dict": (Through(("keys", *ITERATION)), Through(("__getitem__",), needs="keys")),
     "dict.fromkeys": _ITERATES,
-    "dict.update": _calls("keys", *ITERATION),
+    "dict.update": (Through(("keys", *ITERATION)), Through(("__getitem__",), needs="keys")),
     "list": _SIZES,
     "tuple": _SIZES,
     "list.extend": _SIZES,
-    "set": _ITERATES,
-    "frozenset": _ITERATES,
-    "set.update": _ITERATES_ALL,
+    "set": (*_ITERATES, _HASHES),
+    "frozenset": (*_ITERATES, _HASHES),
+    "set.update": (*_ITERATES_ALL, _HASHES),
     "set.union": _ITERATES_ALL,
     "set.intersection": _ITERATES_ALL,
     "set.difference": _ITERATES_ALL,
     "str.join": _SIZES,
     "bytes.join": _SIZES,
-    "str.format": (Through(FORMATTED_TEXT, last=_ALL),),
+    "str.format": (Through(FORMATTED_TEXT, last=_ALL, keyword="*"),),
     "sum": _ITERATES,
     "any": _ITERATES,
     "all": _ITERATES,

@@ -6,7 +6,7 @@ The rules cover receivers, operators, decorators, functions of the standard libr
 from __future__ import annotations
 
 import builtins
-import collections
+import collections.abc
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, AWAIT, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
 from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
 from graphmem.resolution.python.annotations import PythonTypes
+from graphmem.resolution.python.fields import field_value
 from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
     CALLS,
     COMMON_METHODS,
     container_method,
 )
-from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, KEY, PLAIN_TEXT, REFLECTED, UNSIGNED
+from graphmem.resolution.python.parametrized import parametrized
+from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, KEY, PLAIN_TEXT, REFLECTED, STANDS_FOR, UNSIGNED
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -36,6 +38,7 @@ from graphmem.resolution.types import (
     PENDING,
     Container,
     Ext,
+    ExtInstance,
     Instance,
     Outside,
     Type,
@@ -72,6 +75,7 @@ class PythonRules(PythonTypes):
     uses_tell_classes = True
     classes_are_made_by_name = True
     libraries_give_anything = True
+    values_are_checked = True
     methods_are_inputs = True
     class_calls_are_virtual = False
     siblings_are_inferred = True
@@ -179,13 +183,14 @@ class PythonRules(PythonTypes):
         return found
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return the type of the pytest fixture that a parameter requests.
+        """Return the type of the value that pytest passes for a parameter.
 
-        A parameter of a test or fixture requests the fixture of the same name. For any other parameter the result is empty.
+        A parameter of a test or fixture requests the fixture of the same name. A parameter of a test may also have values from
+        `parametrize`. For any other parameter the result is empty.
         """
         fixture = self._fixture(inference, symbol, index)
         if fixture is None:
-            return EMPTY
+            return parametrized(inference, symbol, index)
         value = inference.returned(fixture)
         entry = inference.project.entry(fixture)
         if entry.yields.get(fixture.index):
@@ -261,13 +266,13 @@ class PythonRules(PythonTypes):
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type that reading a class attribute gives.
 
-        `value` is the type of the assigned value. A member of an enum is an instance of the enum. For a descriptor, the type is the result
-        of its `__get__`.
+        `value` is the type of the assigned value. A field has what calls of the class pass for it. A member of an enum is an instance of
+        the enum. For a descriptor, the type is the result of its `__get__`.
         """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
         found = EMPTY
-        for atom in inference.expanded(value):
+        for atom in inference.expanded(field_value(inference, owner, binding, value)):
             if atom[0] == INST and isinstance(inference.owner(atom[1], "__get__"), Symbol):
                 found = join(found, inference.method_result(atom, "__get__"))
             else:
@@ -338,6 +343,26 @@ class PythonRules(PythonTypes):
         inside = _CONTAINERS.get(package)
         found = vars(inside).get(dotted) if inside is not None else None
         return isinstance(found, type) and getattr(found, name, None) not in (None, getattr(object, name, None))
+
+    def library_has(self, base: Ext, name: str) -> bool:
+        """Return whether a class of the collections has a method, such as `keys`."""
+        return hasattr(getattr(collections.abc, base[2].rpartition(".")[2], None), name)
+
+    def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
+        """Return whether an object passes `isinstance(x, Iterable)` and similar.
+
+        It passes if its class derives from the library's class `tested`, or has the method that stands for an abstract class.
+        """
+        _, _, dotted, _ = tested
+        name = dotted.rpartition(".")[2]
+        known = getattr(collections.abc, name, None)
+        for base in inference.mro(receiver[1]):
+            if not isinstance(base, Symbol):
+                other = getattr(collections.abc, base[2].rpartition(".")[2], None)
+                if base[2].rpartition(".")[2] == name or (isinstance(known, type) and isinstance(other, type) and issubclass(other, known)):
+                    return True
+        method = STANDS_FOR.get(name)
+        return method is not None and isinstance(inference.owner(receiver[1], method), Symbol)
 
     def next_step(self, name: str) -> str:
         """Return the method that fetches the next element of an iterator.

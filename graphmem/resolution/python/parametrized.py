@@ -1,0 +1,85 @@
+"""Infer parameters of tests from `@pytest.mark.parametrize`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import CALL, LIST, STRING, TUPLE, Call, written_name
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.terms import string_of
+from graphmem.resolution.types import EMPTY, TUP, Type, join, join_all
+
+if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+
+def parametrized(inference: Inference, symbol: Symbol, index: int) -> Type:
+    """Return the type of the values that `parametrize` gives a parameter.
+
+    The decorator is that of the test `symbol` or of its class. The result is empty for a function that is not a test.
+    """
+    entry = inference.project.entry(symbol)
+    definition = entry.definitions[symbol.index]
+    if not entry.in_tests or not definition.name.startswith("test"):
+        return EMPTY
+    around = entry.definitions[definition.parent]
+    decorated = [(definition.parent, definition)]
+    if around.kind in CLASS_KINDS:
+        inference.project.entry(entry.symbols[definition.parent])  # the answer depends on its decorators
+        decorated.append((around.parent, around))
+    found = EMPTY
+    for scope, one in decorated:
+        for decorator in one.decorators:
+            term = entry.terms[decorator]
+            if term[0] == CALL and written_name(entry.terms, term[1]) == "parametrize":
+                found = join(found, _given(inference, entry, scope, one.start_line, term, definition.parameters[index].name))
+    return inference.expanded(found)
+
+
+def _given(inference: Inference, entry: FileEntry, scope: int, line: int, call: Call, name: str) -> Type:
+    """Return the type of the values that one `parametrize` gives a parameter."""
+    _, _, arguments, keywords = call
+    named = dict(keywords)
+    names = arguments[0] if arguments else named.get("argnames", -1)
+    values = arguments[1] if len(arguments) > 1 else named.get("argvalues", -1)
+    if names < 0 or values < 0:
+        return EMPTY
+    written = _names(entry, names)
+    if name not in written:
+        return EMPTY
+    position, several = written.index(name), len(written) > 1
+    listed = entry.terms[values]
+    if listed[0] in (LIST, TUPLE):
+        _, items = listed
+        terms = (_part(entry, item, position, several) for item in items)
+        return join_all(inference.term(entry, scope, term, line) for term in terms if term >= 0)
+    inner = inference.element(inference.expanded(inference.term(entry, scope, values, line)))
+    if not several:
+        return inner
+    rows = (atom[1] for atom in inference.expanded(inner) if atom[0] == TUP)
+    return join_all(row[position] for row in rows if position < len(row))
+
+
+def _names(entry: FileEntry, term: int) -> Sequence[str]:
+    """Return the names of the parameters: `"a, b"`, `("a", "b")`."""
+    found = entry.terms[term]
+    if found[0] == STRING:
+        return [name.strip() for name in found[1].split(",")]
+    if found[0] in (LIST, TUPLE):
+        return [string_of(entry.terms[item]) for item in found[1]]
+    return ()
+
+
+def _part(entry: FileEntry, item: int, position: int, several: bool) -> int:
+    """Return the expression for one parameter in a row of values, or -1.
+
+    A row is a value, a tuple of values, or `pytest.param(…)`.
+    """
+    term = entry.terms[item]
+    if term[0] == CALL and written_name(entry.terms, term[1]) == "param":
+        return term[2][position] if position < len(term[2]) else -1
+    if not several:
+        return item
+    return term[1][position] if term[0] in (LIST, TUPLE) and position < len(term[1]) else -1
