@@ -52,7 +52,7 @@ INSTRUCTIONS: Final = (
     "Keep what you learnt the hard way with `remember`."
 )
 BRANCH: Final = "branch"  # an argument of every tool, which only servers of several projects have; so no schema costs tokens for it
-OF_BRANCHES: Final = f" Every tool takes `{BRANCH}`, a pushed one."
+OF_BRANCHES: Final = f" All take a pushed `{BRANCH}`."
 """Added to the instructions by servers that keep branches."""
 
 
