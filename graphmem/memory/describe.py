@@ -6,6 +6,7 @@ It has the memory's fields, its links to code, its age and the ids of related me
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,11 +39,14 @@ class Describer:
         index: the memories.
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
-        paths: paths of files that memories name and the graph does not contain, by id.
+        paths: returns the paths of files that memories name and the graph does not contain, by id. It is called only for such a file,
+            because it reads the database.
         branches: returns the branches, except the indexed one, that have the code of a memory; see `MemoryRepository.branches_of`.
     """
 
-    def __init__(self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str], branches: BranchesOf) -> None:
+    def __init__(
+        self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: Callable[[], Mapping[str, str]], branches: BranchesOf
+    ) -> None:
         self._index = index
         self._view = view
         self._now = now
@@ -108,7 +112,7 @@ class Describer:
         if self._view is not None and link.target_id in self._view.index_of:
             node = self._view.index_of[link.target_id]
             return self._view.path(node) if link.label == "File" else self._view.info(node).ref
-        return self._index.path_of(link.target_id) or self._paths.get(link.target_id) or link.target_id
+        return self._index.path_of(link.target_id) or self._paths().get(link.target_id) or link.target_id
 
     def _anchor(self, link: AboutRow) -> MemoryAnchor:
         return MemoryAnchor(

@@ -112,7 +112,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         warns = row.type in TRAPS and (row.status != "candidate" or (node is not None and view.label[node] != FILE))
         found.append(_Candidate(score * (TRAP if warns else 1.0), score, one, warns))
     found.sort(key=lambda one: (-one.weight, one.id))
-    describer = Describer(index, view, now, {}, branches)
+    describer = Describer(index, view, now, dict, branches)
     chosen = []
     for candidate in found[:limit]:
         node_id, place = nearest[candidate.id]

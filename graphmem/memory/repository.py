@@ -379,7 +379,7 @@ class MemoryRepository:
 
     def describer(self) -> Describer:
         """Return an object that describes memories, as of the current time."""
-        return Describer(self.index(), self.view(), self.clock.now(), self.paths(), self.branches_of)
+        return Describer(self.index(), self.view(), self.clock.now(), self.paths, self.branches_of)
 
     def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
         """Return the branches, except the indexed one, that have a memory's code.

@@ -35,6 +35,7 @@ from graphmem.runtime.arrow import pc
 from graphmem.runtime.compression import inflated
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.store.base import FlowRow, ModuleRow
+from graphmem.store.meta_names import MODULES_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,6 +114,8 @@ class Semantics:
         parts = {
             "churn": self._churn,
             "groups": _groups(made),
+            "generation": self.view.generation,
+            "stored": [(one.id, one.name, list(one.paths)) for one in sorted(made.groups, key=lambda group: group.id)],
             **{name: getattr(made, name) for name in _OF_MODULES},
             "titles": self.titles,
             "dead": self.dead,
@@ -124,9 +127,7 @@ class Semantics:
     @cached_property
     def modules(self) -> Modules:
         """The division of files into modules, and the results derived from it."""
-        generation, stored = self._store.modules()
-        known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
-        current = generation == self.view.generation
+        known, current = self._known_modules()
         if self._churn is None:
             self.notes.append("no commit history found; heat uses complexity and dependents only")
         co_change = {} if current else self._together()
@@ -137,6 +138,24 @@ class Semantics:
             for name, hint in _OF_MODULES.items():
                 made.__dict__[name] = self._saved.of(name, hint)
         return made
+
+    def _known_modules(self) -> tuple[list[Known], bool]:
+        """Return (modules, current): the stored modules with their names.
+
+        `current` says whether they were computed from this generation of the graph. If they were saved beside it, the database need not be
+        opened, which takes longer than all else for the first page of the explorer.
+        """
+        generation = self.view.generation
+        if (
+            self._store.meta().get(MODULES_OF) == str(generation)
+            and self._saved.has("stored")
+            and self._saved.of("generation", int) == generation
+        ):
+            return [
+                Known(one, name, frozenset(paths)) for one, name, paths in self._saved.of("stored", list[tuple[str, str, list[str]]])
+            ], True
+        of_generation, stored = self._store.modules()
+        return [Known(one.id, one.name, frozenset(one.paths)) for one in stored], of_generation == generation
 
     @cached_property
     def _churn(self) -> dict[str, float] | None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "explorer.projection"
 _KIND: Final = "explorer"
-_VERSION: Final = 1  # increase it when the form of the file changes; its content is marked by the code
+_VERSION: Final = 2  # increase it when the form of the file changes; its content is marked by the code
 _LEVEL: Final = 1  # of zlib
 _REST: Final = "rest"
 _Restore = Callable[[Any, list[SymbolInfo]], Any]

@@ -43,7 +43,7 @@ from graphmem.projection.build import build_arrays, text
 from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
 from graphmem.projection.file_names import FileNames
 from graphmem.projection.patch import Merge, Patched, patch_arrays
-from graphmem.runtime.arrow import computed, pc
+from graphmem.runtime.arrow import computed
 from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
@@ -384,11 +384,11 @@ class GraphView:
             told.setdefault(node, rule)
         nodes = np.fromiter(told, np.int64, len(told))
         # From a list: for an array Arrow loads numpy's masked arrays first, a tenth of the time of a server's first answer.
-        silent = np.asarray(pc.equal(column.take(pa.array(list(told))), ""), dtype=np.bool_)
+        silent = np.asarray(computed("equal", computed("take", column, pa.array(list(told))), ""), dtype=np.bool_)
         mask = np.zeros(self.n, np.bool_)
         mask[nodes[silent]] = True
         bits = pa.Array.from_buffers(pa.bool_(), self.n, [None, pa.py_buffer(np.packbits(mask, bitorder="little"))])
-        return text(pc.replace_with_mask(column, bits, pa.array([told[node] for node in nodes[silent].tolist()], pa.string())))
+        return text(computed("replace_with_mask", column, bits, pa.array([told[node] for node in nodes[silent].tolist()], pa.string())))
 
     def entry_point(self, i: int) -> str:
         """Return the kind of entry point that a node is, or ""."""
@@ -432,8 +432,8 @@ class GraphView:
             rows = wanted.tolist()
             texts = [[column[i].as_py() for i in rows] for column in columns]
         else:
-            take = pa.array(wanted)
-            texts = [column.take(take).to_pylist() for column in columns]
+            take = pa.array(wanted.tolist(), pa.int64())  # from a list, because Arrow loads numpy's masked arrays for an array
+            texts = [computed("take", column, take).to_pylist() for column in columns]
         paths = self.paths
         return [
             SymbolInfo(key, NODE_KINDS[kind], name, qualname, paths[p] if p >= 0 else "", start, end, signature, test, entry)
@@ -668,7 +668,7 @@ class GraphView:
     def sites_of(self, rows: npt.NDArray[np.int64]) -> int:
         """Return the number of lines of some edge rows, as `lines_of` lists them."""
         first = self.line[rows]
-        several = self.arrays.edges.lines.take(pa.array(rows)).to_pylist() if len(rows) else []
+        several = computed("take", self.arrays.edges.lines, pa.array(rows.tolist(), pa.int64())).to_pylist()
         return sum(text.count(",") + 1 if text else line != 0 for text, line in zip(several, first.tolist(), strict=True))
 
     # ---- totals

@@ -65,11 +65,13 @@ def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
     with monkeypatch.context() as broken, GraphMem.open(index, settings=settings) as service:
         for name in ("judged", "flows", "titles", "together"):
             broken.setattr(derived, name, None)
+        assert answers(service) == derived_here
+        assert service.atlas().columns == drawn
+        assert not service.review_queue().total
+        assert service.parts.store._at_rest  # opening the database takes longer than these answers
         found = service.search("shop total")  # a search in a new process has them, too
         assert {"modules", "flows"}.isdisjoint(found.missing)
         assert {hit.kind for hit in found} >= {"module", "symbol"}
-        assert answers(service) == derived_here
-        assert service.atlas().columns == drawn
     (root / "shop.py").write_text(APP["shop.py"].replace("_forgotten", "_also_forgotten"), encoding="utf-8")
     with GraphMem.open(index, settings=settings) as service:
         service.index()
