@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from graphmem.knowledge import KnowledgeDelta
     from graphmem.language_model import LanguageModel
     from graphmem.projection.graph import GraphView
+    from graphmem.projection.words import WordIndex
     from graphmem.store.base import GraphStore, GraphTables
 
 PATIENCE_S: Final = 60.0
@@ -196,10 +197,12 @@ class Overlaid(NamedTuple):
     Attributes:
         log: the file with the log of the main line's change history.
         elsewhere: returns the names of other branches that have the code of a memory, given the memory's id.
+        made: graph and words of the branch, made from those of the main line; None to build them.
     """
 
     log: Path
     elsewhere: Callable[[str], list[str]]
+    made: tuple[GraphView, WordIndex] | None
 
 
 def wired(
@@ -226,7 +229,7 @@ def wired(
     model = configured(settings)
 
     # Stored data.
-    projections = Projections(store, data_dir)
+    projections = Projections(store, data_dir, line.made if line is not None else None)
     unfollow = _followed(store, projections)
     progress: Hub[IndexProgress] = Hub(replay=True)
     stale, following = StaleFiles(), Following()

@@ -31,7 +31,8 @@ def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
     overlays = line.overlays
     with line.runs.turn:
         root, store = overlays.prepare(key)
-        beside = Overlaid(line.history.log().path, lambda memory: overlays.elsewhere(memory, key))
+        made = overlays.projected(store, root / INDEX)
+        beside = Overlaid(line.history.log().path, lambda memory: overlays.elsewhere(memory, key), made)
         service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, line=beside))
 
         def pushed(files: int) -> None:

@@ -5,8 +5,10 @@ An overlay is an open branch. It has rows of its own only for files that differ 
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
+import sqlite3
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +27,7 @@ from graphmem.knowledge import AboutRow, Anchor
 from graphmem.memory.link import link
 from graphmem.project.branches import GONE, Branch, Branches, BranchId, BranchKey, BranchLink
 from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in, text_in
+from graphmem.projection.entries import DamagedWordsError
 from graphmem.runtime.pushes import PUSHED_FILE, address_of
 from graphmem.runtime.replacing import replace_file
 from graphmem.security.access import Access, caller
@@ -37,12 +40,15 @@ if TYPE_CHECKING:
     from graphmem.model import GraphDelta
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.runs import IndexRuns
+    from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
+    from graphmem.projection.words import WordIndex
     from graphmem.store.base import GraphStore
 
 FOLDER: Final = "branches"  # in the index directory: files of the branches that are open
 INDEX: Final = ".graphmem"
 _CACHED: Final = 512  # files of a branch whose rows stay decoded
+_log = logging.getLogger(__name__)
 _NO_LINKS: Final = Judging({}, {}, {}, ())
 
 
@@ -192,6 +198,27 @@ class Overlays:
         store = OverlayStore(self.store, _cached_rows(self.branches), layer._replace(meta={**layer.meta, "root": str(root)}))
         self._judge(store)
         return root, store
+
+    def projected(self, store: OverlayStore, folder: Path) -> tuple[GraphView, WordIndex] | None:
+        """Return graph and words of a branch, made from those of the main line.
+
+        Only what differs is computed. The result is None if the main line's are not ready; then those of the branch must be built. The
+        caller must hold the lock `runs.turn`.
+
+        Args:
+            store: the store of the branch; see `prepare`.
+            folder: the index directory of the branch, for the words.
+        """
+        shot = self.runs.projections.snapshot()
+        words = shot.words
+        if words is None or not words.generation == shot.generation == self.store.generation():
+            return None
+        delta, generation = self.delta_to(store.layer.own), store.generation()
+        try:
+            return shot.graph.patched(delta, generation), words.copied(folder).patched(delta, generation)
+        except (DamagedWordsError, OSError, sqlite3.Error) as error:
+            _log.warning("the words of a branch could not be made from the main line's (%s); they are built from its rows", error)
+            return None
 
     def attach(self, overlay: Overlay) -> None:
         """Register an open branch, to be updated after pushes.

@@ -136,11 +136,13 @@ class Projections:
     Args:
         store: the open database.
         data_dir: directory of the projections.
+        made: graph and words of the store's generation, with the words in a file in `data_dir`; None to open or build them.
     """
 
-    def __init__(self, store: GraphReads, data_dir: Path) -> None:
+    def __init__(self, store: GraphReads, data_dir: Path, made: tuple[GraphView, WordIndex] | None = None) -> None:
         self._store = store
         self._dir = data_dir
+        self._made = made
         self._writing = threading.Lock()  # of making a new generation
         self._state = threading.Lock()  # of the fields below
         self._using = threading.Lock()
@@ -578,6 +580,11 @@ class Projections:
 
     def _load(self) -> None:
         """Load the saved projections; build missing ones from the store."""
+        if self._made is not None:
+            made, self._made = self._made, None
+            self._publish(*made)
+            made[0].warm()
+            return
         generation = self._store.generation()
         graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
         if graph is not None:

@@ -249,6 +249,21 @@ class WordIndex:
         index.pieces = self.pieces.without(_touched(delta))
         return index
 
+    def copied(self, folder: Path) -> WordIndex:
+        """Copy this generation to a new file in `folder`; return its reader.
+
+        Raises:
+            OSError, sqlite3.Error: the copy failed.
+        """
+        path = folder / f"words-{self.generation}-{time.time_ns():x}.sqlite"
+        copy = sqlite3.connect(private_file(path), isolation_level=None)
+        try:
+            with self._reading(None) as db:
+                db.backup(copy)
+        finally:
+            copy.close()
+        return WordIndex(path, self.generation)
+
     def delete_files(self) -> None:
         """Delete the index from the disk; open readers can still read it."""
         for side in ("", *SIDES):

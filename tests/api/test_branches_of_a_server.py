@@ -343,6 +343,9 @@ def test_a_branch_has_the_same_address_for_agents_pages_and_a_header(tmp_path, s
             return "\n".join(part.text for part in (await client.call_tool("impact", {"targets": ["total"]})).content)
 
     assert "with_tax" in anyio.run(tool)
+    [opened] = (tmp_path / "srv" / "shop" / ".graphmem" / "branches").iterdir()
+    assert list((opened / ".graphmem").glob("words-*.sqlite"))  # patched like the graph, which would have a file if it were built
+    assert not (opened / ".graphmem" / "graph.projection").exists()
 
 
 def test_a_request_names_a_branch_itself_in_graphql_tools_and_lists_of_projects(tmp_path, server):
