@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
+SUPPORT = Path(__file__).parents[1] / "support"
 READS = (
     ["search", "the ring"],
     ["symbol", "f0"],
@@ -20,6 +21,21 @@ READS = (
     ["export"],
     ["verify"],
 )
+
+ASKING = """
+import os, sys
+sys.path.insert(0, {support!r})
+from forked import Forks
+
+with Forks(os.environ) as forks:
+    for command in {reads!r}:
+        done = forks.run(*command, "--db", sys.argv[1])
+        assert done.returncode == 0, (command, done.stderr)
+    refused = forks.run(*{write!r}, "--db", sys.argv[1])
+    assert refused.returncode in (1, 2), refused
+    assert "Read-only file system" in refused.stderr, refused
+print("refused")
+"""
 
 
 def in_a_namespace(script: str, environ, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -41,14 +57,10 @@ def test_a_disk_that_can_only_be_read_answers_reads_and_is_not_touched(index, re
     if unclean:
         (db / "graph.db.lock").unlink()
     before = {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()}
-    graphmem = f"{sys.executable} -P -m graphmem"
-    read_only = f"mount --bind {db} {db}; mount -o remount,bind,ro {db}; "
-    asked = "".join(f"{graphmem} {' '.join(map(repr, command))} --db {db} >/dev/null; " for command in READS)
-    done = in_a_namespace(read_only + asked, environ, repo)
-    assert done.returncode == 0, done.stderr
-    refused = in_a_namespace(read_only + f"{graphmem} remember 'not to be kept' --db {db}", environ, repo)
-    assert refused.returncode in (1, 2)
-    assert "Read-only file system" in refused.stderr
+    script = tmp_path / "script.py"
+    script.write_text(ASKING.format(support=str(SUPPORT), reads=READS, write=["remember", "not to be kept"]))
+    done = in_a_namespace(f"mount --bind {db} {db}; mount -o remount,bind,ro {db}; {sys.executable} {script} {db}", environ, repo)
+    assert done.stdout.split()[-1:] == ["refused"], done.stderr
     assert {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()} == before
 
 
