@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from graphmem import GraphMem
 from graphmem.memory.journal_lines import line_of, scanned
 from graphmem.runtime.checksums import Proof, proof
 from graphmem.store.files import QUARANTINE
+from small_index import write_modules
 
 
 def flip(path: Path, share: float = 0.5) -> None:
@@ -24,16 +26,26 @@ def one(folder: Path, pattern: str) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, settings) -> Path:
+    """The directory of an index that is closed and has every kind of side file, made once; tests copy it."""
+    root = tmp_path_factory.mktemp("made")
+    with GraphMem.open(root / "index", settings=settings) as memory:
+        memory.index(write_modules(root / "repo"))
+        for number in range(3):
+            memory.remember(f"the ring begins at number {number}", id=f"memory-{number}", files=[f"m{number}.py"])
+        memory.start_session("s", kind="build", agent="claude-code")
+        memory.observe([{"session_id": "s", "step": 1, "at": 1.0, "kind": "message", "text": "The ring is read from its end."}])
+        memory.set_trust_level("confident")
+        memory.sync_file(root / "repo" / "MEMORY.md")
+        memory.backup()
+    return root / "index"
+
+
 @pytest.fixture
-def folder(index, tmp_path) -> Path:
-    """The directory of an index that is closed and has every kind of side file."""
-    index.start_session("s", kind="build", agent="claude-code")
-    index.observe([{"session_id": "s", "step": 1, "at": 1.0, "kind": "message", "text": "The ring is read from its end."}])
-    index.set_trust_level("confident")
-    index.sync_file(tmp_path / "repo" / "MEMORY.md")
-    index.backup()
-    index.close()
-    return tmp_path / "index"
+def folder(made, tmp_path) -> Path:
+    """A copy of `made`."""
+    return Path(shutil.copytree(made, tmp_path / "index"))
 
 
 @pytest.mark.parametrize("share", [0.03, 0.4, 0.7, 0.99])
