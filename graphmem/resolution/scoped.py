@@ -294,6 +294,9 @@ class ScopedRules(PackageRules):
         """
         if self.separator in name:
             return self._qualified(inference, entry, name)
+        mixed = self._of_top(inference, entry, name) if self._mixins else EMPTY
+        if mixed:
+            return mixed
         if name and name == self._maker:
             return frozenset(atom for atom in self.this(inference, entry, scope) if atom[0] == CLASS)
         known = self.builtin(name)
@@ -311,6 +314,24 @@ class ScopedRules(PackageRules):
         if not known and (inference.project.modules(name) or (not self._by_path and inference.project.is_folder(name))):
             return one((NAMESPACE, name, self._language))
         return known
+
+    def _of_top(self, inference: Inference, entry: FileEntry, name: str) -> Type:
+        """Return the type of a name in a mixin included outside classes.
+
+        In Ruby, `include Tools` at the top of a file gives all its code the methods and constants of `Tools`.
+        """
+        found = EMPTY
+        for _, term in entry.definitions[0].bases:
+            first = entry.terms[term]
+            while first[0] == ATTR:
+                first = entry.terms[first[1]]
+            if first[0] == NAME and first[1].strip(self.separator) != name.strip(self.separator):
+                for atom in inference.expanded(inference.term(entry, 0, term, entry.definitions[0].end_line)):
+                    if atom[0] == CLASS:
+                        owner: Receiver = atom if name[:1].isupper() else (INST, atom[1], False)
+                        members = inference.attribute(one(owner), name) if isinstance(inference.owner(atom[1], name), Symbol) else EMPTY
+                        found = join(found, members)
+        return found
 
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of the first part of a qualified name, as in `a::b`.
