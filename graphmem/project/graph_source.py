@@ -176,4 +176,6 @@ class GraphSource:
         The message mentions a database that was damaged and therefore quarantined (renamed), if there is one.
         """
         why = f" ({'; '.join(self.store.notes)})" if self.store.notes else ""
+        if self.store.feed is not None and self.store.feed.note:
+            return NotIndexedError(self.store.feed.note, path=str(self.data_dir))
         return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self.data_dir))

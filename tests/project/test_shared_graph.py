@@ -18,7 +18,7 @@ from editions import compare, editions
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
 from graphmem.client.connecting import connect
-from graphmem.errors import BadInputError, StoreBusyError, UnsupportedError
+from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError, UnsupportedError
 from graphmem.project.encrypting import decrypt, encrypt
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
@@ -158,6 +158,8 @@ def test_a_follower_of_a_missing_or_dropped_project_says_so_and_goes_on_when_it_
             assert "has no graph of the project git:" in said
             assert "run `graphmem serve --store`" in said
         assert (follower.health().ready, follower.health().status) == (False, "starting")
+        with pytest.raises(NotIndexedError, match="has no graph of the project git:"):
+            follower.impact("check")
         with opened(tmp_path / "one", bank, url) as memory:
             memory.index(bank)
             until(lambda: names(follower, "check") == {"withdraw"})
