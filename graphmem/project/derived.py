@@ -26,7 +26,7 @@ from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.titles import Title, folder_descriptions, titles
-from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, ModuleInfo
+from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, FrameworkName, ModuleInfo
 from graphmem.model import PackedChunkRow
 from graphmem.parsing.language import packaged_languages
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
@@ -115,6 +115,7 @@ class Semantics:
             "churn": self._churn,
             "groups": _groups(made),
             "generation": self.view.generation,
+            "framework_names": self.framework_names,
             "stored": [(one.id, one.name, list(one.paths)) for one in sorted(made.groups, key=lambda group: group.id)],
             **{name: getattr(made, name) for name in _OF_MODULES},
             "titles": self.titles,
@@ -199,6 +200,21 @@ class Semantics:
     def entries(self) -> Entries:
         """The entry points of the project, such as routes and commands."""
         return Entries(self.modules.files)
+
+    @cached_property
+    def framework_names(self) -> dict[str, list[FrameworkName]]:
+        """The names that frameworks use for symbols, by the id of the symbol.
+
+        An example is the route "/users/<id>" of the function that handles it.
+        """
+        if self._saved.has("framework_names") and self._saved.of("generation", int) == self.view.generation:
+            saved: dict[str, list[FrameworkName]] = self._saved.of("framework_names", dict[str, list[FrameworkName]])
+            return saved
+        found: dict[str, list[FrameworkName]] = {}
+        for row in self._store.framework_keys():
+            name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)
+            found.setdefault(row.symbol_id, []).append(name)
+        return found
 
     @cached_property
     def calls(self) -> Calls:

@@ -278,7 +278,7 @@ def wired(
     )
     paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
     described = Described(paragraphs, settings.paragraphs)
-    system = SystemQuestions(graph, store, semantics, described)
+    system = SystemQuestions(graph, semantics, described)
     changes = ChangeQuestions(graph, semantics, history, data_dir, partial(_view_of, settings))
 
     # Memories, and context for agents.

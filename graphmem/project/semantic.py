@@ -27,7 +27,6 @@ from graphmem.answers.semantic import (
     EntryPoint,
     EntryPointPage,
     FlowPage,
-    FrameworkName,
     Hotspot,
     HotspotPage,
     ModuleBoundary,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from graphmem.project.derived import Semantics, SemanticSource
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.language import Described
-    from graphmem.store.base import GraphStore
 
 LEVELS: Final = ("files", "modules")
 PEOPLE: Final = 5  # people listed for one part
@@ -63,7 +61,6 @@ class SystemQuestions:
     """
 
     graph: GraphSource
-    store: GraphStore
     semantics: SemanticSource  # results derived from the graph
     described: Described  # adds paragraphs of a language model
 
@@ -207,7 +204,7 @@ class SystemQuestions:
                 key=lambda node: (_place(entries.kind[node]), view.path(node), int(view.start_line[node]), node),
             )
             rows = chosen[offset : offset + limit]
-            names = self._framework_names()
+            names = here.framework_names
             found = [
                 EntryPoint(
                     info,
@@ -220,17 +217,6 @@ class SystemQuestions:
             ]
         counts = {kind: by_kind[kind] for kind in sorted(by_kind, key=_place)}
         return EntryPointPage(found, len(chosen), counts, self.graph.state())
-
-    def _framework_names(self) -> dict[str, list[FrameworkName]]:
-        """Map the id of each symbol to the names that frameworks use for it.
-
-        An example is the route "/users/<id>" of the function that handles it.
-        """
-        found: dict[str, list[FrameworkName]] = {}
-        for row in self.store.framework_keys():
-            name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)
-            found.setdefault(row.symbol_id, []).append(name)
-        return found
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
         wanted = _kinds(kinds)

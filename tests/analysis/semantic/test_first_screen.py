@@ -61,13 +61,14 @@ def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
     with GraphMem.open(index, settings=settings) as service:
         assert "explorer" in service.index(root).seconds
         derived_here = answers(service)
-        drawn = service.atlas().columns
+        drawn, entries = service.atlas().columns, service.entry_points().entry_points
     with monkeypatch.context() as broken, GraphMem.open(index, settings=settings) as service:
         for name in ("judged", "flows", "titles", "together"):
             broken.setattr(derived, name, None)
         assert answers(service) == derived_here
         assert service.atlas().columns == drawn
         assert not service.review_queue().total
+        assert service.entry_points().entry_points == entries
         assert service.parts.store._at_rest  # opening the database takes longer than these answers
         found = service.search("shop total")  # a search in a new process has them, too
         assert {"modules", "flows"}.isdisjoint(found.missing)
