@@ -30,13 +30,13 @@ PINS := requirements/constraints.txt
 QUICK := $(addprefix tests/,analysis answers parsing projection reports resolution runtime search) --ignore tests/analysis/semantic \
 	$(addprefix tests/docs/,test_architecture.py test_circles.py test_english.py test_paths.py test_traps.py)
 PAGE := graphmem/api/static/graphiql/index.html
+CHECKED := $(if $(filter serve,$(MAKECMDGOALS)),named)
 PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/src/*)
 
 ##@ Use it
 
 .PHONY: serve
-serve: named  ## index a repository and serve it: make serve REPO=<path>
-	@$(MAKE) $(VENV)/.stamp-runtime page
+serve: named $(VENV)/.stamp-runtime page  ## index a repository and serve it: make serve REPO=<path>
 	@exec $(BIN)/graphmem serve "$(patsubst ~/%,$(HOME)/%,$(REPO))" $(if $(PORT),--port $(PORT)) $(ARGS)
 
 .PHONY: named
@@ -110,7 +110,7 @@ help:  ## this list
 
 # ---- what the targets stand on: each stamp is newer than what it was made of, so a second run does nothing
 
-$(VENV)/.stamp-venv:
+$(VENV)/.stamp-venv: | $(CHECKED)
 	@if [ -z "$(PYTHON)" ]; then echo "graphmem needs Python 3.11 or newer; name it with PYTHON=<path>" >&2; exit 1; fi
 	@echo "creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian it is the package python3-venv" >&2; exit 1; }
@@ -136,7 +136,7 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp-runtime
 	@$(INSTALL) -c $(PINS) --group dev
 	@touch $@
 
-$(PAGE): $(PAGE_SOURCES)
+$(PAGE): $(PAGE_SOURCES) | $(CHECKED)
 	@if ! command -v npm >/dev/null; then echo "npm is not there: /graphql will show no query page, everything else works"; \
 	elif npm --prefix web ci --silent --no-audit --no-fund && npm --prefix web run --silent build && [ -f $@ ]; then touch $@; \
 	else echo "the query page could not be built: /graphql will say so, everything else works" >&2; fi
