@@ -78,7 +78,7 @@ def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int
 
     In source code that is resolved, only strings count. In prose nothing counts.
     """
-    if entry.kind == "prose":
+    if entry.kind == "prose" or name not in entry.text:  # most chunks have only some of its words
         return
     number = view.path_number.get(entry.path)
     spec = languages().get(view.languages[number]) if number is not None else None
