@@ -19,6 +19,7 @@ MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
 NAMED: Final = 5  # dependents, tests or files that a sentence names
 TEST_FILES: Final = 3  # files of tests in a command that runs whole files
+MAX_DEPENDENTS: Final = 300  # characters of listed dependents, so that a trap beside them has room
 MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file that touched another file as well
 EXPECTED: Final = 3  # files of the task that an agent is reminded of
@@ -302,10 +303,13 @@ def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
 
 
 def _dependents(found: Sequence[Dependent], *, with_code: bool = True) -> str:
-    return _named(
+    said = [
         " ".join(filter(None, (f"{plain_path(one.path)}:{one.line}", plain_path(one.name), _code(one) if with_code else "")))
-        for one in found
-    )
+        for one in found[:NAMED]
+    ]
+    while len(said) > 1 and sum(map(len, said)) > MAX_DEPENDENTS:
+        said.pop()
+    return ", ".join(said) + (f" and {len(found) - len(said)} more" if len(found) > len(said) else "")
 
 
 def _code(one: Dependent) -> str:

@@ -35,10 +35,10 @@ from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.injection.trust import TrustBook
 from graphmem.memory.rules import endings
-from graphmem.memory.types import TRAPS
+from graphmem.memory.types import COMMIT, TRAPS
 
 if TYPE_CHECKING:
-    from graphmem.answers import IndexState, RuleSet, SearchAnswer, SessionSummary
+    from graphmem.answers import IndexState, MemoryInfo, RuleSet, SearchAnswer, SessionSummary
     from graphmem.injection.agent import Check
     from graphmem.injection.edits import Advise, Consequences, Edit, TestCommand
     from graphmem.knowledge import KnowledgeDelta
@@ -51,6 +51,7 @@ ACTIVE: Final = frozenset({"tool", "step", "take"})  # points for sessions of th
 OWN_WORDS: Final = frozenset({"user_taught", "agent_explicit"})  # sources of memories that are words of their session
 HEARD_S: Final = 2.0  # seconds that a memory waits for earlier events
 MAX_PLACES: Final = 8  # files that a first message concerns
+MAX_LESSONS: Final = 1  # unconfirmed lessons of commits that are shown about a file that a tool used
 EXPECTED_SHARE: Final = 0.6  # least score, as a share of the best one's, of a place that an agent is reminded of when it stops
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
 
@@ -302,7 +303,7 @@ class Injector:
         traps = [
             (info, score)
             for info, score in self._finder.infos(found.memories, self._shown(ask), ask.session, fades=False)
-            if info.type in TRAPS
+            if info.type in TRAPS and (not _is_lesson(info) or any(one.name in found.targets for one in info.about))
         ]
         return [*(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(found, self.edits.command)]
 
@@ -414,7 +415,9 @@ class Injector:
         rules = self._rules_of(ask.files, shown)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
         ids = [one for one in traps if one not in shown]
-        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(ids[:MAX_TRAPS], (), ask.session, fades=False)]
+        infos = self._finder.infos(ids[:MAX_TRAPS], (), ask.session, fades=False)
+        few = [one.id for one, _ in infos if _is_lesson(one)][:MAX_LESSONS]
+        items = [of_memory(info, "editor", score) for info, score in infos if not _is_lesson(info) or info.id in few]
         notes = [f"{len(ids) - MAX_TRAPS:,} more traps of these files; `search` finds them"] if len(ids) > MAX_TRAPS else []
         why = f"known about {', '.join(ask.files)}" if items or rules else ""
         return self._pack(ask, budget, [*rules, *items], until, why, notes)
@@ -509,3 +512,11 @@ class Injector:
             self._behind.submit(guarded)
         except RuntimeError:  # closing
             _log.debug("closing: no more background work")
+
+
+def _is_lesson(info: MemoryInfo) -> bool:
+    """Whether a memory is a commit's lesson, not yet confirmed.
+
+    Such a lesson is mostly about a fault of a file that was mended long ago.
+    """
+    return info.source == COMMIT and info.status == "candidate"
