@@ -86,7 +86,7 @@ def test_the_other_views_are_in_one_menu_by_what_they_are_about(tab, explorer, v
     assert tab.value("document.querySelector('#top nav .menu [aria-current]').pathname") == "/explore/people"
     every = tab.value("[...document.querySelectorAll('#top nav a')].map((one) => one.pathname)")
     views = (
-        "coaccess code cut decisions diff graph health impact matrix memories path people quarter review risk rules sessions tangled teach"
+        "coaccess changes code cut decisions diff graph health impact matrix memories path people review risk rules sessions tangled teach"
     )
     assert {f"/explore/{name}" for name in views.split()} <= set(every)
     assert len(every) == len(set(every))
