@@ -131,10 +131,6 @@ class Classes:
         return self._owner(symbol, name, after)
 
     def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Base | None:
-        if after is None and rules_of(self.project.files[symbol.path]).splits_classes:
-            names, first = self.ask(self.project.files[symbol.path].memo, ("n", symbol.index), self._names, symbol)
-            if names is not None and name not in names:
-                return first
         outside: Ext | None = None
         assigned: Symbol | None = None  # its methods only assign the attribute, which calls the setter of a base's property
         skipping = after is not None
@@ -151,21 +147,6 @@ class Classes:
                     return candidate
                 assigned = candidate
         return assigned or outside
-
-    def _names(self, symbol: Symbol) -> tuple[frozenset[str] | None, Ext | None]:
-        """Return all member names of a class, and its first base outside.
-
-        Members of its bases count. The first value is None if members outside the bodies of the classes are not known in advance.
-        """
-        found: set[str] = set()
-        for candidate in self.mro(symbol):
-            if isinstance(candidate, Symbol):
-                entry = self.project.entry(candidate)
-                elsewhere = rules_of(entry).names_elsewhere(self.inference, candidate)
-                if elsewhere is None:
-                    return None, None
-                found.update(entry.names(candidate.index), entry.members.get(candidate.index, ()), elsewhere)
-        return frozenset(found), next((base for base in self.mro(symbol) if not isinstance(base, Symbol)), None)
 
     def _is_property(self, symbol: Symbol, name: str) -> bool:
         """Whether a class itself defines a property of a given name."""

@@ -46,9 +46,6 @@ class NameRules:
     script_endings: tuple[str, ...] = ()
     """Endings of files whose names no other file sees, such as `build.sc`."""
 
-    splits_classes: bool = False
-    """Whether a class may have several bodies, and `names_elsewhere` knows them."""
-
     builtin_package: Package = BUILTINS
     """Package of the names that every file sees."""
 
@@ -186,13 +183,6 @@ class NameRules:
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
         """Return the members of a class that are defined outside it, in any file."""
         return ()
-
-    def names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str] | None:
-        """Return the names for which `members_elsewhere` may find a member.
-
-        The result is None if they are not known. Then each look-up of a member asks every base class.
-        """
-        return None
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """Return the type of a variable, given the type of its initial value."""

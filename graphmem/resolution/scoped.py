@@ -132,7 +132,6 @@ class ScopedRules(PackageRules):
         self._keep = frozenset(table.get("keep", ()))
         self._element = frozenset(table.get("element", ()))
         self._reopened: bool | str = table.get("reopened", False)
-        self.splits_classes = bool(self._reopened)
         self._any_count = bool(table.get("any_count"))
         self._open_enums = bool(table.get("open_enums"))
         self.builtin_package = Package(table.get("library", spec.name))
@@ -419,18 +418,10 @@ class ScopedRules(PackageRules):
         """
         if not self._reopened:
             return super().members_elsewhere(inference, owner, name)
-        names = self.names_elsewhere(inference, owner)
-        return self._elsewhere(inference, owner, name) if names is not None and name in names else ()
-
-    def names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str] | None:
-        """Return the names that a split class may have outside its first body.
-
-        The result is None in languages without split classes.
-        """
-        if not self._reopened:
-            return None
         entry = inference.project.entry(owner)
-        return inference.project.solver.ask(entry.memo, ("names elsewhere", owner.index), self._names_elsewhere, inference, owner)
+        if name not in inference.project.solver.ask(entry.memo, ("names elsewhere", owner.index), self._names_elsewhere, inference, owner):
+            return ()
+        return self._elsewhere(inference, owner, name)
 
     def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
         """Return the names of all members that a class may have outside its body.
