@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers import Cause
 from graphmem.parsing.language import languages
 from graphmem.projection.entries import DamagedWordsError
+from graphmem.projection.text import query_words
 
 if TYPE_CHECKING:
     from graphmem.projection.entries import Entry
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from graphmem.projection.projections import Projections
 
 MAX_CHUNKS: Final = 100
-"""Most chunks that are read for one name."""
+"""Chunks with a name above which it is taken for an ordinary word."""
 
 MAX_PLACES: Final = 20
 """Places of a name above which it is taken for an ordinary word."""
@@ -53,9 +54,8 @@ class NamedInText:
         try:
             for name in names:
                 if is_distinct(name):
-                    hits = words.search(name.casefold(), MAX_CHUNKS, forgiving=False).hits
-                    entries = words.entries(hit.id for hit in hits)
-                    here = sorted({place for entry in entries.values() for place in _places(view, entry, name)})
+                    chunks = words.chunks_with(query_words(name)[0], MAX_CHUNKS)  # its first word is the name as a whole
+                    here = sorted({place for entry in chunks for place in _places(view, entry, name)})
                     places += [f"{path}:{line}" for path, line in here] if len(here) <= MAX_PLACES else []
         except DamagedWordsError as error:
             snapshot.report_damage(words, 0.0)
@@ -78,7 +78,7 @@ def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int
 
     In source code that is resolved, only strings count. In prose nothing counts.
     """
-    if entry.kind == "prose" or name not in entry.text:  # most chunks have only some of its words
+    if entry.kind == "prose":
         return
     number = view.path_number.get(entry.path)
     spec = languages().get(view.languages[number]) if number is not None else None

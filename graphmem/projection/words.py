@@ -328,6 +328,20 @@ class WordIndex:
             counts = {word: self._count(db, word) for word in words}
             return {word: count for word, count in counts.items() if count}, self._rows(db)
 
+    def chunks_with(self, word: str, most: int) -> list[Entry]:
+        """Return all chunks that have a normalised word, with their texts.
+
+        The list is empty if more than `most` chunks have it.
+
+        Raises:
+            DamagedWordsError: the file is damaged.
+        """
+        with self._reading(None) as db:
+            if not 0 < self._count(db, word) <= most:
+                return []
+            rows = [row for (row,) in db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{word}"',))]
+            return [Entry._make(row[1:]) for row in db.execute(f"{_SELECT} WHERE e.rowid IN ({_marks(rows)})", rows)]
+
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
         """Return the chunks with given ids, with or without their texts.
 
