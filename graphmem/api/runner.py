@@ -72,7 +72,7 @@ class OperationRunner:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(answer), remaining)
         except TimeoutError:
-            if answer.done() and not answer.cancelled():  # the operation itself raised it
+            if answer.done() and not answer.cancelled() and isinstance(answer.exception(), TimeoutError):  # the operation itself raised it
                 raise
             raise self._late() from None
 

@@ -23,7 +23,7 @@ RULES: Final[dict[str, Rule]] = {
     "inferred_type": Rule(0.88, "The receiver's type follows from assignments, results and call sites."),
     "override": Rule(0.65, "A subclass of the receiver's class overrides it."),
     "function_value": Rule(0.75, "The function was passed, stored or returned, and this is where the value is called."),
-    "computed_name": Rule(0.65, "The method's name is computed, and begins like this one's."),
+    "computed_name": Rule(0.7, "The method's name is computed, and begins like this one's."),
     "wrapped": Rule(0.7, "A decorator replaces the function with this wrapper; code that names the function has edges to both."),
     "implicit": Rule(0.93, "The language calls it here: a property, an operator, iteration, with, or a raised class."),
     "fixture": Rule(0.9, "The test asks for this fixture by the name of a parameter."),

@@ -48,8 +48,12 @@ DOUBTS: Final[dict[str, tuple[float, str]]] = {
     "of_object": (0.4, "it belongs to an object that other code may receive"),
     "made_elsewhere": (0.3, "its file is a migration, a fixture, generated or vendored"),
     "computed": (0.3, "code computes names with this prefix at runtime"),
+    "of_tests": (0.5, "several tests use it, as if it was made for them"),
     "parse_errors": (0.7, "its file could not be parsed completely"),
 }
+SEVERAL: Final = 4
+"""Tests that use a definition as a tool; in the judged sample, definitions of tests have five and more, and dead ones at most three."""
+
 REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
 _CLASS: Final = NODE_KINDS.index("class")
 _TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
@@ -366,5 +370,12 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
         yield "made_elsewhere"
     if name.startswith(tuple(mentions.beginnings)):
         yield "computed"
+    if reason == "only_tests" and len(_tests_that_use(view, node)) >= SEVERAL:
+        yield "of_tests"
     if view.path(node) in view.failed_paths:
         yield "parse_errors"
+
+
+def _tests_that_use(view: GraphView, node: int) -> set[int]:
+    """Return the functions and classes of tests that use a definition directly."""
+    return {one for one in view.src[view.in_edges(node, USES)].tolist() if view.is_test[one]}
