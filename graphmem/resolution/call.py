@@ -71,7 +71,10 @@ class Call:
         return None
 
     def keyword(self, name: str) -> Type | None:
-        """Return the type of a keyword argument of the call, or None."""
+        """Return the type of a keyword argument; None if the call lacks it.
+
+        For `f(k=b)` and the name `k`, the result is the type of `b`.
+        """
         for key, term in self.keywords:
             if key == name:
                 return self.term(term)
@@ -100,9 +103,9 @@ class Call:
         return self.args[position] if 0 <= position < len(self.args) else -1
 
     def rest(self, position: int) -> Type:
-        """Return the union of the types of the call's last positional arguments.
+        """Return the type of all positional arguments from `position` on.
 
-        `position` is the position of the first argument to include. Spread arguments (`*args`) are left out.
+        It is the union of the types of these arguments. Spread arguments (`*args`) are left out.
         """
         found = join_all(self.passed[position:])
         for term in self.args[max(0, position - len(self.passed)) :]:

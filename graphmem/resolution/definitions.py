@@ -48,8 +48,8 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
     """Return the definitions that one binding of a name refers to.
 
-    `place` is the binding: a definition, an import or an assignment. Classes, types and aliases are returned. If `anything` is True,
-    functions and variables are returned, too.
+    `place` is the binding: a definition, an import or an assignment. The result has the classes, types and type aliases. It also has
+    functions and variables if `anything` is True.
     """
     entry, scope, slot = place
     if slot.kind == "definition":
@@ -68,7 +68,10 @@ def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> 
 
 
 def imported(inference: Inference, entry: FileEntry, found: Import, *, anything: bool) -> Symbols:
-    """Return the definitions that the name in an import statement refers to."""
+    """Return the definitions that the name in an import statement refers to.
+
+    `found` is the import in the file `entry`. Functions and variables are returned only if `anything` is True.
+    """
     if not found.name or found.name == "*":
         return _NONE
     if found.kind == "reexport" and not found.module:  # `export { local as name }`
@@ -82,7 +85,8 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
 def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
     """Return the definitions of a name that is a member of `owner`.
 
-    `owner` is a module, a package or a class. For a package, only members that the file `entry` can see are returned.
+    `owner` is a module, a package or a class. For a package, only members that the file `entry` can see are returned. Functions and
+    variables are returned only if `anything` is True.
     """
     if owner[0] == CLASS:
         return _of_class(inference, owner[1], name, anything)
@@ -101,7 +105,8 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
 def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
     """Return the definitions of a name that is a member of a class.
 
-    If the class does not define the name, the first base class that defines it is used.
+    If the class does not define the name, the first base class that defines it is used. Functions and variables are returned only if
+    `anything` is True.
     """
     symbols = _NONE
     for key in rules_of(inference.project.entry(symbol)).type_names(name):
@@ -116,7 +121,7 @@ def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -
 def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
     """Return the definitions that a file exports under a name.
 
-    Re-exported names are followed to the files that define them.
+    Re-exported names are followed to the files that define them. Functions and variables are returned only if `anything` is True.
     """
     names, imports = rules_of(target).given(inference, target, name)
     symbols = _NONE
@@ -130,7 +135,10 @@ def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -
 
 
 def _bound(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
-    """Return the definitions that a file binds to a name at its top level."""
+    """Return the definitions that a file binds to a name at its top level.
+
+    Functions and variables are returned only if `anything` is True.
+    """
     symbols = _NONE
     for key in rules_of(target).type_names(name):
         for place in inference.module_places(target.path, key) or ():

@@ -102,11 +102,12 @@ class AnswersOf:
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
         """Return the files for which an outdated answer may be cached.
 
-        An answer is outdated if it used one of the inputs in `stale`. Every file with an outdated answer is returned, and possibly other
+        An answer is outdated if it used one of the inputs in `stale`. The result has every file with an outdated answer, and possibly other
         files.
 
         Args:
-            memos: by path, the answers that the solver caches for a file; each answer is (value, number of its inputs).
+            memos: by path, the answers that the solver caches for a file. Each answer is (value, number of the input or group that it
+                used).
             stale: numbers of the inputs and of the groups of inputs that changed.
         """
         seen = self._seen
@@ -120,7 +121,7 @@ class AnswersOf:
         return sorted(there.intersection(memos).union(later))
 
     def changed(self, path: str) -> None:
-        """Drop a file from the index, because its old answers were removed.
+        """Remove a file from the index, because the file has new answers.
 
         Until the index is built again, look-ups scan the new answers of this file one by one.
         """

@@ -288,9 +288,9 @@ class Evaluation:
     def _narrow(self, value: Type, tested: Type) -> Type:
         """Narrow the type of a value to a tested type, as `isinstance` does.
 
-        `value` is the type before the test, and `tested` is the type that the test names. The result is `tested`, plus each alternative of
-        `value` that is a subclass of a tested class, or passes a test for a library's class. If `B` derives from `A`, `B | C` narrowed to
-        `A` gives `A | B`.
+        `value` is the type before the test, and `tested` is the type that the test names. The result has `tested`, and each alternative of
+        `value` whose class derives from a tested class. If `B` derives from `A`, `B | C` narrowed to `A` gives `A | B`. For a library's
+        class, each alternative of `value` that passes the test is kept.
         """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
@@ -385,8 +385,8 @@ class Evaluation:
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
         """Return the result of `self.factory()` if the attribute holds a class.
 
-        A subclass may assign another class to the attribute. So the result is a `MADE` tuple: a placeholder that refers to the receiver.
-        For each caller, `substituted` replaces it by an object. The result is empty for other calls.
+        A subclass may assign another class to the attribute. So the result is a `MADE` tuple: a placeholder for an object of the
+        attribute's class. For each caller, `substituted` replaces the placeholder by such an object. The result is empty for other calls.
         """
         term = entry.terms[called]
         if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):

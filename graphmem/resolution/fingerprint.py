@@ -156,7 +156,7 @@ class Fingerprints:
         """Return the hash of a top-level part of the file, such as a class.
 
         `positions` are the definitions in the part, and `bindings` and `imports` are its statements. `methods` are methods of the part that
-        have hashes of their own. For them, this hash contains only the facts of `_mention`.
+        have hashes of their own. Of these methods, the hash of the part contains only the facts that `_mention` returns.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -230,8 +230,8 @@ class Fingerprints:
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
         """Return the facts about a method on which its class depends.
 
-        The facts decide under which names the method is found, and to which class the attributes belong that the method sets. `lines` maps
-        line numbers to their ranks.
+        The facts decide under which names the method is found. They also decide to which class the attributes belong that the method sets.
+        `lines` maps line numbers to ranks: the positions of the lines in their order.
         """
         return (
             definition.kind,

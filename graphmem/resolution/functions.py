@@ -260,14 +260,18 @@ class Functions:
     def _decorates(self, made: Instance, callee: Type) -> bool:
         """Whether an object `made` only stands for a decorated function: `@Task`.
 
-        After `@Task` on a function `f`, the type of `f` has two alternatives: the function and a `Task` object. `__call__` of `Task` joins
-        the results of all functions with the decorator. So the caller uses the function's own result, which is more exact.
+        `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two alternatives: `f` itself and a
+        `Task` object. `Task.__call__` gives the results of all functions with the decorator. So the caller uses the result of `f`, which is
+        more exact.
         """
         functions = [atom[1] for atom in callee if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result type of a call whose arguments are not known."""
+        """Return the result type of a call whose arguments are not known.
+
+        `callee` is the type of the called value. Of `call`, only the position in the source is used.
+        """
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
@@ -396,9 +400,9 @@ class Functions:
 
 
 def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
-    """Whether a default only marks a missing argument.
+    """Whether the default of a parameter only marks a missing argument.
 
-    True if the file compares the parameter and the default by identity, as in `if x is MISSING`.
+    An example is `x=MISSING`. The result is True if the file compares `x` and `MISSING` by identity, as in `if x is MISSING`.
     """
     default = entry.terms[parameter.default]
     signs = rules_of(entry).identity_signs

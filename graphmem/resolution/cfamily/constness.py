@@ -29,8 +29,8 @@ def is_const(inference: Inference, method: Symbol) -> bool:
 def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
     """Return the versions of a method that fit the constness of the receiver.
 
-    `methods` are the versions, with and without `const`. For a constant receiver, those with `const` are returned, and otherwise those
-    without. All are returned if the constness of the receiver is unknown.
+    `methods` are the versions, with and without `const`. A constant receiver fits only the versions with `const`. Any other receiver fits
+    only the versions without `const`. All versions are returned if the constness of the receiver is unknown.
     """
     constant = [method for method in methods if is_const(inference, method)]
     if not constant or len(constant) == len(methods):
@@ -53,9 +53,9 @@ def _in_const_method(inference: Inference, entry: FileEntry, scope: int) -> bool
 
 
 def _receiver_is_const(inference: Inference, entry: FileEntry, reference: Reference, term: int) -> bool | None:
-    """Return whether the object of the expression `term` is constant.
+    """Return whether the receiver of a call is a constant object.
 
-    The expression is the receiver of a call. The result is None if the constness is unknown.
+    `term` is the receiver's expression. The result is None if the constness is unknown.
     """
     found = entry.terms[term]
     if found[0] == SELF:

@@ -35,7 +35,8 @@ _EMPTY_POINTER: Final = 350
 def written(terms: Sequence[Term], index: int) -> str:
     """Return the last part of a type's name: `string` of `std::string`.
 
-    Type arguments are left out. The result is "" if the type has no name.
+    `index` is the position of the type in the list of expressions `terms`. Type arguments are left out. The result is "" if the type has no
+    name.
     """
     found = terms[index] if index >= 0 else None
     while found is not None and found[0] == INDEX:
@@ -58,7 +59,10 @@ class Declared(NamedTuple):
 
 
 def declared_of(inference: Inference, function: Symbol, annotation: int) -> Declared:
-    """Return a parameter's declared type, from the function's source text."""
+    """Return the declared type of a parameter of `function`.
+
+    `annotation` is the parameter's type, as a position in the list of expressions of the function's file.
+    """
     memo = inference.project.entry(function).memo
     found: Declared = inference.project.solver.ask(
         memo, ("declared", function.index, annotation), _declared, inference, function, annotation

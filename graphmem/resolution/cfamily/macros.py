@@ -278,7 +278,10 @@ def _macro(entry: FileEntry, term: int) -> Macro | None:
 
 
 def _closing(tokens: Sequence[Piece], opening: int) -> int:
-    """Return the position of the closing bracket for an opening bracket."""
+    """Return the position of the bracket that closes the one at `opening`.
+
+    The result is the number of tokens if no bracket closes it.
+    """
     depth = 0
     for position in range(opening, len(tokens)):
         depth += (tokens[position] == "(") - (tokens[position] == ")")
@@ -288,7 +291,10 @@ def _closing(tokens: Sequence[Piece], opening: int) -> int:
 
 
 def _split(tokens: Sequence[Piece]) -> list[list[Piece]]:
-    """Split the tokens between the brackets of a call into its arguments."""
+    """Split the tokens between the brackets of a call into its arguments.
+
+    For the tokens `a`, `,`, `f`, `(`, `b`, `)`, the arguments are `a` and `f(b)`.
+    """
     found: list[list[Piece]] = [[]]
     depth = 0
     for token in tokens:

@@ -81,8 +81,8 @@ class CFamilyRules(ScopedRules):
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of `name` in a namespace: `a::name`.
 
-        `module` is the namespace `a`. A macro may open a namespace in a file whose text does not name it. So a name that no file of the
-        namespace defines is looked up in all files.
+        `module` is the namespace `a`. If no file of the namespace defines `name`, it is looked up in all files. This finds names in files
+        that open the namespace by a macro.
         """
         found = super().submodule(inference, module, name)
         if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:
@@ -93,9 +93,9 @@ class CFamilyRules(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in included files come first, and may be static. If there are none, definitions in all files count, except static ones
-        and macros of source files. A macro named like a standard function counts only in files that include it. If several files remain,
-        the one whose header is included is chosen. None means that nothing was found or the choice is unclear.
+        Definitions in included files are preferred; these may be static. Without them, definitions in all files count, except static ones
+        and the macros of `_is_macro_apart`. If several files remain, the one whose header is included is chosen. Classes alone are returned
+        from all files. The result is None if nothing was found or the choice is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -115,9 +115,10 @@ class CFamilyRules(ScopedRules):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _is_macro_apart(self, place: Place, name: str) -> bool:
-        """Return whether a definition is a macro for files that include it only.
+        """Return whether a macro counts only for files that include its file.
 
-        A header's macro can reach a file that does not include the header, because the header's own includers include both.
+        `place` is a definition. The result is True for a macro in a source file, and for a macro named like a standard function. It is
+        False for any other macro of a header. That macro also reaches a file without the header, if a third file includes both.
         """
         is_standard = name in self._functions
         return "macro" in _modifiers(place) and (is_standard or not place.entry.path.endswith(_HEADERS))
@@ -144,7 +145,7 @@ class CFamilyRules(ScopedRules):
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
         """Return whether a definition can be in the same build as a file.
 
-        A definition for Windows is visible only to files for Windows. `place` is the definition, and `entry` is the file.
+        `place` is the definition. The result is False only if it is for Windows and the file `entry` is not.
         """
         return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
 
@@ -236,17 +237,17 @@ class CFamilyRules(ScopedRules):
         return fit(argument, given, declared_of(inference, function, annotation))
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return those overloads that fit a constant or non-constant receiver.
+        """Return the overloads that fit a constant or non-constant receiver.
 
-        See `constness.fitting`.
+        `methods` are the overloads. See `constness.fitting`.
         """
         return fitting(inference, entry, reference, methods)
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class that `member(…)` in an initialiser list constructs.
 
-        `value` is the inferred type of `member`. If `member` is declared as a pointer or another type than the class, the result is empty.
-        For a call outside an initialiser list, the result is `value`.
+        `value` is the inferred type of `member`. The class is in `value`, and the declaration of `member` must name the class. Otherwise
+        the result is empty, for example for a pointer. For a call outside an initialiser list, the result is `value`.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -310,9 +311,9 @@ class CFamilyRules(ScopedRules):
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether a value can be passed though it has none of the declared types.
 
-        `given` is the value. `classes` and `outside` are the types that the parameter declares, of the project and of libraries. The result
-        is True for any value that is not an object of a project class. For such an object, `classes` must be empty, and `outside` must have
-        a type that is not built in.
+        `given` is the value. `classes` and `outside` are the types that the parameter declares, of the project and of libraries. A value
+        that is not an object of a project class is accepted. An object of a project class is accepted only if `classes` is empty. Also,
+        `outside` must have a type that is not built in.
         """
         if given[0] != INST:
             return True
@@ -404,7 +405,11 @@ def _written_owner_of(entry: FileEntry, position: int) -> list[str]:
 
 
 def is_for_windows(path: str, modifiers: Collection[str]) -> bool:
-    """Return whether a definition is part of builds for Windows only."""
+    """Return whether a definition is part of builds for Windows only.
+
+    `path` is the file of the definition, and `modifiers` are the definition's modifiers. Either can show that the definition is for
+    Windows.
+    """
     return ELSEWHERE in modifiers or _WINDOWS.search(path) is not None
 
 

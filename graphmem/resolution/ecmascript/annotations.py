@@ -91,7 +91,8 @@ class EcmascriptTypes(EcmascriptNames):
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
         """Return the type of the value before a dot in an annotation.
 
-        For `import("module").Type`, the result is the module and not a promise of the module.
+        `found` is the expression before the dot, and `value` is its inferred type. For `import("module").Type`, the result is the module
+        and not a promise of the module.
         """
         return inference.awaited(value) if found[0] == CALL else value
 
@@ -162,7 +163,7 @@ class EcmascriptTypes(EcmascriptNames):
         return self.as_types(inference, [*(types or ()), *(values or ())])
 
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of a name in an annotation that its file lacks.
+        """Return the type of a name in an annotation that its file does not bind.
 
         The name is a type parameter of a surrounding declaration, or a type that is visible in every file.
         """
@@ -280,7 +281,7 @@ class EcmascriptTypes(EcmascriptNames):
     def cast(self, inference: Inference, call: Call) -> Type:
         """Return the type of a cast, `value as Type`.
 
-        If `Type` says nothing about the whole or a part, as `any` does, the type of `value` is added.
+        The result is `Type`. If `Type` is open, as `any` is, the result contains the type of `value` instead of the open part.
         """
         said = inference.declared(call.entry, call.scope, call.args[0])
         value = call.argument(1) or EMPTY
@@ -291,7 +292,7 @@ class EcmascriptTypes(EcmascriptNames):
     def builtin(self, name: str) -> Type:
         """Return the internal function that stands for a syntax form, like a cast.
 
-        `name` is the internal name of the form, which never occurs in source. The class in `rules` adds the global names of the language.
+        `name` is the internal name of the form, which never occurs in source. The result is empty for any other name.
         """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 

@@ -42,7 +42,7 @@ def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
 def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
     """Yield the functions in a type.
 
-    An interface that can be called is replaced by its call signatures.
+    An interface with call signatures, such as `interface F { (x: A): B }`, is replaced by these signatures.
     """
     for atom in value:
         if atom[0] == INST and atom[1].kind == "interface":
@@ -52,7 +52,10 @@ def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
 
 
 def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Return the declared type of a function's parameter at a position."""
+    """Return the declared type of a function's parameter at a position.
+
+    `symbol` is the function, and `index` the position. A rest parameter (`...names`) covers all positions from its own on.
+    """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
     parameters = definition.parameters
@@ -121,8 +124,9 @@ def handler(inference: Inference, call: Call) -> Type:
 def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function returned by a function.
 
-    The parser writes this type as `<returned>(type, parameter)`, and `call` is this form. In it, `type` is the declared result of the outer
-    function, and `parameter` is a position in the returned function.
+    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as `<returned>(type,
+    parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position in the returned
+    function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
@@ -150,8 +154,8 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
 def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
     """Return the type that the surrounding code expects of an object literal.
 
-    It is the declared type of the parameter, variable, result or member to which the literal is given. `depth` limits how many outer
-    literals are examined.
+    `literal` is the index of the object literal. The literal may be an argument, the value of a variable, a result, or a member of another
+    literal. Its expected type is the declared type of that place. `depth` limits how many outer literals are examined.
     """
     found = EMPTY
     for kind, position, index in _uses(entry).get(literal, ()):

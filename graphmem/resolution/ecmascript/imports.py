@@ -46,7 +46,7 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Map "" to the role of a file in package.json: "command" or "export".
+        """Map "" to "command" or "export" if a package.json names a file.
 
         The key "" stands for the whole file. For a file that no package.json names, the result is empty.
         """
@@ -131,9 +131,9 @@ class EcmascriptNames(Rules):
         return self.from_module(inference, module, name, as_type=False)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """Return False: a file does not bind the names of its `export * from`.
+        """Return False, because `export * from` binds no names in its own file.
 
-        `module_value` finds these names in the other file instead.
+        Such names are found in the other file, by `module_value`.
         """
         return False
 
@@ -244,9 +244,9 @@ class EcmascriptNames(Rules):
         raise NotImplementedError
 
     def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
-        """Return the types, without values, that given bindings define.
+        """Return the types that some bindings define, without their values.
 
-        Types and values have separate namespaces.
+        `places` are the bindings. Types and values have separate namespaces in TypeScript.
         """
         found = EMPTY
         for entry, scope, slot in places:

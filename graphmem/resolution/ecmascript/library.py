@@ -269,7 +269,9 @@ def container_method(inference: Inference, container: Container, name: str, call
 
 
 def callback_parameter(inference: Inference, container: Container, name: str, argument: int, index: int) -> Type:
-    """Return the type that `xs.map(callback)` passes to the callback.
+    """Return the type that a container's method passes to its callback.
+
+    For `xs.map(callback)`, this is the type of the elements of `xs`.
 
     Args:
         inference: infers the types of expressions.
@@ -316,7 +318,10 @@ def outside_type(atom: Outside) -> Type:
 
 
 def known_generic(name: str, parts: Sequence[Type]) -> Type:
-    """Return the type of a built-in generic type such as `Promise<User>`."""
+    """Return the type of a built-in generic type such as `Promise<User>`.
+
+    `name` is the generic type, here `Promise`. `parts` are the types in its angle brackets, of which there must be at least one.
+    """
     if name in ARRAYS:
         return box(ARRAYS[name], parts[0])
     if name in MAPS:

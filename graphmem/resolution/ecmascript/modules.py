@@ -188,7 +188,11 @@ class ModulePaths:
                 return
 
     def _package_places(self, package: str, below: str) -> Iterator[str]:
-        """Return candidate paths inside a package of this repository."""
+        """Return candidate paths for an import from a package of this repository.
+
+        `package` is the name of the package, and `below` is the rest of the imported name. For `import "@a/b/c"`, `package` is `@a/b` and
+        `below` is `c`. If `below` is "", the package itself is imported.
+        """
         folder, document = self._packages[package]
         exports = document.get("exports")
         key = f"./{below}" if below else "."
@@ -206,7 +210,8 @@ class ModulePaths:
 def _generated(folder: str, extended: str) -> _Config:
     """Return the settings of a configuration that a framework generates.
 
-    `extended` is the path that a configuration in `folder` extends. The repository does not contain the generated file.
+    `extended` is the path that a configuration in `folder` extends. The repository does not contain the generated file. For an unknown
+    path, the settings are empty.
     """
     table = _GENERATED.get(extended.removeprefix("./"), {})
     return _Config(None, tuple((pattern, _all_written(folder, places, folder)) for pattern, places in table.items()))
@@ -231,7 +236,8 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths that `import "package"` may load.
 
-    `document` is the package.json in `folder`. Its main fields come first, then default names such as `index`.
+    `document` is the content of the package.json in `folder`. The paths in its fields such as `main` come first. Default names such as
+    `index` follow.
     """
     for field in _MAIN_FIELDS:
         if isinstance(document.get(field), str):
@@ -256,10 +262,10 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
 
 
 def _part(text: str) -> re.Pattern[str] | None:
-    """Compile one part of a folder pattern, such as `pack*`, to an expression.
+    """Compile one part of a folder pattern to a regular expression.
 
-    The result is None for `**`, which matches any number of folders. Each string between two stars is matched at its first occurrence only.
-    Trying all occurrences could take very long.
+    A part is the text between two slashes, such as `pack*`. The result is None for `**`, which matches one or more folders. Each string
+    between two stars is matched at its first occurrence only. Trying all occurrences could take very long.
     """
     if text == "**":
         return None
@@ -270,14 +276,21 @@ def _part(text: str) -> re.Pattern[str] | None:
 
 
 def _is_member(members: Sequence[tuple[bool, _Pattern]], folder: str) -> bool:
-    """Return whether a folder is a package of a workspace."""
+    """Return whether a folder is a package of a workspace.
+
+    `members` are the patterns of the workspace as (is excluded, folder pattern). A pattern must match the folder, and no excluding pattern
+    may match.
+    """
     parts = folder.split("/")
     matching = [is_out for is_out, pattern in members if _matches(pattern, parts)]
     return bool(matching) and not any(matching)
 
 
 def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
-    """Return whether a pattern matches a path; `**` matches at least one part."""
+    """Return whether a folder pattern matches a path.
+
+    `parts` are the folder names of the path. The pattern's part `**` matches one or more of them.
+    """
     reached = {0}  # possible numbers of path parts matched by the pattern so far
     for part in pattern:
         if part is None:
@@ -292,7 +305,8 @@ def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
 def candidates(place: str, importer: str) -> Iterator[str]:
     """Yield the files that a path in an import can mean: `./a` is `a.ts`.
 
-    The candidates are the path with a suffix, the source of a compiled file, and the index file of a folder.
+    `place` is the path, relative to the project's root, and `importer` is the importing file. Candidates are the path with a suffix, the
+    source of a compiled file, and the index file of a folder. If the importer is TypeScript, TypeScript files come first.
     """
     endings = (*_TYPESCRIPT, *_JAVASCRIPT) if importer.endswith(_TYPESCRIPT) else (*_JAVASCRIPT, *_TYPESCRIPT)
     if place.endswith(_KNOWN):
@@ -383,8 +397,8 @@ def _matched(pattern: str, text: str) -> str | None:
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
     """Yield the paths of a key in `exports` or `imports` of a package.json.
 
-    `table` is this mapping. If it has the key itself, only that entry is used. Otherwise all patterns that match the key are used, the
-    longest first.
+    `table` is the value of `exports` or `imports`. If `table` has the key itself, only that entry is used. Otherwise all patterns that
+    match the key are used, the longest first.
     """
     if key in table:
         yield from _targets(table[key], "")

@@ -143,10 +143,10 @@ class CallSites:
         self.add_implied(reference)
 
     def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
-        """Leave out bound methods passed as values that reject the arguments.
+        """Return the targets of a call, without those that reject its arguments.
 
-        `called` is the callee of the call, and `targets` are the functions that it may be. All are kept if arguments are unknown, as in
-        `f(*args)`, or were given before the call (`functools.partial`).
+        `called` is the callee of the call, and `targets` are the functions that it may be. Only bound methods that were passed as values
+        are checked. All targets are kept if arguments are unknown, as in `f(*args)`, or were given before the call (`functools.partial`).
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         values = {target.symbol for target in targets if target.rule in ("function_value", "computed_name")}
@@ -162,7 +162,8 @@ class CallSites:
     def accepts(self, symbol: Symbol | None, positional: int, keywords: Sequence[str]) -> bool:
         """Whether a bound method accepts the arguments of a call.
 
-        `positional` is their number, and `keywords` are the names of the others. A decorator may change what a method accepts.
+        `positional` is the number of positional arguments, and `keywords` are the names of the others. For a decorated method, and for
+        anything that is not a method, the result is True.
         """
         if symbol is None or symbol.kind != "method":
             return True
@@ -288,9 +289,10 @@ class CallSites:
         return False
 
     def is_anything(self, base: Type) -> bool:
-        """Whether a library function returned the value, so it may be any object.
+        """Whether a value may be an object of any class, given its type `base`.
 
-        `base` is the type of the value. The result is always False in languages where `libraries_give_anything` is False.
+        The result is True if library functions returned the value. It is always False in languages where `libraries_give_anything` is
+        False.
         """
         rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(
@@ -298,7 +300,7 @@ class CallSites:
         )
 
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
-        """Return the rule that explains how a call's receiver got its type.
+        """Return the rule by which the type of a call's receiver was found.
 
         The receiver of `x.f()` is `x`. The rule is cached if the type of `x` is the same on every line of the scope.
         """
@@ -313,8 +315,8 @@ class CallSites:
     def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
         """Return the targets of a call `x.name()` for all types that `x` may have.
 
-        `base` is the type of `x`, and `how` is the rule that explains how `x` got its type. Targets are cached, except those that depend on
-        `caller`.
+        `base` is the type of `x`, and `how` is the rule by which that type was found. The result is cached, unless it depends on `caller`,
+        the function that contains the call.
         """
         key = (base, name, how)
         found = self.methods.get(key)
@@ -327,15 +329,15 @@ class CallSites:
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
         """Return the targets of `x.name()` for one caller, without a cache.
 
-        `base` is the type of `x`, and `how` is the rule that explains how `x` got its type.
+        `base` is the type of `x`, and `how` is the rule by which that type was found.
         """
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
         """Whether the receiver of a call can only come from a star import.
 
-        An example of a receiver is `x` in `x.f()`. The result is True for a bare name that nothing in the project binds, in a language with
-        declared types.
+        For `x.f()`, the receiver is `x`. The result is True for a bare name that nothing in the project binds. It is always False in
+        languages without declared types.
         """
         term = self.terms[receiver]
         if not rules_of(self.entry).types_are_declared or term[0] != NAME:
@@ -360,8 +362,8 @@ class CallSites:
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
         """Add edges to the targets of a call.
 
-        For a class, edges to its constructors are added, too. If more than `MAX_VALUES` targets were passed as values, they are left out.
-        Then the call is counted as unresolved.
+        For a class, edges to its constructors are added, too. If more than `MAX_VALUES` targets were passed as values, these targets get no
+        edges. The call is then counted as unresolved.
         """
         src, line, evidence = self.caller(reference).id, reference.line, self.evidence
         targets = self.targets.one_of_parts(targets)
@@ -426,7 +428,7 @@ class CallSites:
     def add_implied(self, reference: Reference) -> None:
         """Add edges for calls that the language implies, such as `a + b` in C++.
 
-        If only one of several functions runs, the confidence is divided equally among them.
+        If several functions fit and only one of them runs, each gets an equal share of the confidence.
         """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
@@ -434,8 +436,7 @@ class CallSites:
     def add_conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Add edges for constructors that convert a call's arguments.
 
-        Edges are added only if the call can run just one function. If it can run several, one of them may accept the arguments without
-        conversion.
+        Edges are added only if `targets` has exactly one function. Of several functions, one may accept the arguments without conversion.
         """
         called = [target.symbol for target in targets if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
         for function in called if len(called) == 1 else ():
@@ -469,7 +470,10 @@ class CallSites:
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
     def has_method(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class or a known library class among its bases has a method."""
+        """Whether a class has a method, itself or from a base class.
+
+        Bases in the project and known library classes are searched.
+        """
         owner = self.inference.owner(symbol, name)
         return isinstance(owner, Symbol) or (owner is not None and rules_of(self.entry).library_has(owner, name))
 
@@ -490,10 +494,10 @@ class CallSites:
             self.run_on(reference, self.contained(value), (text,))
 
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
-        """For each class in a type, add a call of the first method that it has.
+        """Add a call of the first method in `names` that each class in a type has.
 
-        `value` is the type of the receiver. `names` are the methods in order of preference. A confidence of 0 means the default of the
-        rule.
+        `value` is the type of the receiver. `names` are method names in order of preference. A confidence of 0 means the default confidence
+        of the rule.
         """
         likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
@@ -524,8 +528,8 @@ class CallSites:
     def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
         """Add the calls that a container makes to methods of a key.
 
-        `names` are the method for the hash, such as `__hash__`, and then the comparison. For a list or a tuple, only the comparison is
-        called. For containers of the project's own classes, nothing is added.
+        `names` are two methods of the key: the hash method, such as `__hash__`, and the comparison, such as `__eq__`. For `key in xs`, a
+        list or a tuple `xs` calls only the comparison. If `container` is an object of a project class, nothing is added.
         """
         inside = self.value(reference, container)
         if not any(atom[0] in (INST, CLASS) for atom in inside):
@@ -550,7 +554,8 @@ class CallSites:
     def step(self, reference: Reference, receiver: Instance, name: str) -> None:
         """Add the call that fetches the next element from an iterator.
 
-        `name` is the method of `receiver` that creates the iterator, such as `__iter__`. For any other method, nothing is added.
+        `name` is the method of `receiver` that creates the iterator. For `__iter__` in Python, the added call is that of `__next__`. If
+        `name` does not create an iterator, nothing is added.
         """
         following = rules_of(self.entry).next_step(name)
         if following:
@@ -561,8 +566,8 @@ class CallSites:
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
         """Add the implicit call of an object's special method, such as `__len__`.
 
-        `receiver` is the object, and `name` the method. Overrides in subclasses are included. A confidence of 0 means the default of the
-        rule.
+        `receiver` is the object, and `name` the method. Overrides in subclasses are included. A confidence of 0 means the default
+        confidence of the rule that finds the method.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
@@ -578,7 +583,10 @@ class CallSites:
         self.add_calls(reference, [one._replace(kind=EdgeKind.REFERENCES) if self.is_stored(one.symbol) else one for one in targets])
 
     def is_stored(self, symbol: Symbol | None) -> bool:
-        """Whether a method stores its result in the object: `cached_property`."""
+        """Whether a method stores its result in the object.
+
+        An example is a method with the decorator `cached_property`.
+        """
         return symbol is not None and "cached" in self.project.definition(symbol).modifiers
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:

@@ -132,9 +132,10 @@ class _Resolving(NamedSites):
                 written(spot, EdgeKind.IMPORTS, symbol.id, 1.0)
 
     def module_ids(self, atom: Atom, name: str) -> set[str]:
-        """Return the ids of the graph nodes that a part of an import refers to.
+        """Return the ids of the graph nodes to which a part of an import refers.
 
-        `atom` is a file, a class or a package. For a package, the node is its external symbol `name`. The result is empty for other atoms.
+        In `from a import b`, the parts are `a` and `b`. `atom` is the file, class or package of the part. For a package, the node is its
+        external symbol `name`. The result is empty for any other `atom`.
         """
         if atom[0] == EXT:
             return {external_id(self.project.name, atom[1], ".".join(part for part in (atom[2], name) if part))}
@@ -144,9 +145,9 @@ class _Resolving(NamedSites):
         return {target.symbols[0].id} if target is not None else set()
 
     def only_named(self, reference: Reference) -> None:
-        """Record where type names are written, without adding edges.
+        """Record the position at which a type name is written, without an edge.
 
-        The edges are added elsewhere, for the declaration or the class header that contains the names.
+        `reference` is the use of the name in a declaration or a class header. Other code adds the edges of the declaration or the header.
         """
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))
@@ -166,9 +167,9 @@ class _Resolving(NamedSites):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
 
     def annotated(self, symbol: Symbol) -> None:
-        """Add edges from a definition to the types of the annotations before it.
+        """Add edges from a definition to the types of its decorators.
 
-        An example is `@Name` in Java.
+        In Java, decorators are annotations such as `@Name`.
         """
         definition = self.entry.definitions[symbol.index]
         for decorator in definition.decorators:

@@ -1,7 +1,8 @@
-"""Find the keys under which functions are registered, such as routes.
+"""Find the keys under which functions are registered with a framework.
 
-Other keys are the names of events, commands and tasks. A key is recorded if it is a literal (`path("x/", view)`, `@app.route("/x")`,
-`@task(name="mail.send")`) or an event object (`saved.connect(f)`, `@receiver(saved)`). Computed keys are not recorded.
+A key is the path of a route, or the name of an event, a command or a task. A key is recorded if it is a literal, as in `path("x/", view)`,
+`@app.route("/x")` and `@task(name="mail.send")`. It is also recorded if it is an event object, as in `saved.connect(f)` and
+`@receiver(saved)`. Computed keys are not recorded.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
 
 
 def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, key, framework) for each framework key in decorators.
+    """Yield (kind, key, framework) for each key in a function's decorators.
 
-    `symbol` is the decorated function. For `@app.route("/x")`, the kind is `route` and the key is `/x`.
+    A key is the string or object under which a framework knows the function, such as a route. `symbol` is the function. For
+    `@app.route("/x")`, the kind is `route` and the key is `/x`.
     """
     terms = entry.terms
     definition = entry.definitions[symbol.index]

@@ -100,9 +100,9 @@ class Handing:
                     self.evidence.handles("event", name, event.framework, atom[1], "signal", reference.line)
 
     def named(self, symbol: Symbol) -> None:
-        """Record the framework keys that a function's decorators contain.
+        """Record the keys, such as routes, in a function's decorators.
 
-        An example of a key is the path of a route.
+        A key is the string or object under which a framework knows the function.
         """
         definition = self.entry.definitions[symbol.index]
         for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
@@ -135,7 +135,10 @@ class Handing:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
 
     def _named(self, text: str) -> Iterator[Symbol]:
-        """Yield the modules, functions and classes that `text` (`"a.b"`) names."""
+        """Yield the modules, functions and classes that a dotted name refers to.
+
+        `text` is the dotted name. For `"a.b"`, the result has the module `a.b`, and the function or class `b` in the module `a`.
+        """
         module, _, name = text.rpartition(".")
         yield from nearest(self.entry.path, [self.project.files[path].symbols[0] for path in self.project.modules(f"/{text}")])
         for path in self.project.modules(text):
@@ -149,8 +152,8 @@ class Handing:
     def scripts(self) -> None:
         """Add edges from this file to commands that it re-exports.
 
-        A command is a function. A configuration file declares the command as a name in this file, such as `run = "package:main"`. Another
-        file defines the function.
+        A configuration file may declare a command as a name in this file: `run = "package:main"`. If this file imports `main` from another
+        file, an edge leads to the function `main` there.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
@@ -219,7 +222,8 @@ class Handing:
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
         """Yield the functions that a call connects to a sent event.
 
-        `site` is the call in the file `entry`. `name` is the name of the sent event, and `sent` are the results of `_identities` for it.
+        `site` is the call in the file `entry`, such as `saved.connect(f)`. `name` is the name of the sent event. `sent` are the identities
+        of the sent event, from `_identities`. Nothing is yielded if the call connects to another event.
         """
         terms = entry.terms
         found = terms[site.term]

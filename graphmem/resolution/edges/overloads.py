@@ -58,8 +58,8 @@ class Overloads:
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
         """Return the overloads of one class that fit a call best.
 
-        `group` are the overloads. Overloads in base classes are considered if the language inherits overloads, or if no overload in `group`
-        fits.
+        `group` are the overloads. In languages that inherit overloads, base classes are searched for better ones. In other languages, base
+        classes are searched only if no overload in `group` fits.
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
             return [target for target in group if self._may_mean(reference, target)]
@@ -91,8 +91,8 @@ class Overloads:
     def _may_mean(self, reference: Reference, target: Target) -> bool:
         """Whether a call can run a function that has no overloads in its class.
 
-        `target` is the function. The arguments of the call must fit. For a constructor the result is always True. It is also True in
-        languages that declare default values apart from the function.
+        `target` is the function, which must accept the arguments of the call. For a constructor the result is always True. It is also
+        always True in languages where another declaration of the function may state the default values.
         """
         symbol = target.symbol
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
@@ -114,8 +114,8 @@ class Overloads:
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return the methods of one class that override a chosen overload.
 
-        `group` are the methods. `plain` has, for each class without overrides, the overloads that were chosen there. In languages that do
-        not inherit overloads, the methods of `group` that fit the arguments best are returned instead.
+        `group` are the methods of the class. `plain` has the overloads that were chosen in other classes, one list for each class. In
+        languages that do not inherit overloads, the methods of `group` that fit the arguments best are returned instead.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
@@ -261,7 +261,8 @@ class Overloads:
     def _points(self, entry: FileEntry, symbol: Symbol, annotation: int, given: Type) -> int:
         """Score how well an argument's type fits a parameter's type.
 
-        `given` is the argument's type, and `annotation` the parameter's type. If one of them is unknown, the score is usually 0.
+        `given` is the argument's type, and `annotation` declares the parameter of `symbol`. The module `fitness` explains the scores. If
+        one of the types is unknown, the score is 0, or `ANY` for a type parameter.
         """
         scope = symbol.index if symbol.kind in CLASS_KINDS else entry.definitions[symbol.index].parent
         declared = self.inference.declared(entry, scope, annotation)

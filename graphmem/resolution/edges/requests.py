@@ -65,7 +65,8 @@ class Requests:
     def _shared(self, found: Sequence[Symbol]) -> list[Target]:
         """Return the handlers of one request as targets.
 
-        The confidence of a request is divided equally among its targets. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
+        `found` are the handlers. Each gets an equal share of the confidence of a request. The result is empty for more than
+        `AMBIGUOUS_LIMIT` handlers.
         """
         if len(found) > AMBIGUOUS_LIMIT:
             return []
@@ -114,7 +115,11 @@ class Requests:
         return found if len(found) <= AMBIGUOUS_LIMIT else ()
 
     def _routes(self, path: str, method: str, scope: int) -> list[Symbol]:
-        """Return the handlers of the routes that match a request's path best."""
+        """Return the handlers of the routes that match a request's path best.
+
+        `path` and `method` are those of the request, and `scope` is the function that sends the request. A handler is a function that
+        answers requests to a route.
+        """
         found: list[tuple[routes.Match, CallSite]] = []
         for key in routes.keys_of_request(path):
             for site, text in self._route_sites(key, scope):
@@ -224,8 +229,8 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
     """Yield the arguments of a registering call that the framework will call.
 
-    `row` is a row of `frameworks.toml` that says which arguments these are. They are taken from `receiver`, `positional` and `named`, the
-    expressions of the call.
+    For `path("x/", view)`, the argument is `view`. `row` is the row of `frameworks.toml` that says which arguments these are. `receiver`,
+    `positional` and `named` are all expressions of the call.
     """
     for which in row.functions:
         if isinstance(which, int):

@@ -64,7 +64,7 @@ class Evidence:
     def written(self, spot: Spot, kind: str, dst: str, confidence: float) -> None:
         """Record that the name at a position of the file refers to a graph node.
 
-        `spot` is the position, `kind` the kind of edge, and `dst` the id of the node. The highest confidence is kept.
+        `spot` is (line, column, length), `kind` the kind of edge, and `dst` the id of the node. The highest confidence is kept.
         """
         key = (spot, kind, dst)
         percent = max(1, round(confidence * 100))
@@ -82,9 +82,9 @@ class Evidence:
         return found.id
 
     def handles(self, kind: str, name: str, framework: str, symbol: Symbol, rule: str, line: int) -> None:
-        """Record the key, such as a route, by which a framework knows a function.
+        """Record that a framework knows a function by a key, such as a route.
 
-        `kind` is the kind of key, `name` is the key, and `symbol` is the function.
+        `kind` is the kind of key, such as `route`. `name` is the key, and `symbol` is the function.
         """
         line = line if symbol.path == self.path else 0
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))

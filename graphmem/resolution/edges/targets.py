@@ -218,8 +218,8 @@ class Targets:
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the targets of a method call on an object, with overrides.
 
-        `plain` are the targets without overrides. A method that no object can run gets a reference edge instead of a call edge. Such a
-        method is abstract, or is overridden in all classes that are instantiated.
+        `plain` are the targets without overrides, and `is_self` is True for a call on `self`. A method that no object can run gets a
+        reference edge instead of a call edge. Such a method is abstract, or is overridden in all classes that are instantiated.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -246,9 +246,9 @@ class Targets:
         yield from (Target(symbol, None, "override") for symbol in overrides)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call that can run `plain` can also run the override `method`.
+        """Whether a call can run the method `method`, which overrides others.
 
-        `plain` are the targets of the call without overrides.
+        `plain` are the targets of the call without overrides, one of which `method` must override.
         """
         entry = self.project.entry(method)
         rules = rules_of(entry)
@@ -260,8 +260,8 @@ class Targets:
     def may_meet(self, scope: int, override: Symbol | None) -> bool:
         """Whether a call on `self` in `scope` can run the method `override`.
 
-        In `A.a`, consider the call `self.b()`. A subclass that overrides both `a` and `b` runs its own `a`, so the call in `A.a` does not
-        reach its `b`. The exception is a subclass that calls `a` of its base.
+        Take a call `self.b()` in the method `A.a`. A subclass that overrides only `b` inherits `A.a`, so its `b` can run. A subclass that
+        overrides both `a` and `b` does not run `A.a`, so its `b` cannot run. The exception is an overriding `a` that calls `super().a()`.
         """
         if override is None or not rules_of(self.entry).first_parameter_is_receiver:
             return True
@@ -291,7 +291,7 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call on another object.
+        """Return the class whose method makes a call on an object but `self`.
 
         `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """
@@ -305,10 +305,10 @@ class Targets:
         return entry.symbols[entry.definitions[method].parent]
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """Whether no object of the class `symbol` runs a given method.
+        """Whether no object of a class or of its subclasses runs a method.
 
-        `owner` defines the method `name`. Objects may run it if they belong to `symbol`, or to a subclass that inherits the method. The
-        result is always False for a method that is neither overridden nor declared by a protocol.
+        `symbol` is the class. `owner` is the class that defines the method `name`. A subclass runs the method if it inherits it. The result
+        is always False for a method that is neither overridden nor declared by a protocol.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -320,7 +320,7 @@ class Targets:
     def stands_in(self, scope: int, function: Symbol) -> bool:
         """Whether a call is inside the wrapper that replaces a decorated function.
 
-        `scope` is the scope of the call, and `function` is the decorated function. The wrapper is the function or callable object that the
+        `scope` contains the call, and `function` is the decorated function. The wrapper is the function or callable object that the
         decorator returns.
         """
         if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
@@ -375,10 +375,10 @@ class Targets:
     # from names
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
-        """Return the definitions with a call's bare name, unless there are many.
+        """Return all definitions with the bare name of a call.
 
-        Used when the type of the receiver is unknown. If `bound` is True, the definitions are methods, else functions. They must accept the
-        call's arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions.
+        The method is for calls on a receiver of unknown type. If `bound` is True, the definitions are methods, else functions. They must
+        accept the call's arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions, and for names of common methods.
         """
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
@@ -423,8 +423,9 @@ class Targets:
     def in_template(self, receiver: str, found: Sequence[Target]) -> list[Target]:
         """Return the targets that a template can call on an object.
 
-        Handlers of routes are removed: the framework calls them. Templates name an object after its class: `story` and `@story` are objects
-        of the class `Story`. If one of several targets belongs to such a class, it is the only result.
+        `found` are all targets, and `receiver` is the name of the object. Handlers of routes are removed, because only the framework calls
+        them. Templates name an object after its class: `story` and `@story` are objects of the class `Story`. If one of several targets
+        belongs to such a class, it is the only result.
         """
         found = [target for target in found if target.symbol is None or not self._is_route(target.symbol)]
         held = receiver.lstrip("@").replace("_", "").lower()

@@ -77,9 +77,9 @@ class VariableSites(CallSites):
                 self.use_variable(reference, symbol)
 
     def meanings(self, reference: Reference, term: int, name: str) -> frozenset[Symbol]:
-        """Return the variables and classes that a name can mean.
+        """Return the variables and classes to which a bare name can refer.
 
-        `term` is the expression that consists of the name.
+        `term` is the position of the name `name` in the file's list of expressions.
         """
         key = (reference.scope, term)
         found = self.receivers.get(key)
