@@ -55,8 +55,8 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
     """Return the best fitting extension functions of a given name.
 
     `receiver` is the object on which the function is called. An extension of the receiver's own type fits better than one of a base type.
-    Only functions of the file's package and of imported packages are considered. If none of these fits, but exactly one function in the
-    project fits, that function is returned.
+    An extension must be in the package of the file or in an imported package. If there is none, an extension of another package is returned
+    if it is the only one that fits.
     """
     if not inference.project.knows_name(name):
         return []
@@ -86,8 +86,8 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
     """Return the extension functions that may fit a value of unknown type.
 
-    `receiver` is the type of the value. The result is empty if the type is known. It is also empty if any method named `name` in the
-    project is not an extension.
+    `receiver` is the type of the value. The result is empty if that type is known after all. It is also empty if any method named `name` in
+    the project is not an extension.
     """
     if not inference.project.knows_name(name):
         return []

@@ -344,7 +344,7 @@ class FileEntry:
     def attributes(self) -> Iterator[tuple[str, Symbol]]:
         """Yield (name, class) for each attribute that a class defines or assigns.
 
-        Yields nothing in languages whose rules do not infer classes from the attributes in use.
+        Nothing is yielded in languages where graphmem does not infer classes from attributes that code reads.
         """
         for position, definition in enumerate(self.definitions) if self.rules.uses_tell_classes else ():
             if definition.kind in CLASS_KINDS:
@@ -403,8 +403,8 @@ class FileEntry:
     def top_name(self, scope: int) -> str:
         """Return the name of the part of the file that contains a scope.
 
-        A part is an outermost definition, or "<module>" for the module's own code. Other files record their dependencies on this file by
-        parts. In languages where other files depend on single methods, each method is a part, too.
+        A part is an outermost definition, or "<module>" for the module's own code. Other files record on which parts of this file they
+        depend. In languages where other files depend on single methods, each method is a part, too.
         """
         return self.parts[scope]
 
@@ -470,8 +470,8 @@ class Place(NamedTuple):
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
     """Return, for each definition of a file, the name of its part.
 
-    A part is an outermost definition. Other files record their dependencies by parts. If `apart` is True, each method of a class is a part
-    of its own.
+    A part is an outermost definition, such as a class with its methods. Other files record on which parts they depend. If `apart` is True,
+    each method of a class is a part of its own.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

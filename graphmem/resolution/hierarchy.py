@@ -91,7 +91,7 @@ class Hierarchy:
         """Return the project's methods that a call on a library's type may run.
 
         For `x.name()`, `package` and `dotted` name the type of `x`. The methods belong to project classes that extend this type. If there
-        are none, project classes that extend any other type of `package` are used, because the other type may extend `dotted`. The method
+        are none, project classes that extend any type of `package` are used, because their base may extend `dotted`. The calling function
         `caller` and private methods are left out. The result is empty for more than `MAX_IMPLEMENTED` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
@@ -132,8 +132,9 @@ class Hierarchy:
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
         """Return the methods in subclasses that override a method of a class.
 
-        `caller` is left out, because a method that calls its own name usually wraps another object. For callers outside tests, classes that
-        only tests define are left out. The result is empty for more than `MAX_OVERRIDES` methods.
+        `owner` is the class, and `name` the method. `caller`, the calling function, is never returned: a method that calls its own name
+        usually wraps another object. If `caller` is not a test, classes in test files are left out. The result is empty for more than
+        `MAX_OVERRIDES` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo
@@ -141,9 +142,10 @@ class Hierarchy:
         return [symbol for symbol in found if symbol is not caller]
 
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
-        """Whether an object may exist whose class runs a given method.
+        """Whether a method runs on some object of a class or its subclasses.
 
-        `owner` defines the method. The object is of the class `symbol`, or of one of its subclasses that does not override the method.
+        `symbol` is the class, and `owner` is the class that defines the method `name`. Subclasses that override the method do not count.
+        The objects count if the project may create them.
         """
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
@@ -166,8 +168,8 @@ class Hierarchy:
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         """Return the overrides of a method in classes that are instantiated.
 
-        If neither `owner` nor any of its subclasses is instantiated, all overrides are returned. `in_tests` also includes classes of test
-        files. The result is empty for more than `MAX_OVERRIDES` methods.
+        `owner` is the class, and `name` the method. If neither `owner` nor any of its subclasses is instantiated, all overrides are
+        returned. Classes in test files count only if `in_tests` is True. The result is empty for more than `MAX_OVERRIDES` methods.
         """
         found: list[Symbol] = []
         running: list[Symbol] = []

@@ -72,7 +72,8 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
 def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
     """Whether a use of a class is only an annotation or a type test.
 
-    `reference` is the use. `annotated` maps expressions in annotations to their lines, and `tests` are calls such as `isinstance(x, A)`.
+    `reference` is the use. `annotated` maps each expression in an annotation to the lines of the annotation. `tests` are the file's type
+    tests, such as `isinstance(x, A)`.
     """
     place = (reference.scope, reference.line)
     if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):
@@ -83,7 +84,7 @@ def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests:
 def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
     """Whether a use of a class is the second argument of a type test.
 
-    An example is `isinstance(x, A)`. The argument may be a tuple of classes. `tests` are the file's calls of functions that test types.
+    `reference` is the use, such as `A` in `isinstance(x, A)` or `isinstance(x, (A, B))`. `tests` are the file's type tests.
     """
     for test in tests:
         if test.line <= reference.line <= test.end_line:

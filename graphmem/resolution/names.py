@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The bindings that a name in a scope refers to, or its type if simple.
+    """The bindings to which a name in a scope refers, or its type if simple.
 
-    Only the file of the name is considered. Answers that use the name depend on an input, a fact of a file; `input` is the input's number.
+    Only the file of the name is considered. `input` is the number of the input on which answers that use the name depend. An input is a
+    fact of a file.
     """
 
     input: int  # the input it was read from
@@ -95,9 +96,10 @@ class Names:
         return not meaning.slots and not meaning.local
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
-        """Return the meaning of a name in a scope, cached in the file's entry.
+        """Return the bindings to which a name in a scope refers.
 
-        The meaning has the bindings that the name refers to, as far as the file determines them.
+        The result also has the type of the name, if one binding gives it. Only the file itself is searched. The result is cached in the
+        file's entry.
         """
         local = entry.locals.get((scope, name), ())
         here = scope
@@ -120,9 +122,9 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return the meaning that a name of a scope has for code in inner scopes.
+        """Return the bindings of a name that code in inner scopes sees.
 
-        `slots` are the bindings of the name in the scope. They are empty if the file does not bind the name.
+        `slots` are all bindings of the name in the scope. They are empty if the file does not bind the name.
         """
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
@@ -336,7 +338,7 @@ class Names:
 def _is_read(entry: FileEntry, position: int) -> bool:
     """Whether a definition is a property that a bare name reads.
 
-    In some languages, the bare name `size` in a method means `this.size`.
+    `position` is the definition's position in the file. In Kotlin, the bare name `size` in a method means the property `this.size`.
     """
     return rules_of(entry).this_is_implied and "property" in entry.definitions[position].modifiers
 
@@ -353,7 +355,7 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
 def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
     """Whether an annotation is a type parameter, such as `T` in `class A[T]`.
 
-    The definition at `scope` or a definition around it must declare the type parameter.
+    `term` is the annotation. The definition at `scope`, or a definition around it, must declare the type parameter.
     """
     found = entry.terms[term]
     if found[0] != NAME:

@@ -263,7 +263,8 @@ class PackageRules(Rules):
     def _is_no_type(self, place: Place, scope: int) -> bool:
         """Whether a binding of a name is a value and not a type.
 
-        `place` is the binding, and `scope` is the scope that uses the name.
+        `place` is the binding, and `scope` is the scope that uses the name. Such a value may have the same name as its type, as in `Item
+        Item;`.
         """
         entry, around, slot = place
         if slot.kind == "definition":
@@ -415,7 +416,7 @@ def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
 def mapped(inference: Inference, function: Type) -> Type:
     """Return the union of the result types of the functions in a type.
 
-    `xs.map(f)` calls `f` with each element of `xs`; `function` is the type of `f`.
+    `function` is the type. In `xs.map(f)`, it is the type of `f`, and the result is the type of the new elements.
     """
     found = EMPTY
     for atom in inference.expanded(function):

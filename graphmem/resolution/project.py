@@ -169,7 +169,7 @@ class Project:
     def embedding(self, name: str) -> list[Symbol]:
         """Return the structural interfaces that have a base with a given name.
 
-        A class satisfies a structural interface if it has all its methods.
+        A class satisfies a structural interface, without naming it, if it has all methods of the interface.
         """
         self.touch("embeds", name)
         return sorted(self._embedding.get(name, ()), key=_place)
@@ -193,8 +193,8 @@ class Project:
     def having(self, name: str) -> list[Symbol]:
         """Return the classes that define or assign an attribute, sorted.
 
-        The order is that of the source positions. The result is empty for languages in which classes are not inferred from the attributes
-        in use.
+        They are in the order of the source. The result is empty in languages where graphmem does not infer classes from attributes that
+        code reads.
         """
         self.touch("having", name)
         return sorted(self._having.get(name, ()), key=_place)
@@ -297,8 +297,8 @@ class Project:
     def _contents(self, path: str) -> dict[Key, Any]:
         """Map each input to the content that one file contributes to it.
 
-        The keys are those of the method `key`. If several definitions contribute to an input, each key has further parts for the
-        definition. After an edit, old and new contents are compared.
+        The keys are the inputs that the method `key` lists. If several files or definitions contribute to an input, each key ends with the
+        path or the symbol id. After an edit, old and new contents are compared.
         """
         entry = self.files.get(path)
         if entry is None:
@@ -436,7 +436,7 @@ def _folders(dotted: str) -> list[str]:
 def _demanded(entry: FileEntry) -> Iterator[Symbol]:
     """Yield the methods that the structural interfaces of a file declare.
 
-    A class satisfies a structural interface if it has all its methods.
+    A class satisfies a structural interface, without naming it, if it has all methods of the interface.
     """
     structural = {position for position in range(len(entry.definitions)) if entry.rules.is_structural(entry, position)}
     if structural:
@@ -448,7 +448,8 @@ def _demanded(entry: FileEntry) -> Iterator[Symbol]:
 def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
     """Yield (base name, interface) for the structural interfaces of a file.
 
-    A class satisfies a structural interface if it has all its methods. An interface with several bases is yielded once for each base.
+    A class satisfies a structural interface, without naming it, if it has all methods of the interface. An interface with several bases is
+    yielded once for each base.
     """
     for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
         if definition.kind == "interface":
@@ -459,8 +460,8 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input that changes when the content at a key changes.
 
-    An input is a fact of a file that answers depend on. `key` is a key of `Project._contents`, such as (`named`, name, symbol id). If an
-    input has content from several files, the last parts of the key tell whose content this is, here the symbol id. They are removed.
+    An input is a fact of a file that answers depend on. `key` is a key of `Project._contents`. For (`named`, name, symbol id), the input is
+    (`named`, name): the last part only tells whose content it is. If only one file has content for the input, `key` itself is returned.
     """
     if key[0] == "shared":
         return key[:3]

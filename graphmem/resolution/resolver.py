@@ -227,11 +227,14 @@ class Resolver:
     def place(self, path: str, scope: int, handler: str, near: Callable[[str], str]) -> tuple[str, str, bool]:
         """Return (id, qualified name, is in tests) of a definition in a file.
 
+        `is in tests` tells whether `path` is a test file. For an unknown file or definition, the result is ("", "", False).
+
         Args:
             path: the file.
             scope: index of the definition in the file.
             handler: name of a function to return instead; "" for none. The search covers this file, then its folder, then its part of the
-                project. If no single function is found, the definition at `scope` is returned.
+                project.
+                Outside this file the function must be the only one. If none is found, the definition at `scope` is returned.
             near: maps a path to its part of the project, such as a service.
         """
         entry = self._project.files.get(path)
@@ -248,7 +251,10 @@ class Resolver:
         return found.id, found.qualname, entry.in_tests
 
     def is_left_out(self, path: str) -> bool:
-        """Whether an unexpected error left only the module of a file in the graph."""
+        """Whether the graph has only the module of a file, because of an error.
+
+        The error is an unexpected one, which `fault` returns.
+        """
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
@@ -291,9 +297,10 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield (path, inputs and groups) of resolved files, and forget them.
+        """Yield (path, numbers of inputs and groups) of each file in `paths`.
 
-        The edges of a file depend on inputs, which are facts of files. A group is a set of inputs. Both are given by number.
+        The edges of a file depend on inputs, which are facts of files. A group is a set of inputs. The resolver forgets the numbers of each
+        file that it yields.
         """
         for path in paths:
             yield path, self._inputs.pop(path)

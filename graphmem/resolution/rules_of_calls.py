@@ -147,9 +147,9 @@ class CallRules:
         return None
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the project classes that are arguments of an external call.
+        """Return the project classes that a call passes to an external function.
 
-        The external function, such as `load` in `load(User)`, may return objects of these classes.
+        In `load(User)`, the class is `User`. The external function may return objects of these classes.
         """
         return ()
 
@@ -166,7 +166,10 @@ class CallRules:
         return value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """Return the types that a decorator adds to the decorated function's name."""
+        """Return the types that a decorator adds to the decorated function's name.
+
+        `symbol` is the function, `decorator` is the decorator, and `current` is the type of the name before. By default, nothing is added.
+        """
         return EMPTY
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
@@ -200,8 +203,8 @@ class CallRules:
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that the language also runs at a call or operation.
 
-        In C++, an example is the operator function that `a + b` runs. Each item is (function, number of alternatives). If the number is
-        greater than 1, only one of the alternatives runs.
+        In C++, an example is the operator function that `a + b` runs. Each item is (function, number of alternatives). If the number is 1,
+        the function runs. If it is greater, only one of the alternatives runs.
         """
         return ()
 
@@ -214,7 +217,11 @@ class CallRules:
         return ()
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the result type of an operator on an object of a project class."""
+        """Return the result type of an operator on an object of a project class.
+
+        `receiver` is the left operand, and `sign` is the operator, such as `+`. `is_unary` is True for an operator with one operand, such
+        as `-a`.
+        """
         return EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
@@ -278,7 +285,10 @@ class CallRules:
         return ()
 
     def member_of_library(self, member: Atom) -> Type:
-        """Return the type of a member of a library type; empty if unknown."""
+        """Return the type of a member of a library type; empty if unknown.
+
+        `member` is the external name of the member, such as `Widget.title` in a package.
+        """
         return EMPTY
 
     def extended_by_parameter(self, definition: Definition) -> bool:
@@ -334,20 +344,20 @@ class CallRules:
         """Return the type of the name `f` that is called in `f()`.
 
         `value` is the inferred type of `f`, and usually the result. In C++, `f()` in a constructor's initialiser list may initialise a
-        field `f`. Then the result is the class of the field.
+        field `f`. Then the result is the class of the field, because the call runs a constructor of that class.
         """
         return value
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the method that all other methods of its name implement.
 
-        `methods` are all methods of the name. A call on an object of unknown type may run any of them. The result may be one method of an
-        interface. If no method is implemented by all others, all are returned.
+        `methods` are all methods of the name. A call on an object of unknown type may run any of them. If all others implement one method
+        of an interface, only that method is returned. Otherwise all are returned.
         """
         return methods
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return those of some overloads that fit the receiver of a call.
+        """Return the overloads that fit the receiver of a call.
 
         `methods` are the overloads, which fit the arguments equally well. In C++, a constant receiver fits only constant methods. By
         default all are returned.

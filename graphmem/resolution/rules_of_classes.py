@@ -75,7 +75,11 @@ class ClassRules:
         return False
 
     def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
-        """Whether an object passes a test for a library's class, `tested`."""
+        """Whether an object passes a test for a library's class, `tested`.
+
+        An example is `isinstance(x, Iterable)` in Python, where `receiver` is `x` and `tested` is `Iterable`. By default the result is
+        False.
+        """
         return False
 
     standard_packages: Collection[str] = ()
@@ -138,7 +142,10 @@ class ClassRules:
         return ()
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the type of a member that neither a class nor its bases define."""
+        """Return the type of a member that neither a class nor its bases define.
+
+        `receiver` is the class or an object of it, and `name` is the member.
+        """
         return EMPTY
 
     sides_are_apart: bool = False
@@ -168,7 +175,7 @@ class ClassRules:
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external base class may define.
 
-        `base` is the first base of the receiver's class outside the project.
+        `base` is the first external class among the bases of the receiver's class. `name` is the member.
         """
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
@@ -223,7 +230,8 @@ class ClassRules:
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a method or class body is the class itself.
 
-        `scope` is the method or body, and `around` is the class. If False, the receiver is an object.
+        `scope` is the method or class body, and `around` is the class. If the result is False, the receiver is an object of the class. By
+        default the result is False.
         """
         return False
 

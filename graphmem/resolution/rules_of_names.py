@@ -75,9 +75,10 @@ class NameRules:
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return the files of a package (`NAMESPACE`) that bind a name.
+        """Return the files of a package that bind a name.
 
-        The files are `MODULE` tuples. For the name "", all files that importers see are returned.
+        `package` is a `NAMESPACE` tuple, and the files are `MODULE` tuples. For the name "", all files whose names importers can use are
+        returned.
         """
         return []
 
@@ -110,7 +111,7 @@ class NameRules:
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
         """Return the expression `value` in a type `typeof value`.
 
-        `found` is the type. The result is a position in the file's list of expressions, or -1 for other types.
+        `found` is the type. The result is a position in the file's list of expressions. It is -1 for a type without `typeof`.
         """
         return -1
 
@@ -125,8 +126,8 @@ class NameRules:
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return a file's (names, imports) that may define a given export.
 
-        `name` is the exported name. For `export { a as b }`, the export `b` is defined by the name `a`. All returned names are used, and
-        the first of the returned imports that has a target.
+        `name` is the exported name. For `export { a as b }`, the export `b` is defined by the name `a`. The caller uses all of the returned
+        names. Of the returned imports, it uses the first that has a target.
         """
         return (name,), ()
 
@@ -177,7 +178,10 @@ class NameRules:
         return [definition.parent for definition in definitions]
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Return whether inner scopes can write the names of `scope` unprefixed."""
+        """Return whether inner scopes see the names of `scope` without a prefix.
+
+        By default this is True for functions and modules. It is also True for classes in languages where `class_scope_is_visible` is True.
+        """
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
@@ -207,7 +211,10 @@ class NameRules:
         return EMPTY
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
-        """Return the bounds of a type parameter, as indices of expressions."""
+        """Return the bounds of a type parameter, as indices of expressions.
+
+        In `T extends Base`, the type parameter is `T` and the bound is `Base`.
+        """
         return ()
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:

@@ -243,8 +243,7 @@ class ScopedRules(PackageRules):
     def is_standard_header(self, path: str) -> bool:
         """Return whether `<path>` is a header of the standard library or system.
 
-        The table `headers` lists paths, and folders with a slash at the end. A project that has such a header itself is a standard library
-        only if the header is below a folder `include`.
+        The table `headers` in `language.toml` lists these headers, and folders of them with a slash at the end.
         """
         return path in self._headers or path.partition("/")[0] + "/" in self._headers
 
@@ -376,8 +375,8 @@ class ScopedRules(PackageRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in other files of the package.
 
-        The result is None if there are none. In some languages, all files of the project share their names. There, the result is also None
-        if several files define the name and the right file is unclear.
+        In languages whose project is one package, all files share their names. There, if several files define the name, an imported file or
+        a file of the same name is preferred. The result is None if there is no binding, or if the right file is unclear.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
@@ -426,7 +425,7 @@ class ScopedRules(PackageRules):
     def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
         """Return the names of all members that a class may have outside its body.
 
-        Most questions are about names that a class does not have.
+        `owner` is the class. The set of names quickly answers look-ups of a name that the class does not have.
         """
         entry = inference.project.entry(owner)
         found = set(self._names_of_pieces(inference, owner))
@@ -445,7 +444,10 @@ class ScopedRules(PackageRules):
         return package
 
     def _elsewhere(self, inference: Inference, owner: Symbol, name: str) -> list[Place]:
-        """Return the members of a split class outside its first body."""
+        """Return the members named `name` of a split class outside its first body.
+
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them.
+        """
         found = list(super().members_elsewhere(inference, owner, name))
         entry = inference.project.entry(owner)
         package = self._package_of(entry)
@@ -492,7 +494,10 @@ class ScopedRules(PackageRules):
         return tuple(found)
 
     def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
-        """Whether a class may have further declarations (`partial` in C#)."""
+        """Whether a class may have further declarations, as `partial` in C#.
+
+        `symbol` is the class, and `entry` is its file.
+        """
         return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
@@ -511,7 +516,7 @@ class ScopedRules(PackageRules):
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the Ruby module whose methods a mixin adds to its classes.
 
-        It is the module `ClassMethods` inside the mixin `symbol`.
+        `symbol` is the mixin. The module is `ClassMethods` inside the mixin; its methods become class methods.
         """
         found = list(super().more_bases(inference, symbol))
         if self._class_side:
@@ -603,9 +608,12 @@ class ScopedRules(PackageRules):
         """Whether a parameter accepts a value that has none of its declared types.
 
         `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. A final type,
-        such as `String` in Kotlin, has no subclasses. A value of a final type is accepted if `outside` has this type or one to which the
-        language converts it. Any other value is accepted if `outside` has a type that is not final. An external value is also accepted if
-        `outside` is empty or the value is the result of an external call.
+        such as `String` in Kotlin, has no subclasses. The result is decided as follows:
+
+        - In a language without final types, every value is accepted.
+        - A value of a final type is accepted if `outside` has that type or one to which it is converted.
+        - Any other value is accepted if `outside` has a type that is not final.
+        - An external value is also accepted if `outside` is empty, or if an external call returned the value.
         """
         if not self.final_types:
             return True
@@ -631,8 +639,9 @@ class ScopedRules(PackageRules):
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method overrides a base's method of the same name.
 
-        In languages with overloads, both methods must have the same number of parameters, with the same classes where these are known. In
-        languages that separate class methods from object methods, both must be of the same kind.
+        `method` is the method, and `base` is the base's method. In languages with overloads, both must have the same number of parameters.
+        Parameters whose classes are known must have the same class. In languages that separate class methods from object methods, both must
+        be of the same kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
         if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
@@ -674,7 +683,8 @@ class ScopedRules(PackageRules):
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a scope is the class itself, not an object.
 
-        `around` is the class. The result is True in a class method, and in the class body outside methods.
+        `around` is the class. The result is True in a class method, and in the class body outside methods. It is always False in languages
+        that do not separate class methods from object methods.
         """
         if not self.sides_are_apart:
             return False
@@ -871,7 +881,7 @@ def _local_names(entry: FileEntry) -> frozenset[str]:
 def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
     """Map each qualified class name to its declarations in a file.
 
-    A class that is declared in several parts has several declarations.
+    A declaration is a position in the file's definitions. A class that is split, as `partial` in C#, has several declarations.
     """
     kept: dict[str, list[int]] | None = entry.kept.get("pieces")
     if kept is None:
@@ -885,7 +895,7 @@ def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
     """Return the path nearest to the importer, in a list; empty for a tie.
 
-    The nearest of `paths` has the most leading folders in common with `importer`.
+    The nearest of `paths` has the most leading folders in common with `importer`. `importer` itself is never returned.
     """
     here = importer.split("/")
 

@@ -31,5 +31,8 @@ class Symbol:
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Return a sort key of the symbol that depends only on the source code."""
+        """Return a sort key of the symbol that depends only on the source code.
+
+        The key is (path, qualified name, kind, number of earlier definitions with the same name and kind).
+        """
         return (self.path, self.qualname, self.kind, self.ordinal)

@@ -148,10 +148,10 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """Return the name and text of a decorator, for entry point rules.
+    """Return the (name, text) of a decorator, for entry point rules.
 
-    The text is the string that the decorator gets as its first argument or as its path. The result is None for a decorator of a mock
-    library or a test runner.
+    For `@app.route("/x")`, the result is ("app.route", "/x"). The text is the string that the decorator gets as its first argument or as
+    its path, or None. For a decorator of a mock library or a test runner, the result is None.
     """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))

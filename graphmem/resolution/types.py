@@ -348,7 +348,10 @@ def anonymous(result: Type) -> Type:
 
 
 def partial(function: Type) -> Type:
-    """Return the type of a function with some arguments already bound."""
+    """Return the type of a function with some arguments already bound.
+
+    `function` is the type of the function, as in `functools.partial(f, 1)`.
+    """
     kept = _shallow(frozenset(inner for atom in function for inner in (atom[1] if atom[0] == PARTIAL else (atom,))))
     return one((PARTIAL, kept, 1 + depth(kept)))
 
@@ -391,7 +394,7 @@ def ordered(value: Type) -> Iterable[Atom]:
 def bottom_for(value: Type) -> Type:
     """Return the start value for joining results over a type's alternatives.
 
-    The start value is empty. If `value`, the type, is `TOP` (too many alternatives), the start value is `TOP`.
+    `value` is the type. The start value is `TOP` if `value` is `TOP` (too many alternatives), and otherwise empty.
     """
     return TOP if value is TOP else EMPTY
 
@@ -419,8 +422,8 @@ def class_of(instance: Instance) -> Class:
 def handed_back(atom: Atom) -> Symbol | None:
     """Return the project class that was passed to a called library function.
 
-    `atom` is the result of the call, such as `load(User)`. The class is `User`, because the result may be a `User`. None if `atom` is not
-    such a result.
+    `atom` is the type of the call's result. For `load(User)`, the class is `User`, because the result may be a `User`. The result is None
+    if `atom` is not such a call.
     """
     if atom[0] != EXTI:
         return None
@@ -444,8 +447,8 @@ def is_deferred(declared: Type) -> bool:
 def behind(declared: Type, value: Type) -> Type:
     """Return the alternatives of a value that its declared type does not name.
 
-    They are the calls of generators and coroutines in `value`. If `declared` is a container or an iterator, they are also the objects of
-    project classes.
+    For example, a function declared as `-> Iterator` may return a generator. The result has the calls of generators and coroutines in
+    `value`. If `declared` is a container or an iterator, it also has the objects of project classes in `value`.
     """
     if any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared):
         return frozenset(atom for atom in value if atom[0] == PENDING or atom[0] == INST)
@@ -455,6 +458,6 @@ def behind(declared: Type, value: Type) -> Type:
 def made(value: Type) -> Type:
     """Return new objects of the classes in a type.
 
-    For the class `A`, the result is an object of `A`. An object of `A` counts as its class.
+    For the class `A` and for an object of `A`, the result is an object of `A`. All other alternatives are left out.
     """
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

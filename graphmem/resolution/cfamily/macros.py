@@ -196,8 +196,8 @@ class Expansion:
     def _note(self, found: dict[Symbol, int], value: Type, count: int) -> Type:
         """Record the functions that a call runs; return the type of its result.
 
-        `value` is the type of the callee, and `count` is the number of arguments. Each function is added to `found`, with the number of
-        functions that fit.
+        `value` is the type of the called name, and `count` is the number of arguments. `found` maps each function to the number of
+        functions that fit the call; the new functions are added.
         """
         results: list[tuple[Symbol, Type]] = []
         for atom in value:

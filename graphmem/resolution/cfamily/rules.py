@@ -176,8 +176,8 @@ class CFamilyRules(ScopedRules):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that an operator or a macro calls.
 
-        For `a + b`, they are members of the class of `a` or functions of two parameters. For a macro, they are the functions that its text
-        calls. Each item is (function, number of functions that fit equally well).
+        For `a + b`, they are members of the class of `a`, or functions of two parameters. For the use of a macro, such as `CHECK(x)`, they
+        are the functions that the text of the macro calls. Each item is (function, number of functions that fit equally well).
         """
         found = entry.terms[reference.term]
         if reference.kind == "call":
@@ -432,7 +432,10 @@ class Operand(NamedTuple):
 
 
 def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
-    """Score how well operands fit an overloaded operator; -1 for no fit."""
+    """Score how well operands fit an overloaded operator; -1 for no fit.
+
+    `function` is the overload. A higher score is better.
+    """
     entry = inference.project.entry(function)
     definition = entry.definitions[function.index]
     first = int(function.kind != "function")

@@ -342,7 +342,10 @@ def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
 
 
 def _shared(targets: list[Target]) -> list[Target]:
-    """Divide the confidence equally among functions of which only one runs."""
+    """Divide the confidence equally among the targets of a call.
+
+    Only one of the targets runs. A single target keeps its confidence.
+    """
     count = len(targets)
     if count < 2:
         return targets

@@ -197,8 +197,9 @@ class GoRules(PackageRules):
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
         """Return whether a type has every method of an interface.
 
-        Parameters and results must have the same types. `interface` may embed an interface of a library, of which only the method names in
-        `_DEMANDED` are checked. The result is False if the project defines no method of `interface`.
+        The parameters and results of the methods must have the same types. `interface` may embed a library's interface, such as
+        `fmt.Stringer`. Of that, only the names of the methods are compared, and only for the interfaces in `_DEMANDED`. The result is False
+        if the project defines no method of `interface`.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -248,8 +249,8 @@ class GoRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a call passes to a library function.
 
-        A generic library function may return objects of these classes. They are type arguments or types of arguments of the call. For a
-        package of the standard library, the result is empty unless `_GENERIC` contains it.
+        A generic library function may return objects of these classes. They are the call's type arguments and the types of its arguments.
+        The result is empty for a function of the standard library, unless `_GENERIC` contains its package.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()
@@ -261,7 +262,7 @@ class GoRules(PackageRules):
 def _shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:
     """Return the types of a method's parameters and results as source text.
 
-    The receiver and package qualifiers are left out.
+    Two methods with the same shape have the same signature. The receiver and package qualifiers are left out.
     """
     definition = entry.definitions[method.index]
     is_demanded = entry.definitions[definition.parent].kind == "interface"

@@ -31,8 +31,8 @@ _SPECIFIERS: Final = frozenset({"attrib", "ib", "field"})
 def field_value(inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
     """Return the type of a class attribute that may be a field.
 
-    `value` is the type without this rule. If `binding` is a field of the class `owner`, the arguments for the field of all calls of the
-    class are added. A declared type is kept as it is, unless it is open (`Any`, `Callable`).
+    `value` is the type of the assigned value, and `owner` is the class. For a field `x` of a data class `A`, types that calls such as
+    `A(x=1)` pass are added. Otherwise, `value` is returned. A declared type is kept as it is, unless it is open (`Any`, `Callable`).
     """
     entry = inference.project.entry(owner)
     if not _is_field(entry, binding) or not _is_generated(inference, owner):
@@ -103,7 +103,7 @@ def _fields(inference: Inference, symbol: Symbol) -> Iterator[str]:
 def _passed(inference: Inference, symbol: Symbol, position: int, name: str) -> Type:
     """Return the type of the arguments that calls of a class pass for a field.
 
-    `position` is that of the field among the arguments, and `name` is its name as an argument.
+    `position` is the field's position among the arguments, and `name` is the keyword for the field.
     """
     found = EMPTY
     sites, _ = inference.project.call_sites(symbol.name)
@@ -128,7 +128,10 @@ def _passed_at(inference: Inference, site: CallSite, symbol: Symbol, position: i
 
 
 def _defaults(inference: Inference, entry: FileEntry, binding: Binding) -> Type:
-    """Return the type of a field's default value, as `field` describes it."""
+    """Return the type of the default value in a field description.
+
+    For `field(default_factory=list)`, this is the result of `list()`. The result is empty for a field without such a call.
+    """
     if not _is_specified(entry, binding):
         return EMPTY
     _, called, positional, keywords = call_at(entry.terms, binding.value)

@@ -95,9 +95,14 @@ class PythonModules(Rules):
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
         """Return whether `import a.b` in one file can refer to a given file.
 
-        `path` is the given file, and `dotted` is `a.b`. The folder in which `a` starts must be on the import path. Declared import roots
-        are on the import path. Another folder is accepted if it is not a package and one of two conditions is true. Either it is the import
-        root of `importer`, or it contains the package `a`. In the second case, `a` must not be a module of the standard library.
+        `importer` is the file with the import, `dotted` is `a.b`, and `path` is the given file. The root is the folder of `path` that
+        contains `a`. It must meet one of these conditions:
+
+        - The root is a declared import root.
+        - The root is not a package, and is the import root of `importer`.
+        - The root is not a package but contains the package `a`, and the standard library has no module `a`.
+
+        If the root of the project is itself a package, each file has exactly one name, and the result is always True.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name
@@ -127,8 +132,8 @@ class PythonModules(Rules):
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the submodule `name` of a package.
 
-        `module` is the package: the file `__init__.py` or a folder without it. The submodule is searched beside that file, and by its
-        dotted name.
+        `module` is the package: the file `__init__.py` or a folder without that file. The submodule is searched in the folder of the
+        package, and by its dotted name.
         """
         if module[0] == MODULE:
             if not module[1].endswith(("__init__.py", "__init__.pyi")):

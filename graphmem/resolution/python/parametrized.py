@@ -39,7 +39,10 @@ def parametrized(inference: Inference, symbol: Symbol, index: int) -> Type:
 
 
 def _given(inference: Inference, entry: FileEntry, scope: int, line: int, call: Call, name: str) -> Type:
-    """Return the type of the values that one `parametrize` gives a parameter."""
+    """Return the type of the values that one `parametrize` gives a parameter.
+
+    `call` is the call of `parametrize`, and `name` is the parameter. The result is empty if the call does not name the parameter.
+    """
     _, _, arguments, keywords = call
     named = dict(keywords)
     names = arguments[0] if arguments else named.get("argnames", -1)
@@ -63,7 +66,10 @@ def _given(inference: Inference, entry: FileEntry, scope: int, line: int, call: 
 
 
 def _names(entry: FileEntry, term: int) -> Sequence[str]:
-    """Return the names of the parameters: `"a, b"`, `("a", "b")`."""
+    """Return the parameter names in the first argument of `parametrize`.
+
+    `term` is the argument. For `"a, b"` and for `("a", "b")`, the names are `a` and `b`.
+    """
     found = entry.terms[term]
     if found[0] == STRING:
         return [name.strip() for name in found[1].split(",")]
@@ -73,9 +79,10 @@ def _names(entry: FileEntry, term: int) -> Sequence[str]:
 
 
 def _part(entry: FileEntry, item: int, position: int, several: bool) -> int:
-    """Return the expression for one parameter in a row of values, or -1.
+    """Return the expression that a row of values gives to one parameter.
 
-    A row is a value, a tuple of values, or `pytest.param(…)`.
+    `item` is the row: a value, a tuple of values, or `pytest.param(…)`. `position` is the parameter's position in the row. `several` is
+    True if a row has values for more than one parameter. The result is -1 if the row has no such value.
     """
     term = entry.terms[item]
     if term[0] == CALL and written_name(entry.terms, term[1]) == "param":

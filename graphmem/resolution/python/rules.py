@@ -117,9 +117,12 @@ class PythonRules(PythonTypes):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
 
-        `symbol` is the mixin, and `name` the member. The classes are those that inherit the mixin, or other bases of them. The result is
-        empty if a library's base class may define the member. It is also empty if too many classes use the mixin. Test classes count only
-        for mixins in tests.
+        `symbol` is the mixin, and `name` the member. The classes are those that inherit the mixin, or other bases of them. Test classes
+        count only for mixins in tests. The result is empty in these cases:
+
+        - A base class from a library may define the member.
+        - Too many classes inherit the mixin.
+        - `name` begins with `__`.
         """
         if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return ()
@@ -145,8 +148,8 @@ class PythonRules(PythonTypes):
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the type of a call of a function, given what its body returns.
 
-        `value` is the type of the returned values. For a coroutine function, the value is available only after `await`. For a function with
-        the decorator `contextmanager`, it is available after `with`.
+        `value` is the type of the returned values. For a coroutine function, the result is a wrapper that gives `value` after `await`. For
+        a function with the decorator `contextmanager`, the result is a wrapper that gives the yielded value after `with`.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -159,10 +162,10 @@ class PythonRules(PythonTypes):
         return join(box("await", value), one((PENDING, symbol))) if "async" in definition.modifiers else value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """Return the type of a function after the decorator `decorator`.
+        """Return the types that a decorator adds to a function's name.
 
-        `current` is the type of the function before. The result is empty for a decorator of a library, which is assumed to return the
-        function itself.
+        `decorator` is the decorator, and `current` is the type of the function before. The result is empty for a decorator of a library,
+        which is assumed to return the function itself.
         """
         from graphmem.resolution.call import Call
 
@@ -266,8 +269,11 @@ class PythonRules(PythonTypes):
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type that reading a class attribute gives.
 
-        `value` is the type of the assigned value. A field has what calls of the class pass for it. A member of an enum is an instance of
-        the enum. For a descriptor, the type is the result of its `__get__`.
+        `value` is the type of the assigned value, and usually the result. There are three exceptions:
+
+        - For a field of a data class, the result also has the arguments that calls of the class pass.
+        - For a member of an enum, the result is an instance of the enum.
+        - For a descriptor, the result is that of its `__get__`.
         """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
@@ -334,10 +340,10 @@ class PythonRules(PythonTypes):
         return found
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a library class has a special method that calls no other one.
+        """Whether a special method of a library class calls no other one.
 
-        `base` is a container class of the standard library, such as `list`, and `name` is the method. For example, `__iter__` of `list`
-        does not call `__getitem__`.
+        `base` is the class, and `name` the method. The result is True if `base` is a container class, such as `list`, that defines the
+        method. For example, `__iter__` of `list` does not call `__getitem__`.
         """
         _, package, dotted, _ = base
         inside = _CONTAINERS.get(package)
@@ -345,7 +351,10 @@ class PythonRules(PythonTypes):
         return isinstance(found, type) and getattr(found, name, None) not in (None, getattr(object, name, None))
 
     def library_has(self, base: Ext, name: str) -> bool:
-        """Return whether a class of the collections has a method, such as `keys`."""
+        """Return whether a class in `collections.abc` has a method like `keys`.
+
+        `base` is the library class. The result is False for a class that is not in `collections.abc`.
+        """
         return hasattr(getattr(collections.abc, base[2].rpartition(".")[2], None), name)
 
     def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
@@ -417,8 +426,10 @@ class PythonRules(PythonTypes):
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.
 
-        False for a class with an abstract method. Otherwise True if any file calls the class or uses it as a value. Also True for a class
-        in a test file, and for one that derives from a library's class. Code outside the project may create their instances.
+        The result is False for a class with an abstract method. For other classes it is True in these cases:
+
+        - A file calls the class or uses it as a value.
+        - The class is in a test file, or derives from a library's class: code outside the project may create instances.
         """
         if self.is_abstract(inference, symbol):
             return False
@@ -446,8 +457,8 @@ class PythonRules(PythonTypes):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the methods of protocols that a method implements.
 
-        The class of `method` has every member of the protocol but does not name it as a base. Its methods accept the arguments that the
-        protocol allows. Types are not compared.
+        The class of `method` must have every member of the protocol, without naming the protocol as a base. Each of its methods must accept
+        the arguments that the protocol's method accepts. Types are not compared.
         """
         project = inference.project
         demanded = project.demanded(method.name) if method.kind == "method" else []
@@ -547,7 +558,10 @@ def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
 
 
 def _abstract_methods(entry: FileEntry) -> Mapping[int, Sequence[str]]:
-    """Return the methods of each class that a decorator marks as abstract."""
+    """Map each class in a file to the names of its abstract methods.
+
+    A key is the position of the class in the file. A method is abstract if it has a decorator such as `abstractmethod`.
+    """
     found: dict[int, list[str]] | None = entry.kept.get("abstract methods")
     if found is None:
         found = entry.kept["abstract methods"] = {}

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Infer the type of an unannotated parameter from the attributes in use.
 
-    If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. The result is empty if a builtin
-    type has all the attributes. A single attribute identifies a class only if it is a method or a property. A test class is considered only
-    in its own file.
+    If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. A single attribute identifies a
+    class only if it is a method or a property. A test class is considered only in its own file. The result is empty in these cases:
+
+    - All of the attributes are common methods of builtin types, such as `append`.
+    - Too many classes have the attributes.
+    - The function is a test.
     """
     entry = inference.project.entry(symbol)
     names = entry.uses().get((symbol.index, index))
@@ -48,10 +51,10 @@ def _is_method(inference: Inference, name: str) -> bool:
 
 
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
-    """Return the classes that define the attribute `name` first.
+    """Return the classes that define an attribute that no base class defines.
 
-    A class is left out if one of its bases defines the attribute, too. Classes in tests count only in the file `path`. The result is empty
-    if too many classes define the attribute.
+    `name` is the attribute. Classes in tests count only if they are in the file `path`. The result is empty if too many classes define the
+    attribute.
     """
     files = inference.project.files
     found = {
@@ -65,7 +68,7 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
     """Whether objects of a class may have all attributes in `names`.
 
-    An attribute may also be that of a subclass of `owner`.
+    `owner` is the class. An attribute counts if `owner` or one of its subclasses has it. Names that begin with `__` always count.
     """
     return all(
         name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))

@@ -108,7 +108,7 @@ class RustModules(PackageRules):
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
         """Return (crate, parts of the module path) that a file's path suggests.
 
-        For `src/a/b.rs` in the crate `shop`, the result is ("shop", ("a", "b")).
+        For `src/a/b.rs` in the crate `shop`, the result is ("shop", ("a", "b")). For the root file of a crate, there are no parts.
         """
         known = self._targets.get(path)
         if known is not None:
@@ -237,7 +237,10 @@ class RustModules(PackageRules):
     # paths of names
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return no files: Rust has no packages of files, each module is a file."""
+        """Return no files, because a package of Rust does not share its names.
+
+        Each file of a package is a module of its own.
+        """
         return []
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
@@ -336,7 +339,10 @@ def _named(crate: str, below: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _roots_in(folder: str) -> str:
-    """Return the name under which all crate roots in a folder are found."""
+    """Return the name under which all crate roots in a folder are found.
+
+    A crate root is the first file of a crate, such as `main.rs`. The name is a module name for the index of the project.
+    """
     return f"{folder}/roots::*"
 
 

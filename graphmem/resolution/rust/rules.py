@@ -234,8 +234,8 @@ class RustRules(RustModules):
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods `name` of `self`, in an `impl` for a built-in type.
 
-        They are the methods that the file defines for the built-in type, or else those of the block's trait. In any other block the result
-        is None.
+        `scope` is in the `impl` block. Methods that the file defines for the built-in type are returned. If there are none, the methods of
+        the trait in `impl Trait for …` are returned. For any other type the result is None.
         """
         method = entry.enclosing(scope, ("method",))
         if method < 0:

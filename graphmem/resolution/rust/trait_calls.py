@@ -71,7 +71,7 @@ class _Site:
     def operator(self, term: Operator) -> Iterator[list[Symbol]]:
         """Yield the trait methods that an operator, or a format string, calls.
 
-        A format string is represented by operators such as `{Display}`: the operand is formatted by `Display::fmt`.
+        The parser writes a format string as operators such as `{Display}`. Each formats its operand by a trait method, here `Display::fmt`.
         """
         _, sign, left, right = term
         if sign.startswith("{"):
@@ -147,7 +147,8 @@ class _Site:
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
         """Yield the methods that an operation runs, for each type of its operand.
 
-        `term` is the operand. For each of its types, the first of `methods` that the type has is used. `given` is the type of the argument.
+        `term` is the operand. For each of its types, the first of `methods` that the type has is used. `given` is the type of the
+        operation's other operand; it is empty if there is none.
         """
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
@@ -155,8 +156,9 @@ class _Site:
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
         """Yield the methods that an operation on a value of type `atom` runs.
 
-        `methods` are names of trait methods in order of preference, such as `Add.add`. The first that the type has is used. The yielded
-        list has its implementations that accept an argument of the type `given`. Nothing is yielded if the type has none of `methods`.
+        `methods` are names of trait methods in order of preference, such as `Add.add`. The first method that the type has is used. The type
+        may implement it several times. The yielded list has the implementations that accept an argument of the type `given`. Nothing is
+        yielded if the type has none of `methods`.
         """
         if atom[0] != INST:
             return
@@ -197,15 +199,18 @@ def stands_for(inference: Inference, method: Symbol, trait: str) -> bool:
 
 
 def _errors(value: Type) -> Type:
-    """Return the error types of all results in a value."""
+    """Return the error types of all results in a value.
+
+    For a value of the type `Result<A, E>`, the error type is `E`.
+    """
     return join_all(atom[2][1] for atom in value if atom[0] == BOX and atom[1] == "result" and len(atom[2]) > 1)
 
 
 def _kinds(value: Type) -> frozenset[object]:
     """Return keys of a value's types, to compare them with another value's.
 
-    For an object of the class `A`, the key is `A`. Two values may have the same type only if they share a key. The result is empty if one
-    of the types is not known well enough.
+    For an object of the class `A`, the key is `A`. For numbers of any type, the key is "number". Two values may have the same type only if
+    they share a key. The result is empty if one of the types is not known well enough.
     """
     found: set[object] = set()
     for atom in value:
