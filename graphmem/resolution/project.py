@@ -207,7 +207,7 @@ class Project:
     def is_made(self, name: str) -> bool:
         """Whether any file calls a class of a given name or uses it as a value.
 
-        If not, the class is never instantiated. The result is always True for a name without the spelling of a class name.
+        If not, the class is never instantiated. For a name that is not spelled like a class, such as `item`, the result is always True.
         """
         if not is_class_name(name):
             return True

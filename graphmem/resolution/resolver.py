@@ -233,8 +233,7 @@ class Resolver:
             path: the file.
             scope: index of the definition in the file.
             handler: name of a function to return instead; "" for none. The search covers this file, then its folder, then its part of the
-                project.
-                Outside this file the function must be the only one. If none is found, the definition at `scope` is returned.
+                project. Outside this file the function must be the only one. If none is found, the definition at `scope` is returned.
             near: maps a path to its part of the project, such as a service.
         """
         entry = self._project.files.get(path)

@@ -265,14 +265,15 @@ class ClassRules:
     def accessors(self, name: str, kind: str) -> Sequence[str]:
         """Return the accessor methods in another language for a property.
 
-        `kind` is `read` or `write`. The Kotlin property `price` stands for `getPrice()` and `setPrice(…)` of a Java class.
+        `name` is the property, and `kind` is `read` or `write`. For the Kotlin property `price`, `getPrice()` of a Java class reads it, and
+        `setPrice(…)` writes it.
         """
         return ()
 
     def property_of(self, accessor: str) -> str:
-        """Return the property in another language that an accessor reads.
+        """Return the property in another language that an accessor stands for.
 
-        For the method `getPrice`, the result is the Kotlin property `price`. It is "" for other methods.
+        For the methods `getPrice` and `setPrice`, the result is the Kotlin property `price`. It is "" for other methods.
         """
         return ""
 

@@ -376,7 +376,7 @@ class ScopedRules(PackageRules):
         """Return the bindings of a name in other files of the package.
 
         In languages whose project is one package, all files share their names. There, if several files define the name, an imported file or
-        a file of the same name is preferred. The result is None if there is no binding, or if the right file is unclear.
+        a file of the same name is preferred. The result is None without a binding, or if the right file is unclear.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
@@ -611,7 +611,7 @@ class ScopedRules(PackageRules):
         such as `String` in Kotlin, has no subclasses. The result is decided as follows:
 
         - In a language without final types, every value is accepted.
-        - A value of a final type is accepted if `outside` has that type or one to which it is converted.
+        - A value of a final type is accepted if `outside` has that type or one to which it converts.
         - Any other value is accepted if `outside` has a type that is not final.
         - An external value is also accepted if `outside` is empty, or if an external call returned the value.
         """
@@ -640,7 +640,7 @@ class ScopedRules(PackageRules):
         """Return whether a method overrides a base's method of the same name.
 
         `method` is the method, and `base` is the base's method. In languages with overloads, both must have the same number of parameters.
-        Parameters whose classes are known must have the same class. In languages that separate class methods from object methods, both must
+        Parameters whose classes are known must have a class in common. In languages that separate class methods from object methods, both must
         be of the same kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
@@ -807,9 +807,9 @@ class ScopedRules(PackageRules):
         return super().generic(inference, entry, scope, base, key)
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the project classes that a constant passes to an external call.
+        """Return the project classes that an external call names in its arguments.
 
-        In PHP, the constant is `Name::class`, or a string with the qualified name of the class.
+        In PHP, an argument names a class by `Name::class`, or by a string with the qualified name of the class.
         """
         terms, found = call.entry.terms, set[Symbol]()
         for argument in call.args if self._class_constant else ():

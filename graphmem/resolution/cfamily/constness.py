@@ -30,7 +30,8 @@ def fitting(inference: Inference, entry: FileEntry, reference: Reference, method
     """Return the versions of a method that fit the constness of the receiver.
 
     `methods` are the versions, with and without `const`. A constant receiver fits only the versions with `const`. Any other receiver fits
-    only the versions without `const`. All versions are returned if the constness of the receiver is unknown.
+    only the versions without `const`. All versions are returned if the constness of the receiver is unknown. The same holds if either all
+    or none of them have `const`.
     """
     constant = [method for method in methods if is_const(inference, method)]
     if not constant or len(constant) == len(methods):

@@ -124,9 +124,9 @@ def handler(inference: Inference, call: Call) -> Type:
 def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function returned by a function.
 
-    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as `<returned>(type,
-    parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position in the returned
-    function.
+    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as
+    `<returned>(type, parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position
+    in the returned function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))

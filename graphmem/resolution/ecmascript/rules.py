@@ -115,8 +115,8 @@ class EcmascriptRules(EcmascriptTypes):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class or constructor function that determines `this`.
 
-        It is given by its position among the definitions of the file. The result is -1 if the expression `base` is not `this`, or if no
-        class or constructor surrounds `scope`.
+        The result is its position among the definitions of the file. It is -1 if the expression `base` is not `this`, or if no class or
+        constructor function surrounds `scope`.
         """
         if entry.terms[base][0] != SELF:
             return -1

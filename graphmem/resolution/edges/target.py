@@ -1,4 +1,4 @@
-"""One possible target of a call, and the confidence in implicit ones."""
+"""One possible target of a call, and the confidence of implicit calls."""
 
 from __future__ import annotations
 

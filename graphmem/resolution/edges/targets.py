@@ -81,8 +81,9 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        `rule` is the rule by which the value was found, and `name` is the name in the call. If a function in `value` has a name other than
-        `name`, it was passed as a value. Then its rule is `function_value`, unless `rule` is `import`.
+        `rule` is the rule by which the value was found, and `name` is the name in the call. A target usually has this rule. The exception
+        is a function with a name other than `name`: it was passed as a value, so its rule is `function_value`. If `rule` is `import`, it is
+        kept.
         """
         rules = rules_of(self.entry)
         likely = shared_among(value)
@@ -291,7 +292,7 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call on an object but `self`.
+        """Return the class whose method makes a call, unless it is on `self`.
 
         `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """
@@ -378,7 +379,8 @@ class Targets:
         """Return all definitions with the bare name of a call.
 
         The method is for calls on a receiver of unknown type. If `bound` is True, the definitions are methods, else functions. They must
-        accept the call's arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions, and for names of common methods.
+        accept the call's arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions, and for names that begin with `__`. If
+        `bound` is True, it is also empty for names of common methods.
         """
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []

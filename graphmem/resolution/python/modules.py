@@ -95,14 +95,14 @@ class PythonModules(Rules):
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
         """Return whether `import a.b` in one file can refer to a given file.
 
-        `importer` is the file with the import, `dotted` is `a.b`, and `path` is the given file. The root is the folder of `path` that
-        contains `a`. It must meet one of these conditions:
+        `importer` is the file with the import, `dotted` is `a.b`, and `path` is the given file. The root is the folder above
+        `path` in which `a` begins. It must meet one of these conditions:
 
         - The root is a declared import root.
         - The root is not a package, and is the import root of `importer`.
         - The root is not a package but contains the package `a`, and the standard library has no module `a`.
 
-        If the root of the project is itself a package, each file has exactly one name, and the result is always True.
+        If the root of the project is itself a package, each file has one name. Then the result is always True.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name

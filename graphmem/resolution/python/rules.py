@@ -457,8 +457,8 @@ class PythonRules(PythonTypes):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the methods of protocols that a method implements.
 
-        The class of `method` must have every member of the protocol, without naming the protocol as a base. Each of its methods must accept
-        the arguments that the protocol's method accepts. Types are not compared.
+        The class of `method` must have every member of the protocol, without naming the protocol as a base. Each method of the class must
+        accept the arguments that the protocol's method accepts. Types are not compared.
         """
         project = inference.project
         demanded = project.demanded(method.name) if method.kind == "method" else []

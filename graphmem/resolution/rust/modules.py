@@ -108,7 +108,7 @@ class RustModules(PackageRules):
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
         """Return (crate, parts of the module path) that a file's path suggests.
 
-        For `src/a/b.rs` in the crate `shop`, the result is ("shop", ("a", "b")). For the root file of a crate, there are no parts.
+        For `src/a/b.rs` in the crate `shop`, the result is ("shop", ("a", "b")). The root file of a crate has no parts.
         """
         known = self._targets.get(path)
         if known is not None:
