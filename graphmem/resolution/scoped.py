@@ -640,8 +640,8 @@ class ScopedRules(PackageRules):
         """Return whether a method overrides a base's method of the same name.
 
         `method` is the method, and `base` is the base's method. In languages with overloads, both must have the same number of parameters.
-        Parameters whose classes are known must have a class in common. In languages that separate class methods from object methods, both must
-        be of the same kind.
+        Parameters whose classes are known must have a class in common. In languages that separate class methods from object methods, both
+        must be of the same kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
         if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
