@@ -55,8 +55,8 @@ NO_MODEL: Final = "no language model is configured, so the answer is the ranked 
 def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls: Callable[[str, str], bool]) -> Reply:
     """Have the model answer a question from search hits; check each sentence.
 
-    The reply always has the hits. It has no sentences without a model or hits, or if the model fails. A sentence that its cited hits do not
-    support is dropped.
+    The reply always has the hits. It has no sentences if `model` is None, if nothing was found, or if the model fails. A sentence is
+    dropped if the hits that it cites do not support it.
 
     Args:
         model: the language model; None when none is configured.
@@ -131,7 +131,8 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
 def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
     """Map the number of each search hit, from 1, to the texts for the model.
 
-    Each inner dict has the keys `where`, `title`, `name` and `text`. The last hits are left out if all texts together would be too long.
+    Each inner dict has the keys `where` (path or id), `title`, `name` and `text`. The last hits are left out if all texts together would be
+    too long.
     """
     found: dict[int, dict[str, str]] = {}
     left = IN_ALL

@@ -42,7 +42,7 @@ def _is_rule(name: str) -> bool:
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
     """Return names of the new or changed rule files in a backup.
 
-    A rule file holds instructions for agents. A file that the project has with the same content is left out. `staging` is the directory
+    A rule file holds instructions for agents. It is left out if the project has the file with the same content. `staging` is the directory
     with the unpacked backup.
     """
     return sorted(
@@ -191,8 +191,11 @@ class Backups:
     def backup_when_due(self) -> BackupInfo | None:
         """Make a portable backup if one is due, and delete old ones.
 
-        A backup is due when the interval in the settings has passed and something has changed. Older backups beyond `backup_keep` are
-        deleted.
+        A backup is due if something changed since the last backup, and that backup is older than the setting `backup_hours`. If there is no
+        backup, the first one is due as soon as the index has content. Of the backups made here, only the newest `backup_keep` are kept.
+
+        Returns:
+            The new backup; None if none was due.
         """
         if self.store.local is None:  # the database's own tools save it
             return None

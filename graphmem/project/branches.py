@@ -1,8 +1,8 @@
 """A branch's differences from a project's main line, on a server.
 
-They are stored in the file `branches.sqlite`: for each branch, the digest (hash of the graph rows) of each file that differs. The graph
-rows of such a file are stored once for each digest, even if several branches have the file. Before a push changes files of the main line,
-their old rows are stored for branches that still have them.
+The file `branches.sqlite` has, for each branch, the digest (hash of the graph rows) of each file that differs. The graph rows of a file are
+stored once for each digest, even if several branches have the file. Before a push changes a file of the main line, its old rows are stored
+for branches with that version.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class BranchId(NamedTuple):
     def key(self) -> BranchKey:
         """The name and person of the branch, without `born`.
 
-        A branch that is pushed after this one was dropped may have the same key.
+        If the branch is dropped and pushed again, the new branch has the same key but a new `born`.
         """
         return BranchKey(self.name, self.person)
 
@@ -128,14 +128,14 @@ class Branches:
     def identify(self, name: str, login: str) -> BranchId | None:
         """Return the id of the branch that `name` means to a person, or None.
 
-        A branch that only this person sees takes precedence over a branch that everybody in the project sees. Unlike the key, the id
-        differs from that of an earlier branch with the same name.
+        `login` names the person. A private branch of this person takes precedence over a branch that everybody in the project sees. If a
+        branch was dropped and pushed again, its key is the same, but its id is new.
         """
         found = sorted((one for one in self.seen_by(login) if one.key.name == name), key=lambda one: not one.key.person)
         return BranchId(*found[0].key, found[0].born) if found else None
 
     def seen_by(self, login: str) -> list[Branch]:
-        """Return branches that everybody or this person sees, sorted by name."""
+        """Return branches visible to everybody or to `login`, sorted by name."""
         return [one for one in self.all() if one.key.person in ("", login)]
 
     def own(self, key: BranchKey) -> dict[str, str]:
@@ -178,7 +178,7 @@ class Branches:
     def fits(self, mark: str) -> bool:
         """Whether the stored differences apply to a state of the main line.
 
-        `mark` identifies this state. The result is False after the main line was restored from a backup.
+        `mark` identifies the state. The result is False if anything but a push has changed the main line, such as restoring a backup.
         """
         return any(row[0] == mark for row in self._rows("SELECT value FROM meta WHERE key IN ('line', 'next_line')"))
 
@@ -219,8 +219,8 @@ class Branches:
     def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
         """Store the main line's rows of files that a push is about to change.
 
-        A branch with the main line's version of such a file keeps this version, so it differs after the push. Returns, for each branch, the
-        digests of the files in which it newly differs.
+        A branch that has the same version of such a file as the main line keeps the old version. So the branch differs from the main line
+        after the push. Returns, for each branch, the old digest of each path in which the branch newly differs.
 
         Args:
             kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main line lacks.
@@ -237,10 +237,10 @@ class Branches:
         return added
 
     def settle(self, digests: Mapping[str, str], mark: str) -> None:
-        """Delete stored differences that a push of the main line has removed.
+        """Delete differences that no longer exist after a push of the main line.
 
-        After the push, a file on the main line may be the same as on a branch. Differences that existed when the branch was pushed are
-        kept.
+        A difference no longer exists if the file is now the same on the main line and the branch. Differences that existed when the branch
+        was pushed are kept, even so.
 
         Args:
             digests: the digest of each file of the main line after the push.

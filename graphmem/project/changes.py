@@ -128,7 +128,8 @@ class ChangeQuestions:
 
         Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits`
         the number of commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a
-        number from 0 to 100 for each path. Only churn is computed for the past. Complexity and dependents are the current ones.
+        number from 0 to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the
+        moment; the other two are the current ones.
 
         Args:
             steps: number of moments, 2 to 100.

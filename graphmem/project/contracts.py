@@ -70,7 +70,7 @@ class ContractQuestions:
     def broken(self, base: str, paths: Sequence[str]) -> list[Contract]:
         """Return contracts that were broken by changes of files since a revision.
 
-        `base` is the revision, `paths` are the changed files.
+        `base` is the revision, `paths` are the changed files. A contract (such as a route) is broken if the changes removed or changed it.
         """
         joined = self._joined()
         return [joined.contract(one) for one in joined.broken(base, paths)]
@@ -162,7 +162,7 @@ class _Joined:
     def read(self, path: str) -> str:
         """Return the text of a file that a contract names; "" if it is gone.
 
-        If the file is in another project, `path` begins with the name of that project.
+        `path` starts at the root of the project. For a file in another project, the name of that project precedes the path.
         """
         if path not in self._texts:
             project, mark, inner = path.partition(BETWEEN + "/")

@@ -143,8 +143,8 @@ class Semantics:
     def _known_modules(self) -> tuple[list[Known], bool]:
         """Return (modules, current): the stored modules with their names.
 
-        `current` says whether they were computed from this generation of the graph. If they were saved beside it, the database need not be
-        opened, which takes longer than all else for the first page of the explorer.
+        `current` is True if the modules were computed from this generation of the graph. If the file of saved results has the modules of
+        this generation, the database is not opened. This makes the first page of the explorer fast.
         """
         generation = self.view.generation
         if (
@@ -182,8 +182,8 @@ class Semantics:
     def _keep(self, made: Modules) -> None:
         """Store the modules in the database, so that their names and ids stay.
 
-        The next generation (committed change) of the graph reads them there. Nothing is stored if the graph has changed since `made` was
-        derived.
+        For the next generation (committed change) of the graph, similar modules then get the same names and ids. Nothing is stored if the
+        graph has changed since `made` was derived.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -391,8 +391,7 @@ class SemanticSource:
     def derive_after(self, run: IndexSummary) -> bool:
         """Derive and save modules, flows and dead code after a large index run.
 
-        Deriving adds about a tenth to the time of the run. Then the first search and the first visitor of the explorer do not wait for the
-        results.
+        The first search and the first visitor of the explorer then find the results ready. Deriving makes the run about a tenth longer.
 
         Returns:
             True if the run was large, so that results were derived.

@@ -51,8 +51,8 @@ def of_text(root: Path, text: str) -> Diff:
 def of_range(root: Path, base: str, head: str | None) -> Diff:
     """Return the changes between two revisions as a diff with its symbols.
 
-    `base` is the older revision, and `head` the newer one. `base` can also be a range such as `main..topic`, with `head` None. Otherwise,
-    None stands for the working tree.
+    `base` is the older revision, and `head` the newer one. If `head` is None, there are two cases. If `base` is a range such as
+    `main..topic`, both revisions are taken from the range. Otherwise, `base` is compared with the working tree.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.

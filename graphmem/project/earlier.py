@@ -66,7 +66,10 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return how many index runs, newest first, to undo to reach a time."""
+        """Return how many index runs, newest first, to undo to reach a time.
+
+        `as_of` is the time (ISO 8601); `states` are the kept states of the graph.
+        """
         try:
             time = _time(as_of)
         except ValueError:
@@ -80,7 +83,8 @@ class EarlierGraphs:
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
         """Return how many index runs, newest first, to undo to reach a commit.
 
-        After undoing these runs, the graph has exactly the files of the commit.
+        `name` is the commit; `states` are the kept states of the graph. After these runs are undone, the graph has exactly the files of the
+        commit.
         """
         root, now = self.graph.root(), _hashes(self.graph.view())
         try:

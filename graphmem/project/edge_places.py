@@ -29,6 +29,9 @@ class EdgeQuestions:
     def edges(self, source: str, target: str, limit: int = 100) -> Edges:
         """Return the edges from one symbol or file to another.
 
+        `source` and `target` are references. Edges of members count, too, such as those of a class's methods. At most `limit` edges are
+        returned, with their total number.
+
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
         """
@@ -65,9 +68,9 @@ class EdgeQuestions:
     def _ranges(self, view: GraphView, rows: list[int]) -> tuple[dict[int, list[TextRange]], list[str]]:
         """Map edges to the ranges of text where their targets are named.
 
-        `rows` are the numbers of the edges in `view`. The result has the ranges of each edge, and the paths of files that changed since the
-        index run. A range must name the target of the edge. It must also be on a line of the edge, or inside the definition from which the
-        edge starts. The line alone does not suffice, because a call may begin some lines above the name.
+        `rows` are the numbers of the edges in `view`. The second result has the paths of files that changed since the index run. A range
+        must name the target of the edge. It must also be on a line of the edge, or inside the definition from which the edge starts. The
+        definition counts because a call may begin some lines above the name.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

@@ -104,7 +104,7 @@ class EditAdvice:
         )
 
     def _moving(self, files: Sequence[str]) -> list[CoAccessHit]:
-        """Return existing files that often change together with `files`.
+        """Return files that often change together with `files` and still exist.
 
         If the history is not in memory, the list is empty, and the history is loaded in the background.
         """
@@ -117,9 +117,17 @@ class EditAdvice:
     def _test_by_history(
         self, view: GraphView, files: Sequence[str], moves: tuple[tuple[str, float], ...]
     ) -> tuple[tuple[str, float], ...]:
-        """Return the test file that changes most often with edited code.
+        """Return the test file that changes most often with the edited files.
 
-        It is for code of which no test is known otherwise. The result is empty if `moves` has a test, or if an edited file is one.
+        Call this if no test of the code is known otherwise. The result is empty if `moves` has a test file, or if an edited file is a test.
+
+        Args:
+            view: the graph.
+            files: paths of the edited files.
+            moves: (path, share) of each known file that changes with `files`; the share is that of their changes.
+
+        Returns:
+            At most one (path, share).
         """
         is_code = all(len(view.by_path(path)) and not view.in_tests(path) for path in files)
         if not is_code or any(view.in_tests(path) for path, _ in moves) or not self.co_access.history.is_known:
@@ -159,11 +167,14 @@ class EditAdvice:
         return file is not None and file.is_file()
 
     def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:
-        """Add to the first NAMED dependents the lines that use the code."""
+        """Add to each of the first `NAMED` dependents the line that uses the code."""
         return tuple(one._replace(code=self._line(one.path, one.line)) for one in found[:NAMED]) + found[NAMED:]
 
     def _line(self, path: str, number: int) -> str:
-        """Return a line of a file, stripped; "" if it is missing or long."""
+        """Return line `number` of a file, stripped; "" if missing or too long.
+
+        The first line has the number 1.
+        """
         file = inside(self.graph.root(), path)
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
@@ -174,7 +185,8 @@ class EditAdvice:
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
         """Return the innermost definitions that an edit touches, as graph nodes.
 
-        The list is empty if the edit replaces a whole file. It is also empty if the file contains neither the old nor the new text.
+        The file may be in the state before or after the edit. The list is empty if the edit replaces a whole file. It is also empty if the
+        file contains neither the old nor the new text.
         """
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
@@ -203,9 +215,9 @@ def _changes_signature(view: GraphView, node: int, edit: Edit) -> bool:
 
 
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
-    """Return code that directly uses edited code, other files first.
+    """Return the code that directly uses edited code.
 
-    `edited` has the paths of the edited files.
+    `edited` has the paths of the edited files. Code in files that were not edited comes first.
     """
     ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
     return tuple(
@@ -218,7 +230,8 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
 def _tests(hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
     """Return the tests to run, in the order of `hits`.
 
-    Code of a test file that its runner cannot select, such as a fixture or a handler inside a test, stands for its whole file.
+    `hits` are symbols in test files. A runner cannot select some of them alone, such as a fixture or a helper. For these, the whole test
+    file is returned instead.
     """
     found = [_test(hit) for hit in hits]
     whole = {one.path for one in found if not one.name}

@@ -1,7 +1,7 @@
 """Encrypt the memories of an index on disk, or decrypt them.
 
-Every text of a memory is written again: journal, database, caches, and files of sessions. An interrupted run leaves plain texts beside
-encrypted ones. All texts are readable with the key, and another run completes the work.
+Every text of a memory is written again: in the journal, the database, the caches, and the files of sessions. An interrupted run leaves some
+texts encrypted and others plain. graphmem can still read all of them with the key, and another run completes the work.
 """
 
 from __future__ import annotations

@@ -163,8 +163,9 @@ class SearchWeighing:
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
     """Return how often each file had been changed before given moments.
 
-    There is one mapping from path to churn for each of `moments`, in their order. A change counts half as much for each year of its age.
-    The churn is the logarithm of (1 + the sum of changes), divided by that of the most changed file. So the most changed file has 1.
+    Each item of the result belongs to the moment with the same position in `moments`. It maps paths to churn, a number from 0 to 1. A
+    change that is one year older counts half as much. The churn is log(1 + sum of changes), divided by the same value of the most changed
+    file. So the most changed file has 1.
     """
     found: dict[int, Mapping[str, float]] = {}
     with history.lock:
@@ -187,8 +188,9 @@ def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, floa
 def cases_of(root: Path, view: GraphView, most: int) -> list[tuple[float, evaluate.Case]]:
     """Return the newest usable commits as test cases for search, newest first.
 
-    Each item is the commit's time and a case: the message as the query, the changed files as the right answer. A usable commit has a
-    message of at least three words, and changed a few indexed files other than tests. At most `most` commits are returned.
+    Each item is (time of the commit, test case). The query of a test case is the commit message; the right answer is the changed files. A
+    usable commit has a message of at least three words, and changed a few indexed files other than tests. At most `most` commits are
+    returned.
     """
     here = git_log.repository(root)
     found = git_log.newest(root, here, _READ, _MOST_FILES * 3) if here is not None else []

@@ -67,7 +67,7 @@ class Pictures:
 
         Args:
             paths: paths of files, as the map gives them.
-            limit: maximum number of symbols, at least 1. Symbols of the last file may be cut, and the answer reports how many are missing.
+            limit: maximum number of symbols, at least 1. Symbols beyond the limit are left out; the answer has their number.
             roles: the same roles that were given to `atlas`.
 
         Raises:
@@ -129,9 +129,9 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self, roles: Sequence[str] | None) -> tuple[Semantics, Atlas]:
-        """Return the results derived from the newest graph, and the map.
+        """Return (results derived from the newest graph, map of the project).
 
-        The map shows only files with one of `roles`; None for all roles.
+        The map shows only files with one of `roles`, such as "code" or "test"; None for all files.
         """
         for one in roles or ():
             one_of("roles", one, ROLES)

@@ -52,7 +52,7 @@ class IndexStatus:
         )
 
     def state(self) -> IndexState:
-        """Return whether answers match the files, without reading any file."""
+        """Return whether answers match the current files; no file is read."""
         meta = self.store.meta()
         ready = self.projections.graph_if_ready()
         generation = max(self.store.generation(), ready.generation if ready is not None else 0)  # an edit's graph is ahead of the store
@@ -120,17 +120,19 @@ class GraphSource:
     def view_or_none(self) -> GraphView | None:
         """The graph of the newest finished index run.
 
-        None if no run has finished, or if the first graph is committed but not yet projected.
+        None if no run has finished. Also None while the first graph is in the database, but not yet loaded into memory.
         """
         view = self.projections.graph() if self.store.generation() else None
         return view if view is not None and view.generation else None
 
     def committed_view(self) -> GraphView:
-        """The graph of the newest finished index run, once the store has it.
+        """The newest graph, after waiting until it is committed to the database.
+
+        Answers may contain an edit shortly before the edit is in the database.
 
         Raises:
             NotIndexedError: no run has finished yet.
-            StoreBusyError: an edit that answers contain is still being written.
+            StoreBusyError: the last edit was not written to the database in time.
         """
         if not self.projections.await_commit():
             raise StoreBusyError("the last edit is still being written to the database; try again", path=str(self.data_dir), owner=None)
@@ -165,7 +167,7 @@ class GraphSource:
     def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
         """Convert file URIs and absolute paths to paths from the root.
 
-        A value that is not a string stays unchanged; a later check refuses it.
+        `given` has the values; None gives (). A value that is not a string stays unchanged; a later check refuses it.
         """
         root = self.root_path
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())

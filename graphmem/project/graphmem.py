@@ -1,7 +1,7 @@
 """GraphMem: one open project and its operations, for every interface.
 
-Reads use the projections and may come from any thread; index runs are serialized. Answers are the dataclasses of `graphmem.answers`.
-Refusals are the errors of `graphmem.errors`.
+Any thread may read. Reads use the projections (copies of the graph for fast reads). Index runs are serialized. Operations return the
+dataclasses of `graphmem.answers`, and raise the errors of `graphmem.errors`.
 """
 
 from __future__ import annotations

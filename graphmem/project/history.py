@@ -137,9 +137,9 @@ class CoAccess:
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
         """Add files that change together with the targets to an impact report.
 
-        `files` has the paths of the targets' files. Files that the report has already, or that have an edge to `files`, are left out. At
-        most `ALSO_MOVES` files are added. If the history log cannot be read, the report stays as it is. `co_access` and `doctor` report the
-        fault.
+        `files` has the paths of the targets' files. A file is left out if the report already has it, or if an edge joins it with `files`.
+        At most `ALSO_MOVES` files are added. If the history log cannot be read, the report is returned unchanged. The operations
+        `co_access` and `doctor` report the fault.
         """
         if report.direction != "dependents" or not files or not self.history.log().exists:
             return report
@@ -163,14 +163,14 @@ class CoAccess:
     def often(self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True) -> list[CoAccessHit]:
         """Return files that often change with given files, best first.
 
-        A file must be part of at least `share` of the small changes of the given files, see `coaccess.Evidence.focus`. Files with an edge
-        to the given files are included; `with_also_moves` leaves them out. At most `ALSO_MOVES` files are returned. The list is empty if
-        the log cannot be read.
+        At most `ALSO_MOVES` files are returned. Unlike in `with_also_moves`, files with an edge to the given files are included. The list
+        is empty if the log cannot be read.
 
         Args:
             files: the given files.
-            share: between 0 and 1.
-            among: whether a path may be returned.
+            share: of the small changes of the given files, the minimum share (0 to 1) that also touches a returned file. A small change
+                touches few files; see `coaccess.Evidence.focus`.
+            among: called with a path; returns whether the path may be in the result.
         """
         try:
             history = self.history.known()
@@ -186,10 +186,10 @@ class CoAccess:
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
         """Return the files that change most often together with given files.
 
-        If the history is not loaded yet or damaged, the list is empty, and the result says why.
+        The list is empty if the history is damaged or not loaded yet. The result then has the reason.
 
         Args:
-            places: files and folders.
+            places: paths of the given files and folders.
             wait: whether to read the history now if it is not in memory.
             soon: runs a function in the background; used to read the history when `wait` is false.
         """

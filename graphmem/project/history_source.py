@@ -132,8 +132,8 @@ class HistorySource:
     def derive_edges(self) -> None:
         """Update the graph's edges between files that change together.
 
-        The edges are of kind CO_ACCESSED. They are derived again after every `EDGES_EVERY` changes that were added to the history, and
-        after changes were removed. If the log cannot be read, a note reports the fault, and the edges stay as they are.
+        The edges are of kind CO_ACCESSED. They are derived again when `EDGES_EVERY` more changes are in the history, or when changes were
+        removed. Otherwise nothing happens. If the log cannot be read, a note reports the fault, and the edges stay as they are.
         """
         log = self.log()
         if not log.exists:

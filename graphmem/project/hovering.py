@@ -82,10 +82,10 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return the symbols that use `node`, and their number without `limit`.
+    """Return the symbols that use `node`, and how many there are in total.
 
-    `relation` selects the kind of use, such as "callers". With `tests`, only tests are returned, otherwise only other code. Users with a
-    TESTS edge come first, and then the most confident ones.
+    At most `limit` symbols are returned. `relation` selects the kind of use, such as "callers". If `tests` is true, only tests are
+    returned, otherwise only code that is not a test. Symbols with a TESTS edge come first. The others follow, the most confident first.
     """
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]

@@ -67,7 +67,7 @@ def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
 class Kept:
     """Derived results of a graph, such as modules, loaded from a file.
 
-    `has` says which results were saved.
+    The method `has` returns whether a certain result was saved.
 
     Args:
         view: the graph.

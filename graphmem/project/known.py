@@ -114,8 +114,8 @@ class KnownCode:
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
         """Add the targets of a question, with the code around them, to `places`.
 
-        `places` are the symbols and files whose memories are searched, each with a weight. The targets have the highest weight. Their
-        members, the symbols that contain them, and their files have a lower one.
+        `places` has the symbols and files whose memories are searched, each with a weight. A target has the highest weight. Members of a
+        target, symbols that contain a target, and the file of a target have a lower one.
         """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)

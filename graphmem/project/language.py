@@ -44,9 +44,9 @@ class Described:
 
     @property
     def writes(self) -> bool:
-        """Whether answers get paragraphs.
+        """Whether answers get paragraphs, written by a language model.
 
-        The settings must enable paragraphs. In addition, a model must be configured, or paragraphs must exist already.
+        True if the settings enable paragraphs, and either a model is configured or paragraphs exist already.
         """
         return self.is_on and self.paragraphs.wanted
 

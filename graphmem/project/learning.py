@@ -63,8 +63,8 @@ class SessionLearning:
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Make memories from an ended session, or from a finished task in it.
 
-        Learning from the same session or task again changes nothing. The receipt lists which findings became memories, and why the others
-        did not.
+        A finding is a pattern in the session's events. The receipt lists which findings became memories, and why the others did not.
+        Learning from the same session or task again changes nothing.
 
         Args:
             record: the session's record, or the result of `observe.model.as_json` for it.
@@ -109,8 +109,8 @@ class SessionLearning:
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
         """Retract the memories that were learnt from a session.
 
-        The memories are not learnt again automatically. The answer lists as `kept` the memories that a person has confirmed since, or that
-        another session also taught. The kept memories are not retracted.
+        A memory is kept if a person has confirmed it since, or if it was also learnt from another session. The answer lists such memories
+        as `kept`. The retracted memories are not learnt again automatically.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -251,8 +251,8 @@ class SessionLearning:
         """Run the steps that follow the end of a session, such as its summary.
 
         The steps update the summary, the change history and the trust level. They also update memories in their trial period (the first
-        day), and memories made from many sessions. A failed step is logged and does not stop the others. If all succeed, the ledger records
-        it. Otherwise all steps are repeated when the session is learnt from again.
+        day), and memories made from many sessions. A failed step is logged and does not stop the others. If all steps succeed, the ledger
+        (the file of facts about sessions) records this. Otherwise, the next call of `learn_from` for the session repeats all steps.
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),

@@ -78,8 +78,9 @@ class Memories:
     ) -> RememberAnswer:
         """Store a piece of knowledge. Durable on return.
 
-        An agent's memory is held for review if its session contains external text. Until a person reviews it, no agent sees it. The session
-        is the one that `given` names. If `given` names none, every running session of the project counts, because the caller is unknown.
+        If an agent's session contains external text, such as a web page, the memory is held for review. No agent sees a held memory until a
+        person has reviewed it. `given` may name the session. Otherwise, every running session of the project counts, because the caller is
+        unknown.
 
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
@@ -155,8 +156,8 @@ class Memories:
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Mark a new memory as contaminated if its session read untrusted text.
 
-        Untrusted text comes from outside, such as from a web page. Returns the memory to store, and the sources of the untrusted text: ()
-        if the session has read none. For an agent's memory that names no session, the texts of all running sessions count.
+        Untrusted text comes from outside, such as from a web page. Returns (memory to store, sources of the untrusted text). The sources
+        are () if the session has read no such text. If an agent's memory names no session, the texts of all running sessions count.
 
         Args:
             item: the memory, as arguments of `remember`.
@@ -232,7 +233,8 @@ class Memories:
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
         """Record that a session's agent called a memory wrong.
 
-        The memory is marked as disputed, unless a person wrote, confirmed, pinned or requested it. Only a person can dispute such a memory.
+        The memory is marked as disputed, unless a person wrote, confirmed, pinned or requested the memory. In these four cases, only a
+        person can dispute the memory.
         """
         row = self.book.row(doubt.id)
         is_persons = row.user_verified or row.status == "pinned" or row.source == "user_taught" or set(WISH_TAGS) <= set(row.tags)

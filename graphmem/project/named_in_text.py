@@ -42,9 +42,10 @@ class NamedInText:
     projections: Projections
 
     def cause(self, names: Sequence[str]) -> Cause | None:
-        """Return the places that name one of the symbols `names`, if any.
+        """Return a note with the places in text that have one of `names`.
 
-        Names that are also ordinary words, and names in more than `MAX_PLACES` places, are left out.
+        `names` are names of symbols. Names that are also ordinary words, and names in more than `MAX_PLACES` places, are left out. The
+        result is None if no place is found, or while the index of words is being built.
         """
         snapshot = self.projections.snapshot()
         view, words = snapshot.graph, snapshot.words
@@ -68,15 +69,16 @@ class NamedInText:
 
 
 def is_distinct(name: str) -> bool:
-    """Return whether a name is unlikely to be an ordinary word: `get_key`."""
+    """Whether a name, such as `get_key`, is unlikely to be an ordinary word."""
     has_parts = "_" in name.strip("_") or any(left.islower() and right.isupper() for left, right in pairwise(name))
     return len(name) >= _MIN_LETTERS and (has_parts or len(name) >= _LONG) and not name.startswith("__")
 
 
 def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int]]:
-    """Yield (path, line) of each line of a chunk that names a symbol in text.
+    """Yield (path, line) of each line of the chunk `entry` that has `name`.
 
-    In source code that is resolved, only strings count. In prose nothing counts.
+    A chunk is a piece of a file. If graphmem resolves calls in the file's language, only names inside strings count. In prose, such as
+    documentation, nothing counts.
     """
     if entry.kind == "prose":
         return

@@ -197,7 +197,7 @@ class Overlaid(NamedTuple):
     Attributes:
         log: the file with the log of the main line's change history.
         elsewhere: returns the names of other branches that have the code of a memory, given the memory's id.
-        made: graph and words of the branch, made from those of the main line; None to build them.
+        made: the branch's graph and its index of words, derived from those of the main line. None to build both from the branch's rows.
     """
 
     log: Path
@@ -490,7 +490,7 @@ def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
     """Index a tree of files in a temporary directory; return its graph.
 
-    Every id in the graph contains the name `project`.
+    `project` becomes the project's name, on which every id in the graph depends.
     """
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,

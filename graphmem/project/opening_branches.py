@@ -26,7 +26,7 @@ def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
         settings: settings of the project.
 
     Raises:
-        BadInputError: the branch is unknown, or the main line was restored since it was pushed.
+        BadInputError: the branch is unknown, or the main line was restored after the push of the branch.
     """
     overlays = line.overlays
     with line.runs.turn:

@@ -66,7 +66,7 @@ class Outlines:
     def _memories_of(self, node_id: str) -> list[MemoryInfo]:
         """Return live memories about a symbol or a file.
 
-        Memories that wait for review are left out.
+        `node_id` is the id of the symbol or file. Memories that wait for a person's review are left out.
         """
         index = self.book.index()
         rows = (index.row(one) for one in index.about_target(node_id))

@@ -98,10 +98,10 @@ class OutsideEvidence:
 
 
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
-    """Return the tools that supplied the facts of one rule for finding edges.
+    """Return which tools supplied the facts, for one rule that finds edges.
 
-    `rows` are the stored key-value pairs about the origin of the facts. If indexers (tools that resolve names) supplied them, each is
-    listed with its version and number of covered files. Otherwise a copy of `rows` is returned.
+    `rows` are the stored key-value pairs about the origin of the facts. If indexers (tools that resolve names) supplied the facts, the
+    result lists each with its version and number of files. Otherwise, the result is a copy of `rows`.
     """
     tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
     if not tools:

@@ -101,14 +101,14 @@ class Overlays:
         return self.branches.identify(name, login)
 
     def seen_by(self, login: str) -> list[Branch]:
-        """Return branches that everybody or this person sees, sorted by name."""
+        """Return branches visible to everybody or to `login`, sorted by name."""
         return self.branches.seen_by(login)
 
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
         """Return branches that have code of a memory, if `here` lacks this code.
 
-        Only links to code that the main line lacked when the memory was written are considered. Branches that the caller does not see are
-        left out.
+        Only one kind of link from the memory is considered: to code that the main line lacked when the memory was written. Branches that
+        the caller may not see are left out.
 
         Args:
             memory: id of the memory.
@@ -145,8 +145,8 @@ class Overlays:
     def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
         """Return the changes of the graph from the main line to a branch.
 
-        `own` maps each path that differs to its digest on the branch. With `before`, the changes start from these rows instead of the main
-        line's rows.
+        `own` maps each path that differs to its digest on the branch. If `before` is given, the changes start from the rows in `before`,
+        not from those of the main line.
         """
         view = self.runs.projections.graph()
         new = _rows(rows_in(self.branches.bodies(filter(None, own.values())).values()))
@@ -202,12 +202,12 @@ class Overlays:
     def projected(self, store: OverlayStore, folder: Path) -> tuple[GraphView, WordIndex] | None:
         """Return graph and words of a branch, made from those of the main line.
 
-        Only what differs is computed. The result is None if the main line's are not ready; then those of the branch must be built. The
-        caller must hold the lock `runs.turn`.
+        The words are the index of words for search. Only what differs from the main line is computed. The result is None if graph or words
+        of the main line are not ready. The caller must then build both from the branch's rows. The caller must hold the lock `runs.turn`.
 
         Args:
             store: the store of the branch; see `prepare`.
-            folder: the index directory of the branch, for the words.
+            folder: the index directory of the branch, in which the index of words is written.
         """
         shot = self.runs.projections.snapshot()
         words = shot.words
@@ -241,9 +241,9 @@ class Overlays:
         shutil.rmtree(self.data_dir / FOLDER, ignore_errors=True)
 
     def follow_memories(self, key: BranchKey) -> None:
-        """Show memories that were changed on the main line on an open branch.
+        """Make an open branch show the newest memories of the main line.
 
-        Nothing happens if the branch is not open, or shows the newest memories already.
+        Nothing happens if the branch is not open, or if it already shows them.
         """
         overlay = self._live.get(key)
         if overlay is None or self.runs.projections.memories().generation == overlay.seen:
@@ -288,9 +288,9 @@ class Overlays:
             overlay.seen = -1
 
     def _adopt_links(self) -> None:
-        """Link memories on the main line to code that a branch brought there.
+        """Store links of memories to code that a branch brought to the main line.
 
-        Until then, the links were stored for the branch only.
+        Before, these links were stored for the branch only.
         """
         view = self.runs.projections.graph()
         there = [one for _, one in self.branches.links() if one.target in view.index_of]
@@ -315,13 +315,15 @@ class Overlays:
         line: Mapping[str, str],
         bodies: Mapping[str, bytes],
     ) -> int:
-        """Store the pushed state of a branch, and show it; return its generation.
+        """Store the pushed state of a branch; return the branch's new generation.
+
+        If the branch is open, its answers show the new state from then on.
 
         Args:
             key: the branch.
             pushed_by: login of the person who pushes.
             commit_sha: the pushed commit; "" if unknown.
-            facts: meta values of the graph, contracts and framework keys (such as routes) of the branch.
+            facts: further data of the branch: "meta" (named values), "contracts" and "handles" (framework keys, such as routes).
             digests: the digest of each file of the branch.
             line: the digest of each file of the main line.
             bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.
@@ -363,9 +365,9 @@ class Overlays:
         return generation
 
     def before_line(self, old: Mapping[str, str], new: Mapping[str, str], mark: str) -> None:
-        """Store files that a push of the main line changes, for the branches.
+        """Store the old versions of files that a push of the main line changes.
 
-        A branch with the present version of such a file keeps this version. The call must precede the push.
+        A branch that has the old version of such a file keeps it. Call this before the push changes the graph.
 
         Args:
             old: the digest of each file of the main line; {} if unknown.
@@ -448,8 +450,8 @@ class Overlays:
     def _write_tree(self, root: Path, own: Mapping[str, str], touched: Iterable[str] | None = None) -> None:
         """Write the texts of a branch's files to the directory `root`.
 
-        `own` maps each path that differs to its digest. Other files are hard links to those of the main line. If `touched` is given, only
-        these paths are written.
+        `own` maps each path that differs from the main line to its digest. All other files become hard links to the files of the main line.
+        If `touched` is given, only the paths in `touched` are written.
         """
         line = self.data_dir.parent
         replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project

@@ -138,7 +138,10 @@ class PeopleFiles:
         """Synchronise MEMORY.md and the memories, both ways; see `memory.sync`.
 
         Args:
+            path: the Markdown file, from the project's root; None for MEMORY.md.
+            dry_run: report the changes, and write nothing.
             actor: name of the caller, for the audit log.
+            personal: also write personal memories to the file.
             remote: whether the call came over the network; then only MEMORY.md is allowed.
 
         Raises:

@@ -38,8 +38,8 @@ class PhaseWeighing:
     def phase_weights(self) -> PhaseWeights:
         """Return how types of memories are weighed in each phase of work.
 
-        The answer has proposed weights, too, if enough was recorded: at least 30 ended sessions were shown or used a memory in a phase. The
-        call changes nothing.
+        The answer also has proposed weights, if at least 30 ended sessions were shown memories or used them in a phase. The call changes
+        nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}

@@ -159,8 +159,8 @@ class Positions:
     def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
         """Return the positions at which names in a file refer to given nodes.
 
-        The first result has one item for each position: the stored name, its range, and the graph node of the innermost definition around
-        it (or -1). The second result is True if the file changed since it was indexed.
+        The first result has one item for each position: (stored name, range of text, graph node). The graph node is the innermost
+        definition around the position; -1 if there is none. The second result is True if the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
@@ -247,8 +247,13 @@ def _bytes(root: Path, path: str) -> bytes:
 def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
     """Return all names in a file with their symbols, sorted by position.
 
-    `written` has the uses and imports that the index stored; definitions are taken from `view`. `lines` is the current text of the file. If
-    a position has a definition and a use, only the definition is returned.
+    If a position has a definition and a use, only the definition is returned.
+
+    Args:
+        view: the graph, which has the definitions.
+        path: path of the file.
+        written: positions of uses and imports, as the index stored them.
+        lines: the current lines of the file.
     """
     found: dict[_Place, _Found] = {}
     around = _enclosing_by_line(view, path)
@@ -277,8 +282,8 @@ def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: S
 def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return the symbols that a written name may mean, most likely first.
 
-    Each item is a node and its confidence. If the index stored edges to symbols that are named `text` or are in `alias`, only these symbols
-    are returned. A constructor counts as its class. Without this rule, `Cart(total)` could also refer to `Cart.__init__`.
+    Each item is (graph node, confidence). Symbols that are named `text` or are in `alias` rule out all others. A constructor counts as its
+    class: in `Cart(total)`, the name refers to `Cart`, not to `Cart.__init__`.
 
     Args:
         view: the graph.

@@ -35,9 +35,9 @@ class Feed(Generic[T]):
         self.put(None)
 
     def put(self, step: T | None) -> None:
-        """Add an event; if too many are unread, drop the oldest one.
+        """Add an event for the listener to read.
 
-        `step` is the event; None ends the listener's iteration.
+        `step` is the event; None ends the listener's iteration. If too many events are unread, the oldest one is dropped.
         """
         while self._queue.qsize() >= MAX_WAITING:
             try:
@@ -53,7 +53,8 @@ class Hub(Generic[T]):
     Thread-safe.
 
     Args:
-        replay: first send the newest earlier event to a new listener. Set `replay` if each event describes a complete state.
+        replay: whether a new listener first gets the newest event that was sent before. Set `replay` if each event describes a complete
+            state.
     """
 
     def __init__(self, *, replay: bool = False) -> None:

@@ -35,7 +35,7 @@ def checked_out(root: Path) -> CheckedOut:
 
 
 def own_commit(root: Path) -> str:
-    """Return the checked-out commit; "" if the main branch contains it."""
+    """Return the checked-out commit; "" if the main branch also contains it."""
     main = checked_out(root).main
     if main and any(_is_ancestor(root, "HEAD", f"refs/{where}/{main}") for where in ("heads", "remotes/origin")):
         return ""

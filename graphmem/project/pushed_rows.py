@@ -52,7 +52,10 @@ def rows_by_file(store: GraphReads, view: GraphView, paths: Sequence[str]) -> It
 
 
 def external_rows(store: GraphReads) -> dict[str, ExternalRow]:
-    """Return all external names of a graph by id."""
+    """Return the external names of a graph by id: names defined elsewhere.
+
+    An example is a function of a library that the project uses.
+    """
     return {row["id"]: ExternalRow(**row) for row in store.tables().externals.to_pylist()}
 
 
@@ -61,7 +64,8 @@ def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequenc
 
     Args:
         rows: the rows of each table, as JSON values.
-        externals: rows of all external names in the graph, by id. Only those to which an edge of the file leads are stored.
+        externals: rows of all external names (defined outside the project) in the graph, by id. Only the names to which an edge of the file
+            leads are stored.
         text: the text of the file; None if it is unknown.
     """
     targets = {row[2] for row in rows.get("edges", ())}

@@ -163,7 +163,7 @@ class Pushing:
     def _text(self, path: str, wanted: str) -> str | None:
         """Return the text of a file as it was indexed; None if it has changed.
 
-        `wanted` is the content hash in the index. If the file now has another content hash, the result is None.
+        `wanted` is the content hash in the index, with which the file is compared.
         """
         try:
             data = read_regular(str(self.graph.root() / path), LARGEST)

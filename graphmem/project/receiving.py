@@ -48,7 +48,7 @@ _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvali
 class Pusher(NamedTuple):
     """The person who pushes, and whether they may change others' branches.
 
-    The login is "" on a server without accounts of people.
+    The login names the person. It is "" on a server without accounts of people.
     """
 
     login: str = ""
@@ -166,7 +166,9 @@ class Receiving:
             return self.overlays.drop_expired(days)
 
     def finish(self, push: str, body: bytes, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
-        """Apply a completely received push; return the new generation.
+        """Apply a completely received push; return the result as JSON values.
+
+        The result has the new `generation` of the graph. For the main line, it also has the names of `dropped` (deleted) branches.
 
         Args:
             push: name of the push.
@@ -217,7 +219,10 @@ class Receiving:
     # ---- inside
 
     def _apply_branch(self, branch: str, who: Pusher, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
-        """Store the pushed state of a branch; return its new generation."""
+        """Store the pushed state of a branch; return the branch's new generation.
+
+        `last` describes the push, and `parts` are the pieces in which the rows were sent. `who` is the person who pushes.
+        """
         digests, _, sent = _checked(last, parts)
         with self.runs.turn:
             if not self.runs.store.generation():
@@ -252,7 +257,8 @@ class Receiving:
     def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
         """Apply a push of the main line; return generation and dropped branches.
 
-        The dropped branches are those that the main line now contains.
+        A branch is dropped (deleted) if the main line now contains its changes. `last` describes the push, and `parts` are the pieces in
+        which the rows were sent.
         """
         digests, new, sent = _checked(last, parts)
         runs = self.runs
@@ -355,7 +361,8 @@ def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:
 def _checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
     """Check a push; return digest of each path, rows, and paths with rows.
 
-    `last` describes the push, and `parts` are its parts with rows. The last result has the paths whose rows were sent.
+    `last` describes the push: it has, for example, the digest of each file. `parts` are the pieces in which the rows were sent. The third
+    result has the paths whose rows were sent.
 
     Raises:
         BadInputError: a path is invalid, or a part has rows of a file that has no digest.

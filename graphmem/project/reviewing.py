@@ -123,8 +123,13 @@ class Reviews:
     ) -> tuple[list[TestToRun], dict[str, Named]]:
         """Return the tests to run for a change, most certain first.
 
-        `hits` are the tests that reach the change in the graph. `named_in` are tests from `_by_name`, which possibly reach the change. The
-        second result maps the id of each test to its runner, and to its id in this runner.
+        The second result maps the id of each test to the runner of the test, and to the name by which the runner selects the test.
+
+        Args:
+            view: the graph.
+            changed: the changed symbols.
+            hits: code of tests that reaches the change in the graph.
+            named_in: tests, as graph nodes from `_by_name`, that may reach the change.
         """
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
@@ -190,7 +195,7 @@ class Reviews:
         )
 
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
-        """Return files that usually change together with a diff's, but did not.
+        """Return files that usually change with a diff's files, but are not in it.
 
         The second result gives reasons why the list may be incomplete, such as a damaged history. A damaged history raises no error.
         """

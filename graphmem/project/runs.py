@@ -296,7 +296,10 @@ class IndexRuns:
             self.turn.release()
 
     def forget_indexer(self) -> None:
-        """Discard data kept for the next index run, after the graph was replaced."""
+        """Discard data kept for the next index run.
+
+        Call this after the graph was replaced, because the data belongs to the old graph.
+        """
         self.indexers.newest = None
 
     def begin_closing(self) -> None:

@@ -90,8 +90,9 @@ class SearchQuestions:
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
         """Add modules and flows to the hits of a search, if its filters allow it.
 
-        If the search requests modules or flows by kind, they are derived if necessary. If it requests no kinds, only those derived already
-        are added, as at most a quarter of all hits. Their scores are multiplied by the best hit's score.
+        If the search requests the kind module or flow, modules and flows are derived if necessary. If it requests no kinds, only modules
+        and flows that were derived already are added. They are at most a quarter of all hits, unless the search requests only modules and
+        flows. Their scores are multiplied by the best score of the other hits.
 
         Returns:
             All hits, best first; and a dict from "modules" or "flows" to the reason why these are missing.

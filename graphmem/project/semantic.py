@@ -105,7 +105,10 @@ class SystemQuestions:
             return at
 
     def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
-        """Find where a module of the system can be separated or split in two.
+        """Find where a module can be separated from the rest, or split in two.
+
+        The answer has the symbols of the module that other modules use, at most `limit`. It also has two halves of the files with few edges
+        between them.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

@@ -38,7 +38,10 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """Two functions of one project, which queries over projects call."""
+    """The operations `search` and `impact` of one project.
+
+    Functions that combine the answers of several projects call them.
+    """
 
     search: Callable[..., SearchAnswer]
     impact: Callable[..., ImpactReport]
@@ -121,8 +124,9 @@ def impact_across(
 ) -> ProjectsImpact:
     """Find the code of several projects that a change of a symbol may break.
 
-    First, the dependents in the project `home` are found. Code of another project that uses a contract (such as a route) of affected code
-    is affected, too. Its dependents are found in that project, and so on. Each using place is followed once.
+    First, the dependents of `target` in the project `home` are found. They are the affected code. If code of another project uses a
+    contract (such as a route) of affected code, it is affected, too. Its dependents in that project are found, and so on. No code is
+    followed twice.
 
     Args:
         target: the symbol.

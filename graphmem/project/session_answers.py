@@ -58,9 +58,9 @@ def row(record: SessionRecord, state: str) -> SessionInfo:
 
 
 def detail(record: SessionRecord) -> SessionDetail:
-    """Return the most important observations of a session from its record.
+    """Return the most important observations of a session.
 
-    The session may be still running.
+    `record` is the session's record; the session may be still running.
     """
     used = sorted((one for one in record.files if one.reads or one.edits), key=lambda one: (-one.edits, -one.reads, one.path))
     lists: dict[str, Sequence[Any]] = {

@@ -47,9 +47,10 @@ class SessionMemories:
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """Record that a session was shown memories or, if `used`, used them.
+        """Record in a session that it was shown memories, or that it used them.
 
-        If `session` is "", the use of a memory is recorded for every session that was shown this memory.
+        `ids` are the memories. If `used` is true, they were used, otherwise shown. If `session` is "", the use of a memory is recorded for
+        every session that was shown this memory.
         """
         if not used:
             self.tell_shown(session, ids, "")

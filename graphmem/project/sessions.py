@@ -44,7 +44,7 @@ class Session:
 
     Args:
         sessions: the sessions of the project.
-        started: the outcome of starting this session.
+        started: the answer of `start_session` for this session.
     """
 
     def __init__(self, sessions: Sessions, started: SessionStarted) -> None:
@@ -58,7 +58,7 @@ class Session:
     def observe(self, *events: Mapping[str, Any]) -> ObserveAnswer:
         """Report events of this session, such as tool calls.
 
-        An event without a step number begins a new step.
+        An event without `step` begins a new step and gets the next step number.
         """
         told = []
         for event in events:

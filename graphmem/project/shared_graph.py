@@ -35,7 +35,7 @@ _DERIVED: Final = (GRAPH_FILE, MEMORIES_FILE, "words-*", "inputs.sqlite*", "expl
 class _Mark(NamedTuple):
     """The PostgreSQL graph to which an index directory belongs.
 
-    The fields are stored in the file `graph.shared` of the directory.
+    The file `graph.shared` in the index directory stores the fields.
     """
 
     address: str  # without a password

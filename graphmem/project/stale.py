@@ -25,8 +25,8 @@ class StaleFiles:
     def now(self) -> int:
         """Return the current moment, to pass to `settle` later.
 
-        A moment is a number: it counts the calls of `mark` without `moment`. A file that is marked later has a larger moment, so `settle`
-        leaves it marked.
+        Call `now` before an index run, and pass the result to `settle` after the run. A moment is a number: how often `mark` was called
+        without `moment`. A file that was marked in between has a larger moment, so `settle` leaves it marked.
         """
         with self._lock:
             return self._count
@@ -36,8 +36,8 @@ class StaleFiles:
 
         Args:
             paths: paths of the files, from the root, with '/'.
-            moment: None for a change that happens now. For a change that an index run found, the result of `now` before the run; then
-                `settle` after the run unmarks the files.
+            moment: None for a change that happens now. For a change that an index run finds, pass the result of `now` before the run. The
+                call of `settle` after the run then unmarks the files.
         """
         with self._lock:
             if moment is None:

@@ -44,7 +44,7 @@ class Structure:
     def is_of(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> bool:
         """Whether the object was made from the given lists.
 
-        The lists are compared by identity (`is`), because lists of modules and flows never change.
+        The lists are compared by identity (`is`), because a list of modules or flows is never changed after it is made.
         """
         return self._of[0] is modules and self._of[1] is flows
 

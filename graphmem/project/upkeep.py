@@ -115,7 +115,7 @@ class Upkeep:
     def checkpoint_when_due(self) -> int:
         """Checkpoint the database if its log or its changes in memory are large.
 
-        Returns the bytes of the log that were merged.
+        A checkpoint merges the write-ahead log into the database file. Returns the number of merged bytes; 0 if no checkpoint was due.
         """
         local = self.store.local
         if local is None:

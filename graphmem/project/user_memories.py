@@ -39,8 +39,8 @@ class UserMemories:
     def refresh(self) -> None:
         """Update the project's copies from the person's file of memories.
 
-        If the file is missing, the copies in the project stay: the home directory may have changed or not be mounted. The call is cheap if
-        nothing has changed.
+        If the file is missing, the project keeps its copies, because the home directory may be another one or not be mounted. The call is
+        cheap if the file has not changed.
         """
         now = self.own.state()
         if now is None or now == self._seen:
