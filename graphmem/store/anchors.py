@@ -1,7 +1,6 @@
 """Update links from memories to code when the code moves or changes.
 
-An anchor says whether the code that a link leads to still exists unchanged. Every write (of a memory, of code, of a new file) applies one
-rule:
+The anchor of a link says whether the linked code still exists unchanged. Every write of memories or code sets anchors by this rule:
 
 | the code a link leads to | anchor |
 |---|---|
@@ -71,9 +70,9 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
 
 
 def states(delta: GraphDelta) -> dict[str, State]:
-    """Map the ids of all symbols, files and externals in a change to states.
+    """Map the id of each symbol, file and external in a change to its state.
 
-    Removed nodes are gone. New and changed nodes exist.
+    An external is a name defined outside the project. A removed node has the state gone; a new or changed node has the state present.
     """
     found = dict.fromkeys((*delta.removed_symbols, *delta.removed_files, *delta.removed_externals), GONE)
     found.update((row.id, State(False, row.body_hash)) for row in delta.symbols)
@@ -90,10 +89,13 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Update links of memories after a code change: (unmoved, moved) links.
+    """Update links of memories after a change of code.
 
-    The first list has the links that keep both ends. The second has the links with a new end. In ABOUT links (memory to code), the anchor
-    is updated. A moved link is dropped if another link has the same ends, and for ABOUT links the same role.
+    An ABOUT link (memory to code) also gets its new anchor. A moved link is dropped if another link has the same ends. An ABOUT link is
+    dropped only if the other link also has the same role.
+
+    Returns:
+        Two lists: the links that keep both ends, and the links with a new end.
 
     Args:
         links: all stored links of one table.
@@ -122,7 +124,7 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 class Following:
     """Moves links of memories to the new nodes of moved code.
 
-    Create it before the change is written. Call `finish` after all nodes are written.
+    Create the object before the change is written. Call `finish` after all nodes are written.
 
     Args:
         transaction: an open transaction, in which nothing was changed yet.
@@ -149,16 +151,16 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids of nodes with a label that a change must not delete.
+        """Return ids of nodes that the change must keep, for one label.
 
-        Memories link to these nodes, and the change does not move them.
+        Memories link to these nodes, and the change does not move the nodes.
         """
         return self._linked_ids.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
-        """Record the links to nodes that move, before the nodes are deleted.
+        """Record the links of memories to nodes that move.
 
-        Deleting a node deletes its links.
+        Call this before the old nodes are deleted, because their links are deleted with them.
         """
         for pair in KNOWLEDGE_PAIRS:
             if pair.src in ANCHORED or pair.dst in ANCHORED:
@@ -186,7 +188,7 @@ class Following:
 
 
 def _linked_ids(transaction: Transaction, label: NodeTable) -> set[str]:
-    """Return ids of nodes of one label, such as File, linked with memories.
+    """Return ids of nodes to which memories link, for one label such as File.
 
     Files at either end of a co-access edge (between files that change together) are included.
     """

@@ -4,8 +4,8 @@ Two things are stored in another form:
 
 * The columns `prefix` and `text` of a chunk are compressed together, to half their size. The engine enlarges a string column in powers of
   two.
-* An edge can have several lines, as a function calls another one on several lines. They are stored as distances from the first line. If the
-  code moves, only the first line changes.
+* An edge has several lines if, for example, a function calls another one on several lines. The first line is stored as it is, the others as
+  distances from the first line. If the code moves, only the first line changes.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class StoredRows(NamedTuple):
 class Knowledge(NamedTuple):
     """Memories, sessions and links (layer 3) in one consistent snapshot.
 
-    Each list is sorted by id; edges are sorted by their ends.
+    Lists of memories and sessions are sorted by id, lists of links by the ids of their ends.
     """
 
     generation: int  # of the knowledge
@@ -115,7 +115,7 @@ class FlowRow(NamedTuple):
 class CoAccessRow(NamedTuple):
     """Number of changes to one file (`src`) that also touched another (`dst`).
 
-    The opposite direction, from `dst` to `src`, is a row of its own.
+    The opposite direction (changes of `dst` that also touched `src`) is a row of its own.
     """
 
     src: str  # id of a file
@@ -174,7 +174,7 @@ class GraphReads(Protocol):
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        An index run that changes the anchors of memories also counts. The counter is 0 in a new database.
+        An index run also counts if it changes the anchor of a link from a memory to code. The counter is 0 in a new database.
         """
 
     def tables(self) -> GraphTables:
@@ -214,9 +214,9 @@ class GraphReads(Protocol):
         """Return the number of memories of any status."""
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of nodes that are missing although memories link to them.
+        """Return names of code that no longer exists, but to which memories link.
 
-        The result maps the id of the missing node to its name.
+        The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
@@ -281,8 +281,8 @@ class GraphWrites(Protocol):
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of memories and sessions, and count it.
 
-        Returns the new generation of the memories; that of the code does not change. The change, its vectors and its meta values become
-        visible together. One call may write ten thousand memories. Applying a delta again changes nothing.
+        Returns the new generation of the memories; the generation of the code does not change. The change, its vectors and its meta values
+        become visible together. One call may write ten thousand memories. Applying the same delta again does not change the memories.
 
         Args:
             delta: the change. ABOUT links to unknown nodes are left out, except links to files in `delta.files`. The anchor of each link is
@@ -298,8 +298,8 @@ class GraphWrites(Protocol):
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Replace the stored modules and the dependencies between them.
 
-        The modules were computed from the code of `generation`; this call does not change it. Each item of `depends_on` is (id of the
-        dependent module, id of the needed module, number of edges).
+        `generation` is that of the code from which the modules were computed. This call does not change the generation. Each item of
+        `depends_on` is (id of the dependent module, id of the needed module, number of edges).
         """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
@@ -314,7 +314,7 @@ class GraphWrites(Protocol):
         Edges of files that no longer exist are left out.
 
         Args:
-            mark: names the Git history from which the edges were derived; stored in `meta` as "co_accessed".
+            mark: identifies the state of the change history from which the edges were derived; stored in `meta` as "co_accessed".
             rows: the edges, one for each direction.
         """
 
@@ -363,7 +363,7 @@ class LocalFile(Protocol):
     def waste(self) -> int:
         """Estimate how many bytes `compact` would free.
 
-        The estimate is the growth since the file was last written as a whole.
+        The estimate is by how many bytes the file has grown since it was last written as a whole.
         """
 
     def copy_to(self, target: Path) -> None:
@@ -385,11 +385,11 @@ class LocalFile(Protocol):
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce that the next `apply` of this thread is already in answers.
+        """Announce a change of code that answers contain before it is committed.
 
-        The context manager returns the generation of that `apply`. Until its end, reads of code and all writes of other threads wait, so
-        that they find the graph of the answers. Reads of memories, `generation` and `meta` do not wait. If the block ends without the
-        `apply`, its generation is not used again while the store is open.
+        Use in a `with` block that calls `apply` with the change. The block gets the generation that `apply` will return. Until the end of
+        the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta` do not wait. If the block
+        ends without `apply`, the generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:
@@ -429,7 +429,7 @@ class Feed(Protocol):
 
     @property
     def note(self) -> str:
-        """The fault that keeps the graph from being followed; "" without one."""
+        """The fault that stops the updates from the other server; "" without one."""
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.

@@ -49,7 +49,7 @@ class OpenOptions(NamedTuple):
     def open(self, path: Path) -> RawDatabase:
         """Open the database file, or create an empty one.
 
-        The buffer pool is made at least as large as the file. A query over the whole file may need that much.
+        The buffer pool is made at least as large as the file, because a query over the whole file may need that much memory.
         """
         pool = max(self.buffer_pool_bytes, min(files.size_of(path), self.max_db_bytes))
         database = self.engine.open(

@@ -48,7 +48,8 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 class Fill(NamedTuple):
     """The allowed values of a placeholder in a query, such as `@label`.
 
-    A placeholder is used where the engine accepts no parameter, as for the name of a table.
+    A placeholder stands where the engine accepts no parameter, such as for the name of a table. Its value is inserted into the text of the
+    query.
     """
 
     name: str

@@ -255,7 +255,10 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 def _limited(part: list[Token], most: int) -> list[Token]:
     """Return a part of a query with a LIMIT of at most `most` rows.
 
-    A missing LIMIT is added, and a higher one is lowered.
+    A missing LIMIT is added, and a higher one is lowered to `most`.
+
+    Raises:
+        BadInputError: RETURN is missing, a bracket is open, or LIMIT is not at the end.
     """
     depth, returns, limit = 0, False, None
     for at, token in enumerate(part):
@@ -279,5 +282,8 @@ def _limited(part: list[Token], most: int) -> list[Token]:
 
 
 def refusal(why: str, at: int) -> BadInputError:
-    """Return the error for a query that breaks a rule at a position."""
+    """Return the error for a query that breaks a rule at position `at`.
+
+    `why` says what is wrong and what to do. `at` counts characters from 0.
+    """
     return BadInputError(f"Cypher, character {at + 1}: {why}", argument="query", value=at)

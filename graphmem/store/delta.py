@@ -75,7 +75,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
     """Delete the stale nodes among `ids` to which memories no longer link.
 
-    A stale node is code that was removed, but kept because a memory linked to it.
+    A stale node is removed code that was kept in the graph because a memory linked to it.
     """
     if label not in CODE_NODES or not ids:
         return
@@ -90,7 +90,10 @@ def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collecti
 
 
 def weight(delta: GraphDelta) -> tuple[int, int]:
-    """Return the size of a change: (rows, characters of chunk texts)."""
+    """Return the size of a change of code.
+
+    The result is (number of rows, number of characters in chunk texts).
+    """
     texts = (len(row.packed) * INFLATES_TO if isinstance(row, PackedChunkRow) else len(row.text) for row in delta.chunks)
     return sum(len(rows) for rows in delta if rows is not delta.before), sum(texts)
 
@@ -151,10 +154,10 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete the remaining edges of the nodes `ids` before the nodes go.
+    """Delete edges that would prevent the deletion of the nodes `ids`.
 
-    The change itself has removed the edges between code. Edges of modules, flows or memories may remain and would block the deletion. For
-    the nodes in `kept`, links of memories stay.
+    Edges between code were deleted before. Edges of modules, flows and memories may remain. Nodes that are also in `kept` are not deleted,
+    so they keep the links of memories.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):

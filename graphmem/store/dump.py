@@ -173,7 +173,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
     """Yield (table name, its rows in pieces), node tables before edge tables.
 
-    `names` are the tables that exist in the database; tables of the schema that are not in it are skipped.
+    `names` are the tables that exist in the database. A table of the schema is skipped if the database lacks it.
     """
     read = Pieces.of(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):

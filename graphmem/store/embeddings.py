@@ -106,10 +106,10 @@ def vector_id(model: str, text_hash: str) -> str:
 
 
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
-    """Add validated vectors of a model to `table`, the table of their length.
+    """Add validated vectors of an embedding model to `table`.
 
-    `tables` are the existing tables of vectors. If `table` is not among them, it is created. A vector that is already stored stays
-    unchanged.
+    `table` is for vectors of this length. If it is not among `tables`, the existing tables of vectors, it is created. A vector that is
+    already stored stays unchanged.
     """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)
@@ -125,8 +125,8 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
     """Return the vectors of one model, sorted by text_hash.
 
-    `ask` runs a named query; `tables` are the existing tables of vectors. The columns are text_hash and vector. A model without vectors
-    gives an empty table, with vectors of length 1.
+    `ask` runs a named query; `tables` are the existing tables of vectors. The columns are text_hash and vector. If the model has no
+    vectors, the table is empty, and its vector column has the length 1.
     """
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
@@ -156,7 +156,10 @@ def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: st
 
 
 def forget(transaction: Transaction, table: EmbeddingTable, rows: pa.Table) -> None:
-    """Delete the vectors whose ids are in the column `wanted`."""
+    """Delete vectors from `table`: those whose ids are in the column `wanted`.
+
+    `rows` is a batch that `doomed` yields.
+    """
     transaction.run("delete_embeddings", table=table, rows=rows)
 
 

@@ -242,9 +242,8 @@ class RawDatabase:
     def abandon(self) -> None:
         """Drop the database permanently without closing it.
 
-        After a failed write the engine's destructor throws, which ends the whole process. A reference that is never released keeps the
-        objects alive, so no destructor runs, not even when the interpreter exits. This process keeps the file lock, and may open the file
-        again.
+        Use this after a failed write. The engine's destructor would then throw, which ends the whole process. So the objects are kept alive
+        by a reference that is never released. This process keeps the file lock, and may open the file again.
         """
         _open.discard(self)
         for item in (self._raw, *(part for connection in self._connections for part in connection.parts())):

@@ -39,7 +39,7 @@ _WRITES: Final = ("Cannot write to file", "Cannot truncate file")
 def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "", *, pool_bytes: int = 0) -> GraphMemError:
     """Convert an engine's exception to an error of graphmem.
 
-    If the operating system refused something, such as memory, the error names this cause rather than the engine's own explanation.
+    If the operating system refused something, such as memory, the result names this cause, even if the engine's message says otherwise.
 
     Args:
         engine: name of the engine.

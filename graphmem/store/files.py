@@ -128,7 +128,7 @@ RECOVER: Final = "move the file to another place and index again, or restore a b
 def damaged(path: Path, message: str) -> DatabaseDamagedError:
     """Return the error for a database file whose bytes are proven wrong.
 
-    The error has the fact `proven`. Do not call this if the only evidence is an error of the engine.
+    The error has the fact `proven`. So call this only with better evidence than an error of the engine.
     """
     return DatabaseDamagedError(message, path=str(path), reason=message, proven=True)
 
@@ -212,7 +212,7 @@ def cut(log: Path, whole: int) -> None:
 def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
     """Copy a damaged write-ahead log to quarantine, then cut off its end.
 
-    The first `whole` bytes of `log` stay. The copy has the whole log and is made first, so no byte is lost. Returns one sentence for the
+    First, the whole log is copied, so no byte is lost. Then the log is cut to its first `whole` bytes. Returns one sentence for the
     operator, with the reason `why`.
     """
     target = _quarantined(log)

@@ -1,7 +1,7 @@
 """Links of memories to code, to each other and to sessions.
 
-A link is a tuple: the ids of its two ends, then the columns in the order of `queries/schema`. The key of a link is its two ends. Its role
-or kind is also part of the key if a memory may have several links to one target.
+A link is a tuple: id of the source, id of the target, then the columns in the order of `queries/schema`. The key of a link is its first two
+items. If a memory may have several links to one target, the key also has the third item (role or kind).
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Link = tuple[Any, ...]  # (src, dst, *columns)
 
 
 class LinkShape(NamedTuple):
-    """Columns and queries of the links between two node tables."""
+    """Storage of one kind of link: its columns, its key and its named queries.
+
+    There is one object for each pair of node tables, such as memories and symbols.
+    """
 
     pair: Pair
     columns: Mapping[str, pa.DataType]  # after the ends
@@ -66,14 +69,14 @@ OUTWARD: Final = (*ABOUT.values(), RELATES, LEARNT)  # all links that start at a
 
 
 def key_of(shape: LinkShape, link: Link) -> Link:
-    """Return the key of a link: its two ends, and its role or kind if needed."""
+    """Return the key of a link: its ends, and if needed its role or kind."""
     return link[: shape.key]
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Return the stored links that lead from memories, given by their ids.
+    """Return the stored links of one kind that begin at given memories.
 
-    `ids` are ids of memories. If `inward` is true, `ids` are those of the links' targets instead.
+    `ids` are the ids of the memories. If `inward` is true, the links that end at the nodes `ids` are returned instead.
     """
     if not ids:
         return []
@@ -102,7 +105,10 @@ def write_links(transaction: Transaction, shape: LinkShape, stored: Iterable[Lin
 
 
 def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Delete links of memories, each found by its two ends and its role."""
+    """Delete links of memories; each stored link is found by its key.
+
+    See `key_of` for the key.
+    """
     if not links:
         return
     fills = ends(shape.pair) if shape.drop_one == "delete_edge" else shape.fills

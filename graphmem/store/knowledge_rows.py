@@ -49,9 +49,9 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Return the columns other than `id` and `texts`, which one query sets.
+        """Return the columns that one query sets together.
 
-        They hold numbers, flags and times.
+        These are all columns except `id` and those in `texts`: numbers, flags and times.
         """
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
@@ -69,7 +69,7 @@ SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 def stored_form(row: Sequence[Any]) -> list[Any]:
     """Return the values of a memory or session in the engine's form.
 
-    A tuple becomes a list, or None if it is empty. Times are not converted here, because the connection converts them.
+    A tuple becomes a list; an empty tuple becomes None. Times stay as they are, because the connection converts them.
     """
     return [(list(value) or None) if isinstance(value, tuple) else value for value in row]
 

@@ -130,12 +130,12 @@ class KuzuStore(StoreReads, StoreChanges):
 
     @property
     def local(self) -> LocalFile:
-        """The operations on the database file; this store has them itself."""
+        """The object with the operations on the database file: this store itself."""
         return self
 
     @property
     def cypher(self) -> CypherQueries:
-        """The method that runs user-written queries; this store has it itself."""
+        """The object that runs user-written queries: this store itself."""
         return self
 
     def close(self) -> None:
@@ -216,8 +216,8 @@ class KuzuStore(StoreReads, StoreChanges):
         The old content is deleted.
 
         Args:
-            new: a closed file of this engine, on the same disk. Its counters are set above those of the replaced database, so that data
-                derived from either database is recognised as outdated.
+            new: a closed file of this engine, on the same disk. Its counters of changes are set above those of the replaced database. So
+                data derived from either database is recognised as outdated.
 
         Returns:
             The generation of the code graph.

@@ -37,7 +37,7 @@ PIECE_BYTES: Final = 8 << 20
 def delta_bytes(delta: KnowledgeDelta) -> int:
     """Estimate how many bytes a change of memories adds to the database file.
 
-    The estimate is high, so it serves to check the free room on the disk.
+    The estimate is rather too high than too low. Use it to check the free space on the disk.
     """
     rows = sum(map(len, delta))
     return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4

@@ -120,7 +120,10 @@ class LiveFile:
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
     def _open(self, previous: Record | None) -> None:
-        """Open the file for writes, or only for reads if the disk is full."""
+        """Open the file for reads and writes.
+
+        If the disk is full, the file is opened for reads only. `previous` is the last owner's record in the lock file.
+        """
         try:
             notes = prepare(self._file, self._options, self._catalog, previous)
             self._attach(open_current(self._file, self._options, self._catalog))
@@ -144,9 +147,10 @@ class LiveFile:
         return self._options.read_only or self._refused is not None
 
     def _doubt(self, lock: DatabaseLock) -> None:
-        """Mark the file as not properly closed if a failed open changed it.
+        """Mark the file as not properly closed if a failed open has changed it.
 
-        `lock` has the checksum that was recorded at the last close. A failed open may have merged the log into the file.
+        `lock` has the checksum that was recorded when the file was last closed. A failed open may have merged the write-ahead log into the
+        file.
         """
         left = lock.previous
         if left is not None and left.clean and files.checksum(self._file) != left.checksum:
@@ -196,10 +200,10 @@ class LiveFile:
             self._is_level.set()
 
     def _await_announced(self, timeout_s: float | None = BUSY_S) -> None:
-        """Wait until the database has the graph that answers use.
+        """Wait until a change that another thread announced is committed.
 
         Raises:
-            StoreBusyError: the commit takes longer than `timeout_s`.
+            StoreBusyError: the commit takes longer than `timeout_s`; None stands for no limit.
         """
         announcer = self._announcer
         if announcer and announcer != threading.get_ident() and not self._is_level.wait(timeout_s):
@@ -479,8 +483,8 @@ class LiveFile:
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
         """Undo a failed write of the `with` block, and reopen the file.
 
-        After a failed write, the engine's database object must not be used or closed. It is abandoned, the end of the log is cut off, and a
-        new object opens the file.
+        Put a write into the block. If the write fails, the engine's database object must not be used or closed. So the object is abandoned,
+        the end of the log is cut off, and a new object opens the file. The error of the write propagates.
 
         Args:
             gated: whether the caller already holds the lock `gate`.

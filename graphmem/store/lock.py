@@ -86,9 +86,9 @@ class DatabaseLock:
             _held.add(self)
 
     def note_file(self) -> None:
-        """Register the file at the path, after it was created or replaced.
+        """Register the database file again, after it was created or replaced.
 
-        The register (of files that this process has open) knows a file by path and inode. A replaced file has another inode.
+        The register lists the files that this process has open, by path and inode. A replaced file has another inode.
         """
         with _register_lock:
             for key in self._keys:
@@ -155,9 +155,9 @@ class DatabaseLock:
             )
 
     def forget_in_child(self) -> None:
-        """Drop the lock after a fork.
+        """Forget the lock in a forked child; the parent keeps the lock.
 
-        The descriptor is shared with the parent, and the lock belongs to the parent.
+        Only the child's copy of the lock file's descriptor is closed.
         """
         if self._descriptor is not None:
             os.close(self._descriptor)

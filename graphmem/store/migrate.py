@@ -1,7 +1,7 @@
 """Create tables from the numbered files of `queries/schema`.
 
-Each file is applied and recorded in one transaction. A database records the files that were applied to it. A gap, a changed file or a
-database made by a newer graphmem is refused. A change of comments or white space does not count as a changed file.
+A database records which files were applied to it. Each file is applied and recorded in one transaction. A database is refused if a newer
+graphmem made it, or if its record has a gap. It is also refused if a recorded file was changed later, except in comments or white space.
 """
 
 from __future__ import annotations

@@ -205,8 +205,8 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
     """Check a database that its last owner did not close; repair its log.
 
-    A child process opens copies first, because engines have crashed on such files. A log that cannot be used is quarantined. Returns one
-    sentence for each quarantined file.
+    A child process first opens copies of the files, because engines have crashed on them. A log that cannot be used is quarantined
+    (renamed). Returns one sentence for each quarantined file.
     """
     copy = _probe_copy(path)
     left = files.side_files(path)
@@ -245,9 +245,9 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 
 
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Return the error of a database that cannot be opened, or "".
+    """Return why a database cannot be opened, or "" if a copy of it can.
 
-    A child process opens a copy of the database. "" means that this works. Call this after this process has failed to open the database.
+    A child process opens the copy. Call this after this process has failed to open the database.
 
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
@@ -264,17 +264,18 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 
 
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Open a copy of a database in a child process; return "" if that works.
+    """Return why a copy of a database cannot be opened; "" if it can.
 
-    Otherwise return the reason why it cannot be opened. The child process also reads all tables.
+    A child process opens the copy and reads all tables.
     """
     return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is intact, but not the one in the lock file.
+    """Return whether the file is intact, but not the one that was last open.
 
-    This happens if a person restored an older copy of the database. `previous` is the record in the lock file.
+    This happens if a person restored an older copy of the database. `previous` is the record in the lock file, which describes the database
+    that was last open.
     """
     copy = _probe_copy(path)
     try:

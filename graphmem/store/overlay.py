@@ -1,7 +1,8 @@
 """The graph of a branch: a base graph, except for files that differ.
 
-Rows of files that are equal on the branch and the base come from the base's store. Rows of the other files come from `Layer`. A branch has
-no memories of its own. It shows the base's memories, with anchors for the branch's code. Writes of code and memories are refused.
+The base is the graph of the project's main line. Rows of files that are equal on the branch and the base come from the base's store. For
+the files that differ, `Layer` gives the branch's own rows. A branch has no memories of its own. It shows the base's memories, with anchors
+for the branch's code. Writes of code and memories are refused.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Judging(NamedTuple):
     """Differences on a branch that affect links of memories to code.
 
     Attributes:
-        moves: maps the base's id of code to the branch's id, if they differ.
+        moves: maps the id of a node in the base to its id on the branch, if the code was moved.
         states: maps the id of each node that differs on the branch to its state there.
         names: maps the id of each node that the branch lacks to its name.
         added: links of memories to code that only the branch has.
@@ -106,9 +107,9 @@ class OverlayFeed:
         self.on_knowledge: Callable[[int], object] = lambda _: None
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
-        """Register the function for changes of memories.
+        """Register `on_knowledge`, which is called when memories change.
 
-        Code of a branch changes only by a push, which updates the projections itself.
+        `on_code` is ignored. Only a push changes a branch's code, and it also updates the projections (copies of the graph).
         """
         self.on_knowledge = on_knowledge
 
@@ -150,14 +151,18 @@ class OverlayStore:
         self.layer = layer
 
     def keep_own(self, own: Mapping[str, str]) -> None:
-        """Add files to those that the branch reads from its own rows.
+        """Add files that the branch reads from its own rows, not from the base.
 
-        `own` maps their paths to digests. Call this before the base changes these files.
+        `own` maps the paths of the files to digests (hashes of the rows). Call this before the base changes these files. The branch then
+        keeps the old version.
         """
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
     def judge(self, judging: Judging) -> None:
-        """Use `judging` from now on to adapt the base's links to the branch."""
+        """Replace the facts by which links of memories are adapted to the branch.
+
+        `judging` has the new facts.
+        """
         self._judging = judging
 
     def memories_changed(self) -> None:
@@ -176,7 +181,10 @@ class OverlayStore:
         return self._knowledge_generation
 
     def meta(self) -> dict[str, str]:
-        """Return the base's named values, with those of the branch."""
+        """Return the named values of the base and the branch.
+
+        If both have a value of the same name, the value of the branch is returned.
+        """
         return dict(sorted({**self._base.meta(), **self.layer.meta, **self._derived}.items()))
 
     def tables(self) -> GraphTables:
@@ -291,7 +299,10 @@ class OverlayStore:
         return self._base.memory_count()
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of nodes that are missing although memories link to them."""
+        """Return names of code that no longer exists, but to which memories link.
+
+        The names of code that only the branch lacks are included.
+        """
         judging = self._judging
         there = {id_ for id_, state in judging.states.items() if not state.gone}
         return {one: name for one, name in {**self._base.remembered_names(), **judging.names}.items() if one not in there}
@@ -335,7 +346,7 @@ class OverlayStore:
         """Keep nothing: only Cypher reads these edges, and a branch has none."""
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Keep nothing: the keys of a branch are part of its push."""
+        """Keep nothing: a push of the branch contains the framework keys."""
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts to the base, keyed by text_hash."""

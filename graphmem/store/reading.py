@@ -101,9 +101,9 @@ class StoreReads(LiveFile):
         return [LinkRow(**row) for row in self.read("memory_links")]
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of nodes that are missing although memories link to them.
+        """Return names of code that no longer exists, but to which memories link.
 
-        The result maps the id of the missing node to its name.
+        The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
         gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.read("named_symbols")}
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}

@@ -89,7 +89,7 @@ class Content:
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
         """Yield the rows of every node table, in pieces.
 
-        Consume all of them before calling `edges`.
+        Read this iterator to its end before calling `edges`.
         """
         for label in CODE_NODES:
             for table in self._code_nodes(label):
@@ -169,7 +169,7 @@ class Content:
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
         """Map each table pair to the edges in the change, as Arrow tables.
 
-        As tuples the edges would need ten times the memory.
+        Arrow tables are used because tuples would need ten times the memory.
         """
         rows: dict[Pair, list[EdgeRow]] = defaultdict(list)
         tables: dict[Pair, list[pa.Table]] = defaultdict(list)
@@ -226,7 +226,7 @@ class Content:
     def _between(self, table: pa.Table, pair: Pair, present: Callable[[NodeTable], Collection[str]]) -> pa.Table:
         """Return the edges of `table` whose ends exist.
 
-        Only ends that are code are checked. `present` returns the ids of the existing nodes of a label.
+        `present` returns the ids of the existing nodes of a label. Ends that are not code, such as memories, are not checked.
         """
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):

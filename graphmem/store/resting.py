@@ -25,7 +25,7 @@ from graphmem.store.tables import EmbeddingTable
 class Known(NamedTuple):
     """Recorded facts about a closed database.
 
-    They are the meta values, the vector tables, and the number of memories.
+    The facts are the values of the table Meta, the tables of vectors, and the number of memories.
     """
 
     meta: dict[str, str]
@@ -36,7 +36,7 @@ class Known(NamedTuple):
 def encoded_facts(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable], memories: int) -> str:
     """Return, as JSON, the facts that the lock file records about a database.
 
-    They are recorded when the database is closed properly.
+    The caller records the result when the database is closed properly.
     """
     dims = [table.dim for table in vector_tables]
     return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": dims, "memories": memories}, sort_keys=True)

@@ -38,9 +38,9 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return meta values, with the texts by people encrypted by `vault`.
+    """Return named values, with the aliases of search terms encrypted.
 
-    If `vault` is None, the values are returned unchanged.
+    People write these aliases. If `vault`, which encrypts, is None, the values are returned unchanged.
     """
     return {name: vault.seal_text(value, name) if vault is not None and name in _META else value for name, value in meta.items()}
 

@@ -57,7 +57,7 @@ def graph_tables(ask: Ask, generation: int) -> GraphTables:
 
 
 def graph_edges(ask: Ask) -> pa.Table:
-    """Return the same edges as `graph_tables`, without its other tables."""
+    """Return the edges of the graph, as `graph_tables` does, but no nodes."""
     return _edges(ask, {label: ask(query) for label, query in _NODE_QUERIES.items()})
 
 

@@ -58,7 +58,10 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """Columns of strings or lists of strings; each has its own set query."""
+    """Names of columns of strings or lists of strings.
+
+    A statement sets only one such column.
+    """
 
     PATH = "path"
     LANGUAGE = "language"

@@ -95,7 +95,7 @@ class Transaction:
     def statement(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
         """Run a statement of a migration, or the text of a bound named query.
 
-        A bound query has its placeholders filled; `params` are its parameters.
+        A bound query is a named query whose placeholders were replaced by values. `params` are the parameters of the statement.
         """
         with _Guard(self, text):
             return self._connection.rows(text, params)

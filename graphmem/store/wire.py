@@ -52,7 +52,7 @@ def encoded(delta: GraphDelta) -> bytes:
 def decoded(data: bytes) -> GraphDelta:
     """Return the change of the code that `encoded` wrote.
 
-    The field `before` of the result is empty.
+    The field `before` (the rows before the change) is not encoded, so it is empty.
     """
     found: dict[str, Any] = json.loads(zlib.decompress(data))
     for name, rows in found.items():

@@ -35,7 +35,7 @@ class EdgeChanges:
         label_of: returns the label of the node with a given id.
 
     Raises:
-        BadInputError: an edge is repeated, or its kind cannot join nodes with these labels.
+        BadInputError: an edge is repeated, or the schema does not allow edges of its kind between nodes with these labels.
     """
 
     def __init__(self, delta: GraphDelta, label_of: LabelOf) -> None:
@@ -78,7 +78,7 @@ class EdgeChanges:
     def _shift(self, transaction: Transaction) -> list[EdgeRow]:
         """Update line numbers of moved edges, a whole file at once if possible.
 
-        Returns the changed edges whose lines were not updated here.
+        Returns the other changed edges, which still have to be written.
         """
         by_path: dict[str, list[EdgeRow]] = defaultdict(list)
         left = []
@@ -106,9 +106,17 @@ class EdgeChanges:
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
     """Update the lines of a file's edges with one statement, if possible.
 
-    `rows` are the changed edges of the file. `before` are its stored edges, or None to read them here. If many edges moved by the same
-    distance, one statement shifts all edges from the first of them on. It does not run if a later edge stays where it is. Returns the edges
-    of `rows` whose lines were not updated.
+    If many edges moved by the same number of lines, one statement shifts the first of these edges and all edges after it. If an edge after
+    it did not move, nothing is updated.
+
+    Args:
+        transaction: an open transaction.
+        path: path of the file.
+        rows: the changed edges of the file.
+        before: the stored edges of the file; None to read them here.
+
+    Returns:
+        The edges of `rows` whose lines were not updated.
     """
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
@@ -162,7 +170,7 @@ def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
 def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
     """Return the error for an edge whose kind cannot join its two ends.
 
-    `row` begins with (kind, source id, destination id). The error names the labels of both ends.
+    For example, a symbol cannot call a file. `row` begins with (kind, source id, destination id). The error names the labels of both ends.
     """
     kind, src, dst = row[:3]
     if kind == RelTable.CHUNK_OF:

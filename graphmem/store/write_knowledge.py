@@ -101,9 +101,9 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
 
 
 def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
-    """Delete memories with all their links; return some deleted links.
+    """Delete memories with all their links; return their outgoing links.
 
-    Returned are the links that led from these memories, as (shape of the link's table, link).
+    Each item of the result is (kind of link, link), for a link that began at a deleted memory.
     """
     found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
     inward = stored_links(transaction, RELATES, ids, inward=True)
@@ -120,7 +120,7 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
     """Create new memories or sessions, and update changed ones.
 
-    Returns the previously stored rows of `rows`, by id. New ones are not in the result.
+    Returns, by id, the old rows of those memories or sessions that were stored before this call.
     """
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
@@ -168,7 +168,7 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
     """Replace the links to code of the memories in `delta.anchored`.
 
     `fresh` has the ids of new memories, which have no stored links. A file in `delta.files` that is not indexed gets a placeholder node,
-    stale since `moment`. Returns the previous links as (shape of the link's table, link).
+    stale since `moment`. Each item of the result is (kind of link, link), for a link that was stored before.
     """
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)
@@ -189,7 +189,7 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 
 
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
-    """Map the ids of nodes to the nodes' states, as `anchors` needs them.
+    """Map ids of nodes to states (gone or present), from which anchors follow.
 
     Unknown ids are left out.
     """

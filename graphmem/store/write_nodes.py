@@ -41,7 +41,8 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
         transaction: an open transaction.
         label: the label of the nodes: File, Symbol or External.
         rows: rows of the label's type, with distinct ids.
-        before: stored rows by id that the caller has already read; none is stale. The other stored rows are read here.
+        before: stored rows by id that the caller has already read; none of them may be stale. Stored rows that are not in `before` are read
+            here.
     """
     stored: dict[str, Sequence[Any]] = {row[0]: (*before[row[0]], None) for row in rows if row[0] in before}
     stored.update(stored_nodes(transaction, label, [row[0] for row in rows if row[0] not in before]))
@@ -75,7 +76,8 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
 def stored_nodes(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
     """Map the given ids of nodes to the stored rows of these nodes.
 
-    The values are in the order of the table's columns, with times in naive UTC. For code, `stale_at` is last.
+    A row has the values of the table's columns, in their order. Times are in naive UTC. For code, the last value is `stale_at`. Unknown ids
+    are left out.
     """
     if not ids:
         return {}

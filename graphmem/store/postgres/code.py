@@ -93,9 +93,9 @@ def _nodes(delta: GraphDelta) -> tuple[tuple[NodeTable, Sequence[Any]], ...]:
 
 
 def _noted(pieces: Iterable[pa.Table], linked: set[str]) -> Iterator[pa.Table]:
-    """Yield the tables `pieces` unchanged, and add to `linked` as they pass.
+    """Yield the tables `pieces` unchanged, and collect ids of their symbols.
 
-    Added are the ids in the column `symbol_id`: the symbols whose text the chunks hold.
+    `pieces` are tables of chunks. When a table is yielded, the values of its column `symbol_id` are added to the set `linked`.
     """
     for piece in pieces:
         linked.update(piece["symbol_id"].to_pylist())
@@ -144,7 +144,7 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
     `known` maps each label to the ids of the nodes that exist.
 
     Raises:
-        BadInputError: an edge of this kind cannot join nodes with these labels, or an end does not exist.
+        BadInputError: an end of an edge does not exist, or the schema does not allow edges of its kind between nodes with these labels.
     """
     label_of = label_lookup(known[NodeTable.FILE], known[NodeTable.EXTERNAL])
     symbols = known[NodeTable.SYMBOL]

@@ -1,6 +1,6 @@
 """Write modules, flows and other derived data in PostgreSQL.
 
-`store.derived` does this on an embedded engine.
+The module `store.derived` writes the same data with an embedded engine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def put_co_accessed(queries: Queries, rows: Sequence[CoAccessRow]) -> None:
 
 
 def put_handles(queries: Queries, project: str, rows: Sequence[HandlesRow]) -> None:
-    """Replace the framework keys and their handlers."""
+    """Replace the framework keys, such as routes, and their handlers."""
     keys, handlers = derived.keys_and_handlers(project, rows)
     queries.run("delete_all", label=NodeTable.FRAMEWORK_KEY)
     queries.add_rows("frameworkkey", derived.KEY_COLUMNS, keys)

@@ -49,7 +49,7 @@ class Feed:
     """Follows the changes that another server commits to a shared graph.
 
     Attributes:
-        note: what is wrong and what to do, one sentence; "" while the graph is followed. Health, answers and the log have it.
+        note: one sentence about a fault and what to do; "" without a fault. Answers, `health` and the log show the sentence.
 
     Args:
         connections: to the schema of the project.
@@ -108,7 +108,10 @@ class Feed:
             self._ending.wait(LOOK_S)
 
     def _tell(self, note: str) -> None:
-        """Keep what is wrong for answers, and log it when it begins and ends."""
+        """Set the attribute `note`, and log when a fault begins or ends.
+
+        `note` describes the fault; "" if there is none.
+        """
         if note == self.note:
             return
         if note:

@@ -147,7 +147,7 @@ def _replace(
 def _check(queries: Queries, shape: LinkShape, label: NodeTable, links: Iterable[Link], end: int) -> None:
     """Raise BadInputError if an end of a link does not exist.
 
-    Only one end is checked: the source if `end` is 0, the destination if it is 1. `label` is the table of the nodes at that end.
+    One end of each link is checked: the source if `end` is 0, the destination if `end` is 1. `label` is the table of the nodes at that end.
     """
     ends = {link[end]: link for link in links}
     missing = sorted(ends.keys() - set(queries.column("existing", label=label, ids=sorted(ends)))) if ends else []

@@ -101,9 +101,9 @@ class PostgresReads:
             return int(queries.column("memory_count")[0])
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of nodes that are missing although memories link to them.
+        """Return names of code that no longer exists, but to which memories link.
 
-        The result maps the id of the missing node to its name.
+        The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
         with self._connections.snapshot() as queries:
             gone = {one: f"{path}:{qualname}" for one, path, qualname in queries.rows("named_symbols")}
@@ -171,9 +171,9 @@ class PostgresReads:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Take over meta values that were just read from the database.
+        """Do nothing; a subclass may update its cached meta values.
 
-        A subclass overrides this if another server may change the values. Here nothing happens.
+        Some reads call this with the meta values that they have just read from the database. Another server may have changed the values.
         """
 
     def _known(self) -> Mapping[str, str]:

@@ -123,7 +123,7 @@ class PostgresStore(PostgresReads):
                 self._lock.release()
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values, with the root path on this machine."""
+        """Return the stored named values; `root` is the path on this machine."""
         return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -228,7 +228,10 @@ class PostgresStore(PostgresReads):
         self._write(changed, meta)
 
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
-        """Commit a change with its meta values; return all meta values."""
+        """Commit a change with its meta values; return all meta values.
+
+        `change` gets the queries of the open transaction and the current time. It writes the data, and returns further meta values to set.
+        """
         self._connections.check_open()
         if self.feed is not None:
             raise StoreBusyError(
